@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { check } from './check.mjs';
+import { runFailedOnceMore } from './once-more.mjs';
 import { runProgram, startProgram } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -72,6 +73,7 @@ const [onProductionServer, campaign, requests] = await Promise.all([
   runQuietly(['tools/fuzz.ts', ...GENERATED_REQUESTS], LIMITS_MS.requests),
 ]);
 runs.push(onProductionServer);
+const passedOnlyAlone = await runFailedOnceMore(runs, run);
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
 if (lateTimers > 0) {
@@ -90,6 +92,7 @@ console.log(`  ${'all of it'.padEnd(14)} ${((performance.now() - startedMs) / 10
 for (const { result } of runs) {
   for (const failure of result.failures) console.log(`FAILED ${failure}`);
 }
+for (const failure of passedOnlyAlone) console.log(`PASSED ONLY ALONE ${failure}`);
 if (failedChecks.length > 0) console.log(`failed checks: ${failedChecks.join(', ')}`);
 let [passed, failed] = [0, failedChecks.length];
 countOne('payments under faults', campaign);
@@ -154,14 +157,14 @@ async function run(files, { part, env = {} } = {}) {
   );
   const late = forwardErrors(child.stderr);
   const { status, signal } = await ended;
-  return { status, signal, result: readReport(report), lateTimers: late.count };
+  return { status, signal, env, result: readReport(report), lateTimers: late.count };
 }
 
 function readReport(report) {
   try {
     return JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    return { passed: 0, failed: 0, parts: {}, failures: [] };
+    return { passed: 0, failed: 0, parts: {}, failures: [], failedFiles: [] };
   }
 }
 

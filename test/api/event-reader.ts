@@ -18,7 +18,7 @@ export type EventReader = {
   close(): void;
 };
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 90_000;
 
 export async function readEvents(url: string, headers: Readonly<Record<string, string>>): Promise<EventReader> {
   const abort = new AbortController();

@@ -49,7 +49,7 @@ const linesOf = (out: string): PrintedAttempt[] =>
     .map((text) => JSON.parse(text) as PrintedAttempt);
 
 describe('malipo listen', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const testEnv = useTestEnvironment({ startsServer: false });
   let server: RunningServer;
   let cli: CliSession;

@@ -17,7 +17,7 @@ type Delivery = {
 type Replay = { readonly state: string; readonly total: number; readonly replayed: number; readonly skipped: number };
 
 describe('malipo events, deliveries, replay and endpoints', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const testEnv = useTestEnvironment({ environment: { MALIPO_DELIVERY_SCHEDULE_MS: '0,50,50' } });
   let developer: TestPerson;
   let cli: CliSession;

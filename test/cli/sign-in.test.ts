@@ -41,7 +41,7 @@ describe('malipo', () => {
   };
 
   it('has a help page for itself and for each command, with examples and exit codes', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const cli = newSession();
     const own = await cli.run(['--help']);
     assert.deepEqual([own.code, own.err], [0, '']);
@@ -58,7 +58,7 @@ describe('malipo', () => {
   });
 
   it('exits with 2 for an invalid command line, and says what is wrong', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const cli = newSession(settingsOf(testEnv, developer));
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /usage: malipo COMMAND/],

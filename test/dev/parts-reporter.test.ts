@@ -23,7 +23,10 @@ describe('the reporter of the whole run', () => {
     while (!line.startsWith('FAILED the run')) line = await running.nextLine();
     assert.match(line, /^FAILED the run does not end by itself; open: .*TCPServerWrap/);
     assert.deepEqual(await exited, [1, null]);
-    const { passed, failed } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-    assert.deepEqual({ passed, failed }, { passed: 1, failed: 1 });
+    const { passed, failed, failedFiles } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    assert.deepEqual(
+      { passed, failed, failedFiles },
+      { passed: 1, failed: 1, failedFiles: ['test/dev/programs/broken-hooks.ts'] },
+    );
   });
 });

@@ -76,7 +76,7 @@ describe('the production server of Temporal on PostgreSQL', () => {
     assert.equal(status.name, 'RUNNING');
     await second.stop();
     assert.equal(startOfProcess(second.pid), undefined);
-  }).timeout(120_000);
+  });
 
   it('forgets the members of a server that was killed, for which it would wait', async () => {
     const postgres = await startPostgres();
@@ -104,7 +104,7 @@ describe('the production server of Temporal on PostgreSQL', () => {
       [],
     );
     await untilHandsOutWork(await clientOf(second));
-  }).timeout(120_000);
+  });
 
   it('fails with what is wrong when the database does not let it in', async () => {
     await assert.rejects(

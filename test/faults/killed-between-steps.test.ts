@@ -72,7 +72,7 @@ describe('a collection', function () {
       MALIPO_PROMPT_DEADLINE_MS: '120000',
       MALIPO_PROMPT_WINDOW_MS: '120000',
       // How long an activity of a dead server keeps the next one waiting.
-      MALIPO_OPERATOR_TIMEOUT_MS: '500',
+      MALIPO_OPERATOR_TIMEOUT_MS: '3000',
       ...path.environment,
     };
     return inOwnEnvironment({ environment }, (testEnv) => survive(testEnv, crashPoint, path));

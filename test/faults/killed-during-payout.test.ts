@@ -32,7 +32,7 @@ const CASES = (['before', 'after'] as const).flatMap((moment) =>
 describe('a payout', () => {
   testConcurrently(CASES, 3, ({ crashPoint, path }) => {
     // How long an activity of a dead server keeps the next one waiting.
-    const environment = { MALIPO_OPERATOR_TIMEOUT_MS: '500', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' };
+    const environment = { MALIPO_OPERATOR_TIMEOUT_MS: '3000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' };
     return inOwnEnvironment({ environment }, (testEnv) => survive(testEnv, crashPoint, path));
   });
 });

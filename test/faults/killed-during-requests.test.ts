@@ -26,7 +26,7 @@ const PAID = ['initiated > prompted', 'prompted > succeeded'];
 function optionsWith(environment: Readonly<Record<string, string>> = {}) {
   return {
     startsServer: false,
-    environment: { MALIPO_PROMPT_WINDOW_MS: '30000', MALIPO_OPERATOR_TIMEOUT_MS: '800', ...environment },
+    environment: { MALIPO_PROMPT_WINDOW_MS: '30000', MALIPO_OPERATOR_TIMEOUT_MS: '3000', ...environment },
     sandboxTimes: { decisionMs: 1000 },
   };
 }

@@ -23,12 +23,12 @@ describe('payments that cannot be recorded', () => {
     // Long enough for a try of each of them.
     await sleep(3000);
     const payment = await pay(testEnv, '000');
-    await untilState(testEnv, payment, 'succeeded', 25_000);
+    await untilState(testEnv, payment, 'succeeded');
   });
 
   it('are recorded when the database accepts them again', async () => {
     await testEnv.db.pool.query('DROP TRIGGER refuse_some ON collections');
-    for (const payment of stuck) await untilState(testEnv, payment, 'succeeded', 50_000);
+    for (const payment of stuck) await untilState(testEnv, payment, 'succeeded', 90_000);
     await assertLedgerIsSound(testEnv.db);
   });
 });

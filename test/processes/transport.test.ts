@@ -180,7 +180,7 @@ describe('a connection to Temporal', () => {
   for (const [when, settings] of Object.entries(wrong)) {
     it(`is refused when ${when}`, async () => {
       await assert.rejects(connect({ ...SECURED(), ...settings() }));
-    }).timeout(60_000);
+    });
   }
 
   it('shows the API key', async () => {
@@ -202,7 +202,7 @@ describe('a connection to Temporal', () => {
     }).catch(() => undefined);
     assert.equal(seen[0], 'Bearer key-of-malipo');
     server.close();
-  }).timeout(60_000);
+  });
 });
 
 describe('a server with TLS to both of its engines', () => {
@@ -234,5 +234,5 @@ describe('a server with TLS to both of its engines', () => {
        WHERE a.datname = current_database() AND a.application_name = 'under_test'`,
     );
     assert.deepEqual(rows, [{ ssl: true }]);
-  }).timeout(90_000);
+  });
 });

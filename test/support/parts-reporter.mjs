@@ -12,7 +12,7 @@ const END_LIMIT_MS = 120_000;
 class PartsReporter extends Base {
   constructor(runner, options) {
     super(runner, options);
-    const totals = { passed: 0, failed: 0, parts: {}, failures: [] };
+    const totals = { passed: 0, failed: 0, parts: {}, failures: [], failedFiles: [] };
     let lastMs = performance.now();
     let current = '';
     const count = (test, outcome) => {
@@ -31,6 +31,9 @@ class PartsReporter extends Base {
       count(test, 'failed');
       const failure = `${test.fullTitle()}: ${error?.message ?? error}`;
       totals.failures.push(failure);
+      // Without a file it is a hook of the whole run.
+      const file = test.file === undefined ? null : relative('.', test.file);
+      if (!totals.failedFiles.includes(file)) totals.failedFiles.push(file);
       console.log(`FAILED ${failure}`);
     });
     runner.once('end', () => {

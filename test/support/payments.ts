@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/database.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { call, collectionFields, type CollectionFields } from './api.ts';
-import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
+import { eventually, PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import type { ReceivedEvent } from './receiver.ts';
 
 /** A collection or a payout that was created over the API. */
@@ -94,7 +94,7 @@ export async function untilState(
   testEnv: TestEnvironment,
   payment: Payment,
   state: CollectionState,
-  timeoutMs = 20_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<ShownCollection> {
   return untilShownAs(payment, state, () => fetchPayment(testEnv, payment), timeoutMs);
 }
@@ -147,7 +147,7 @@ export function receivedOnce(testEnv: TestEnvironment, { id, merchant }: EventSu
 export async function untilAllReceived(
   testEnv: TestEnvironment,
   payment: EventSubject,
-  timeoutMs = 20_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<ReceivedEvent[]> {
   return eventually(
     `the receiver to have every event of ${payment.id}`,

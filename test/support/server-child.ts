@@ -27,8 +27,8 @@ export type ServerChildOptions = {
 };
 
 const ENTRY = fileURLToPath(new URL('server-process.ts', import.meta.url));
-const STOP_LIMIT_MS = 15_000;
-const CRASH_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 60_000;
+const CRASH_LIMIT_MS = 90_000;
 
 /** Resolves when the server is ready. The child ends with this process at the latest. */
 export async function startServerChild(

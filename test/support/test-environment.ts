@@ -230,13 +230,16 @@ async function removeSchedules({ settings }: Config): Promise<void> {
   }
 }
 
+/** How long a test waits for what must come: it decides nothing, it only ends a test that would wait for ever. */
+export const PATIENCE_MS = 60_000;
+
 type Found<Value> = Value | null | undefined | false;
 
 /** Polls until `look` gives a value; fails with what was waited for. */
 export async function eventually<Value>(
   what: string,
   look: () => Found<Value> | Promise<Found<Value>>,
-  timeoutMs = 20_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<Value> {
   const giveUpAtMs = Date.now() + timeoutMs;
   for (;;) {

@@ -6,7 +6,8 @@ import { eventually, type TestEnvironment, type TestMerchant } from '../support/
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 const EVENTS = 2000;
-const PATIENCE_MS = 60_000;
+/** The last case also waits for what the burst before it left. */
+const BURST_LIMIT_MS = 150_000;
 
 type Target = BacklogTarget & { readonly merchant: TestMerchant };
 
@@ -37,7 +38,7 @@ describe('deliveries to a healthy endpoint', () => {
     const before = receivedBy(target);
     const startedMs = performance.now();
     await makeBacklog(testEnv.db, [target], { count: EVENTS });
-    await eventually('all events', () => receivedBy(target) >= before + EVENTS, PATIENCE_MS);
+    await eventually('all events', () => receivedBy(target) >= before + EVENTS, BURST_LIMIT_MS);
     return (EVENTS * 1000) / (performance.now() - startedMs);
   }
 
@@ -107,7 +108,7 @@ describe('deliveries to a healthy endpoint', () => {
       }, 30);
     });
     await makeBacklog(testEnv.db, [target], { count: 300 });
-    await eventually('all events', () => receivedBy(target) >= 300);
+    await eventually('all events', () => receivedBy(target) >= 300, BURST_LIMIT_MS);
     assert.ok(most <= 20, `${most} at once`);
     assert.ok(most > 1, 'the attempts were not concurrent');
   });

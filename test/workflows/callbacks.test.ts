@@ -35,7 +35,7 @@ async function latestRun({ workflowId }: Payment): Promise<{ runId: string; stat
 
 describe('a callback of the operator', () => {
   // Only a callback makes the workflow query the status in time.
-  const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '30000', MALIPO_PROMPT_WINDOW_MS: '60000' };
+  const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '300000', MALIPO_PROMPT_WINDOW_MS: '600000' };
   const QUERY_GAP_MS = 200;
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
@@ -60,7 +60,7 @@ describe('a callback of the operator', () => {
     const payment = await promptedPayment();
     operator.setStatus({ status: 'SUCCESSFUL' });
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-    await untilState(testEnv, payment, 'succeeded', 5000);
+    await untilState(testEnv, payment, 'succeeded');
   });
 
   it('moves no money when it claims success while the operator status is pending', async () => {
@@ -77,7 +77,7 @@ describe('a callback of the operator', () => {
     const payment = await promptedPayment();
     operator.setStatus({ status: 'SUCCESSFUL' });
     await Promise.all([1, 2].map(() => callBack(testEnv, payment.operatorReference, 'SUCCESSFUL')));
-    await untilState(testEnv, payment, 'succeeded', 5000);
+    await untilState(testEnv, payment, 'succeeded');
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
   });
@@ -106,7 +106,7 @@ describe('a callback of the operator', () => {
     const payment = await promptedPayment();
     operator.setStatus({ status: 'FAILED', reason: 'APPROVAL_REJECTED' });
     await callBack(testEnv, payment.operatorReference, 'FAILED');
-    await untilState(testEnv, payment, 'failed', 5000);
+    await untilState(testEnv, payment, 'failed');
     await eventually('the workflow to close', async () => (await latestRun(payment)).status === 'COMPLETED');
     const { runId } = await latestRun(payment);
     operator.setStatus({ status: 'SUCCESSFUL' });

@@ -23,7 +23,7 @@ describe('the workflow of a payment that is queried again and again', () => {
   after(() => operator.stop());
 
   it('begins a new history within some hundred events, hears callbacks after it, and ends as the operator says', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'prompted');
     const { workflow } = await temporalClient();

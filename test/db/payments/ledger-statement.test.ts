@@ -85,7 +85,7 @@ describe('the statement of the accounts', () => {
       }
     });
     await fc.assert(property, { numRuns: 12 });
-  }).timeout(180_000);
+  });
 
   it('goes on in the order of the entries when the clock of the database is set back', async () => {
     const merchantId = await makeMerchant(db);
