@@ -1,11 +1,13 @@
 // Entry of `npm run bench -- NAME`.
 import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
+import { benchReads } from './reads.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   collections: benchCollections,
   drain: benchDrain,
+  reads: benchReads,
   webhooks: benchWebhooks,
 };
 

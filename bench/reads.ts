@@ -1,0 +1,240 @@
+// How long each call of the API and the console takes with a million payments of one merchant, beside a merchant with few.
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { loadConfig } from '../src/config.ts';
+import { SCOPES } from '../src/domain/accounts/api-key.ts';
+import type { MerchantId } from '../src/domain/ids.ts';
+import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
+import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
+import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
+import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
+import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
+import { hashPassword } from '../src/security/password.ts';
+import { generateTotpSecret, totpCode, totpStepAt } from '../src/security/totp.ts';
+import { startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { writeManyRows } from './many-rows.ts';
+import { percentile, printTable } from './table.ts';
+
+const PAYMENTS = Number(process.env['BENCH_PAYMENTS'] ?? 1_000_000);
+const FEW_PAYMENTS = 1000;
+const CALLS = Number(process.env['BENCH_CALLS'] ?? 60);
+const LIMIT_MS = 100;
+const PASSWORD = 'correct horse battery staple';
+
+type Caller = {
+  readonly name: string;
+  readonly merchantId: MerchantId;
+  readonly apiKey: string;
+  /** By role. */
+  readonly cookies: Readonly<Record<'owner' | 'maker' | 'approver', string>>;
+};
+type Call = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly as: keyof Caller['cookies'] | 'key';
+};
+type Answer = { readonly status: number; readonly text: string; readonly ms: number };
+
+export async function benchReads(): Promise<void> {
+  // Nothing takes work up: what is measured is the API.
+  const bench = await startBenchEnvironment({ sandboxDecisionMs: 100, environment: { MALIPO_ROLES: 'api' } });
+  const many = await addCaller(bench, 'many', PAYMENTS);
+  const few = await addCaller(bench, 'few', FEW_PAYMENTS);
+  await bench.db.pool.query('VACUUM ANALYZE');
+  const lines = [['call', 'p50 few', 'p95 few', 'p50 many', 'p95 many', 'p95 many / few']];
+  let slow = 0;
+  for (const [name, callOf] of callsOf(bench)) {
+    const fewMs = await timesOf(bench, few, callOf);
+    const manyMs = await timesOf(bench, many, callOf);
+    const [p95Few, p95Many] = [percentile(fewMs, 0.95), percentile(manyMs, 0.95)];
+    if (p95Many > LIMIT_MS) slow += 1;
+    const figures = [percentile(fewMs, 0.5), p95Few, percentile(manyMs, 0.5), p95Many].map((ms) => ms.toFixed(1));
+    lines.push([name, ...figures, (p95Many / p95Few).toFixed(1)]);
+  }
+  printTable(lines);
+  process.stdout.write(`\n${PAYMENTS} payments of one merchant: ${slow} calls over ${LIMIT_MS} ms at p95\n`);
+  await bench.stop();
+}
+
+async function addCaller(bench: BenchEnvironment, name: string, payments: number): Promise<Caller> {
+  const { db, environment } = bench;
+  const at = new Date();
+  const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
+  const merchantId = await createMerchant(db, { name, currency: 'UGX', at });
+  const passwordHash = await hashPassword(PASSWORD);
+  const enrol = async (role: 'owner' | 'maker' | 'approver') => {
+    const [email, totpSecret] = [`${role}@${name}.example`, generateTotpSecret()];
+    const id = await enrolMember(db, {
+      merchantId,
+      email,
+      name: role,
+      passwordHash,
+      roles: [role],
+      totpSecret,
+      keyRing,
+      at,
+    });
+    return { id, cookie: await logIn(bench, { email, totpSecret, merchantId }) };
+  };
+  const [owner, maker, approver] = [await enrol('owner'), await enrol('maker'), await enrol('approver')];
+  const endpoint = { merchantId, url: 'http://127.0.0.1:9/', description: null, eventTypes: null, keyRing, at };
+  const { id: endpointId } = await registerEndpoint(db, endpoint);
+  const key = {
+    merchantId,
+    name: 'bench',
+    environment: 'test',
+    scopes: SCOPES,
+    expiresAt: null,
+    createdBy: maker.id,
+    by: null,
+    at,
+  } as const;
+  const { key: apiKey } = await createApiKey(db, key);
+  await writeManyRows(db, { merchantId, makerId: maker.id, endpointId, payments });
+  await rebuildTotals(db, merchantId);
+  const cookies = { owner: owner.cookie, maker: maker.cookie, approver: approver.cookie };
+  return { name, merchantId, apiKey, cookies };
+}
+
+async function logIn(
+  { baseUrl }: BenchEnvironment,
+  { email, totpSecret, merchantId }: { email: string; totpSecret: string; merchantId: MerchantId },
+): Promise<string> {
+  const response = await request(`${baseUrl}/v1/console/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: baseUrl, 'malipo-console': '1' },
+    body: JSON.stringify({
+      email,
+      password: PASSWORD,
+      merchant_id: merchantId,
+      totp: totpCode(totpSecret, totpStepAt(new Date())),
+    }),
+  });
+  const text = await response.body.text();
+  if (response.statusCode !== 201) throw new Error(`log-in: ${response.statusCode} ${text}`);
+  return String([response.headers['set-cookie']].flat()[0]).split(';', 1)[0] ?? '';
+}
+
+async function send({ baseUrl }: BenchEnvironment, caller: Caller, { method, path, body, as }: Call): Promise<Answer> {
+  const startedMs = performance.now();
+  const response = await request(`${baseUrl}${path}`, {
+    method,
+    headers: {
+      ...(as === 'key'
+        ? { authorization: `Bearer ${caller.apiKey}` }
+        : { cookie: caller.cookies[as], origin: baseUrl, 'malipo-console': '1' }),
+      ...(method === 'POST' && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.body.text();
+  return { status: response.statusCode, text, ms: performance.now() - startedMs };
+}
+
+type CallFor = (caller: Caller, turn: number) => Promise<Call>;
+
+/** Every tenth of the calls warms up and does not count. */
+async function timesOf(bench: BenchEnvironment, caller: Caller, callFor: CallFor): Promise<number[]> {
+  const times: number[] = [];
+  const warmUp = Math.ceil(CALLS / 10);
+  for (let turn = 0; turn < CALLS + warmUp; turn++) {
+    const call = await callFor(caller, turn);
+    const { status, text, ms } = await send(bench, caller, call);
+    if (status >= 300)
+      throw new Error(`${call.method} ${call.path} as ${caller.name}: ${status} ${text.slice(0, 300)}`);
+    if (turn >= warmUp) times.push(ms);
+  }
+  return times;
+}
+
+/** What the screens and merchants’ servers call, with the filters that they offer. */
+function callsOf(bench: BenchEnvironment): [string, CallFor][] {
+  const get = (path: string, as: Call['as'] = 'owner'): [string, CallFor] => [
+    `GET ${path}`,
+    () => Promise.resolve({ method: 'GET', path, as }),
+  ];
+  /** Of the objects of a list, a different one each turn. */
+  const each = (list: string, path: string, as: Call['as'] = 'owner'): [string, CallFor] => {
+    const found = new Map<string, string[]>();
+    return [
+      `GET ${path}`,
+      async (caller, turn) => {
+        const ids = found.get(caller.name) ?? (await idsOf(bench, caller, { method: 'GET', path: list, as }));
+        found.set(caller.name, ids);
+        return { method: 'GET', path: path.replace('{id}', ids[turn % ids.length] ?? 'none'), as };
+      },
+    ];
+  };
+  const longAgo = new Date(Date.now() - 200 * 86_400_000).toISOString();
+  const lists = ['/v1/console/collections', '/v1/console/payouts'].flatMap((list) => [
+    get(`${list}?limit=50`),
+    get(`${list}?limit=50&states=failed`),
+    get(`${list}?limit=50&states=failed&states=succeeded&amount_from=199000`),
+    get(`${list}?limit=50&phone=256772007919`),
+    get(`${list}?limit=50&created_to=${longAgo}`),
+    get(`${list}?limit=50&sort=largest`),
+    get(`${list}/count`),
+    get(`${list}/count?states=failed`),
+    each(list, `${list}/{id}`),
+  ]);
+  return [
+    get('/v1/console/session'),
+    get('/v1/console/overview'),
+    get('/v1/console/totals'),
+    ...lists,
+    get('/v1/console/payouts?states=queued&limit=50', 'approver'),
+    get('/v1/console/reversals'),
+    get('/v1/console/ledger/entries?limit=50'),
+    get('/v1/console/search?q=ORDER-5'),
+    get('/v1/console/search?q=256772007919'),
+    get('/v1/console/events?limit=50'),
+    each('/v1/console/events', '/v1/console/events/{id}'),
+    get('/v1/console/deliveries?limit=50'),
+    get('/v1/console/deliveries?limit=50&state=dead_lettered'),
+    each('/v1/console/deliveries', '/v1/console/deliveries/{id}'),
+    get('/v1/console/requests?limit=50'),
+    get('/v1/console/audit?limit=50'),
+    get('/v1/console/audit?limit=50&action=payout.released'),
+    get('/v1/console/members'),
+    get('/v1/console/keys'),
+    get('/v1/console/endpoints'),
+    get('/v1/console/policy'),
+    get('/v1/api/collections?limit=50', 'key'),
+    get('/v1/api/payouts?limit=50', 'key'),
+    each('/v1/api/collections', '/v1/api/collections/{id}', 'key'),
+    get('/v1/api/balance', 'key'),
+    ...writes(bench),
+  ];
+}
+
+async function idsOf(bench: BenchEnvironment, caller: Caller, call: Call): Promise<string[]> {
+  const { text } = await send(bench, caller, call);
+  const { data } = JSON.parse(text) as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+}
+
+function writes(bench: BenchEnvironment): [string, CallFor][] {
+  const payment = { phone: '256772000100', amount: 5000, reference: 'bench' };
+  const post = (path: string, as: Call['as']): [string, CallFor] => [
+    `POST ${path}`,
+    () => Promise.resolve({ method: 'POST', path, body: payment, as }),
+  ];
+  return [
+    post('/v1/api/collections', 'key'),
+    post('/v1/api/payouts', 'key'),
+    [
+      'POST /v1/console/payouts/{id}/release',
+      async (caller) => {
+        const { text } = await send(bench, caller, {
+          method: 'POST',
+          path: '/v1/api/payouts',
+          body: payment,
+          as: 'key',
+        });
+        const { id } = JSON.parse(text) as { id: string };
+        return { method: 'POST', path: `/v1/console/payouts/${id}/release`, body: {}, as: 'approver' };
+      },
+    ],
+  ];
+}
