@@ -23,6 +23,8 @@ const UNDER_FAULTS = ['--seed', '146', '--payments', '250', '--minutes', '5'];
 
 /** Seconds and seed. A slower machine sends fewer requests, the first of the same ones. */
 const GENERATED_REQUESTS = ['60', '1'];
+/** Of those that took longest. */
+const FILES_SHOWN = 25;
 /** What `tools/fuzz.ts` ends with where Schemathesis cannot be installed. */
 const NOT_INSTALLED = 3;
 
@@ -86,6 +88,11 @@ for (const { result } of runs) {
   for (const [part, { ms, passed, failed }] of Object.entries(result.parts)) {
     console.log(`  ${part.padEnd(14)} ${(ms / 1000).toFixed(1).padStart(6)} s   ${passed} passed, ${failed} failed`);
   }
+}
+console.log('the files that took longest:');
+const files = runs.flatMap(({ result }) => Object.entries(result.files));
+for (const [file, ms] of files.sort(([, a], [, b]) => b - a).slice(0, FILES_SHOWN)) {
+  console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s   ${file}`);
 }
 console.log(`  ${'all of it'.padEnd(14)} ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s`);
 // Once more where they are seen: a reader of a long output, or of its end, finds here what failed.
@@ -164,7 +171,7 @@ function readReport(report) {
   try {
     return JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    return { passed: 0, failed: 0, parts: {}, failures: [], failedFiles: [] };
+    return { passed: 0, failed: 0, parts: {}, failures: [], failedFiles: [], files: {} };
   }
 }
 

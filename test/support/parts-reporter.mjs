@@ -12,7 +12,7 @@ const END_LIMIT_MS = 120_000;
 class PartsReporter extends Base {
   constructor(runner, options) {
     super(runner, options);
-    const totals = { passed: 0, failed: 0, parts: {}, failures: [], failedFiles: [] };
+    const totals = { passed: 0, failed: 0, parts: {}, failures: [], failedFiles: [], files: {} };
     let lastMs = performance.now();
     let current = '';
     const count = (test, outcome) => {
@@ -21,8 +21,11 @@ class PartsReporter extends Base {
       current = part;
       const entry = (totals.parts[part] ??= { ms: 0, passed: 0, failed: 0 });
       // Hooks count with the test that follows them: the time between two ends is one test's, with all it needed.
-      entry.ms += performance.now() - lastMs;
-      lastMs = performance.now();
+      const ms = performance.now() - lastMs;
+      lastMs += ms;
+      entry.ms += ms;
+      const file = relative('.', test.file ?? 'test/unknown');
+      totals.files[file] = (totals.files[file] ?? 0) + ms;
       entry[outcome] += 1;
       totals[outcome] += 1;
     };
