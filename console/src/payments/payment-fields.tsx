@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
+import { amountInWords } from '../ui/format.ts';
 import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { Person } from '../ui/person.tsx';
@@ -17,13 +18,14 @@ type Decided = Pick<
   'state' | 'approvals_required' | 'rejection_reason' | 'created_at' | 'released_at' | 'completed_at' | 'expires_at'
 > & { readonly approvals: readonly Pick<Schemas['ConsolePayout']['approvals'][number], 'person' | 'approved_at'>[] };
 
-/** Its state and amount, and why it failed. */
+/** Its state and amount, in figures and words, and why it failed. */
 export function outcomeFields(payment: Pick<Payment, 'state' | 'failure' | 'amount' | 'currency'>): Field[] {
   const { state, failure, amount, currency } = payment;
   return [
     ['State', <StateBadge key="state" state={state} />],
     ...(failure === null ? [] : [['Why', `${failure.message} (${failure.code})`] as const]),
     ['Amount', <Amount key="amount" amount={amount} currency={currency} />],
+    ['In words', amountInWords(amount, currency)],
   ];
 }
 

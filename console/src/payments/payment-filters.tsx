@@ -1,7 +1,6 @@
 // The filters of the lists of payments, and how many payments they leave.
-import { Button, Group, MultiSelect, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { MultiSelect, Text } from '@mantine/core';
+import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatAmount, formatCode, parseAmount } from '../ui/format.ts';
 import { given } from '../ui/use-filters.ts';
 import { MomentInput } from '../ui/moment-input.tsx';
@@ -40,42 +39,32 @@ export function PaymentFilters({ states, values, currency, set }: PaymentFilters
       }}
     />
   );
-  const [isOpen, { toggle }] = useDisclosure(Object.values(values).some((value) => value !== ''));
   return (
-    <>
-      <Button variant="default" hiddenFrom="sm" w="fit-content" onClick={toggle} aria-expanded={isOpen}>
-        Filters
-      </Button>
-      <Group align="end" {...(!isOpen && { visibleFrom: 'sm' })}>
-        <MultiSelect
-          label="States"
-          placeholder={values.states === '' ? 'any' : ''}
-          data={states.map((state) => ({ value: state, label: formatCode(state) }))}
-          value={values.states === '' ? [] : values.states.split(',')}
-          onChange={(chosen) => set('states', chosen.join(','))}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Any state' }}
-          w={{ base: '100%', sm: 240 }}
-        />
-        <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
-        <FilterText
-          label="Phone"
-          value={values.phone}
-          onChange={(text) => set('phone', text.replaceAll(/[\s+]/g, ''))}
-        />
-        {amount('amount_from', 'From')}
-        {amount('amount_to', 'To')}
-        <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
-        <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
-        <FilterSelect
-          label="Order"
-          options={['oldest', 'largest', 'smallest']}
-          none="newest"
-          value={values.sort}
-          onChange={(sort) => set('sort', sort)}
-        />
-      </Group>
-    </>
+    <Filters values={values}>
+      <MultiSelect
+        label="States"
+        placeholder={values.states === '' ? 'any' : ''}
+        data={states.map((state) => ({ value: state, label: formatCode(state) }))}
+        value={values.states === '' ? [] : values.states.split(',')}
+        onChange={(chosen) => set('states', chosen.join(','))}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any state' }}
+        w={{ base: '100%', sm: 240 }}
+      />
+      <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
+      <FilterText label="Phone" value={values.phone} onChange={(text) => set('phone', text.replaceAll(/[\s+]/g, ''))} />
+      {amount('amount_from', 'From')}
+      {amount('amount_to', 'To')}
+      <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
+      <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+      <FilterSelect
+        label="Order"
+        options={['oldest', 'largest', 'smallest']}
+        none="newest"
+        value={values.sort}
+        onChange={(sort) => set('sort', sort)}
+      />
+    </Filters>
   );
 }
 

@@ -6,7 +6,6 @@ import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { amountInWords } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
@@ -42,7 +41,6 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
       label="The refund"
       fields={[
         ...outcomeFields(refund),
-        ['In words', amountInWords(refund.amount, refund.currency)],
         ['Goes back to', <Phone key="phone" phone={refund.phone} />],
         [
           'Of the collection',

@@ -1,9 +1,9 @@
 // The statement: every change of the balance, with the balance after it.
-import { Button, Group } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { paths } from '../../generated/api.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
-import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
@@ -66,7 +66,7 @@ export function Statement() {
         </Button>
       }
     >
-      <Group align="end">
+      <Filters values={values}>
         <FilterSelect
           label="Account"
           options={['available', 'held']}
@@ -77,7 +77,7 @@ export function Statement() {
         <FilterText label="Of (id)" value={values.payment_id} onChange={(id) => set('payment_id', id)} />
         <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
-      </Group>
+      </Filters>
       <Loaded query={query}>
         {(rows) => (
           <>

@@ -24,7 +24,7 @@ export function Timeline({ entries, currency }: TimelineProps) {
             key={index}
             className="wraps"
             title={
-              <Text inherit fw="normal" component="span">
+              <Text inherit fw="normal" lh="md" component="span">
                 <Happened entry={entry} currency={currency} />
               </Text>
             }
@@ -61,8 +61,7 @@ function Happened({ entry, currency }: { readonly entry: Entry; readonly currenc
     case 'operator_exchange':
       return (
         <>
-          {entry.exchange === 'send' ? 'Sent to the operator' : 'Operator asked for the status'}:{' '}
-          {formatCode(entry.outcome)}
+          {entry.exchange === 'send' ? 'Sent to the operator' : 'Status query'}: {formatCode(entry.outcome)}
           {entry.failure_code !== null && `, ${formatCode(entry.failure_code)}`} ({entry.duration_ms} ms)
         </>
       );

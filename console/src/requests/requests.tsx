@@ -1,9 +1,9 @@
 // What the API keys sent, and what they were answered.
-import { Anchor, Group } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { paths } from '../../generated/api.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
@@ -41,7 +41,7 @@ export function ApiRequests() {
   );
   return (
     <Page title="Requests">
-      <Group align="end">
+      <Filters values={values}>
         <FilterSelect
           label="Answer"
           options={['2xx', '4xx', '5xx']}
@@ -58,7 +58,7 @@ export function ApiRequests() {
         <FilterText label="Key (id)" value={values.key} onChange={(id) => set('key', id)} />
         <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
-      </Group>
+      </Filters>
       <Loaded query={query}>
         {(rows) => (
           <>

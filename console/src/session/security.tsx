@@ -1,6 +1,7 @@
 // A person's own password, second factors and sessions.
 import { Badge, Button, Divider, Group, List, Modal, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import Bowser from 'bowser';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
@@ -40,14 +41,14 @@ function Sessions() {
     await refresh();
   });
   const columns: readonly Column<Schemas['ListedSession']>[] = [
-    { title: 'Browser', cell: ({ user_agent }) => user_agent ?? 'unknown' },
+    { title: 'Browser', cell: ({ user_agent }) => <BrowserName userAgent={user_agent} /> },
     { title: 'Address', cell: ({ address }) => address ?? 'unknown' },
     { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
     {
       title: '',
       cell: ({ id, is_current }) =>
         is_current ? (
-          <Badge>this one</Badge>
+          <Badge miw="max-content">this one</Badge>
         ) : (
           <Button size="compact-sm" variant="default" onClick={() => end.run(id)}>
             End it
@@ -66,6 +67,18 @@ function Sessions() {
       </Button>
       <ErrorNotice error={end.error ?? endOthers.error} />
     </Stack>
+  );
+}
+
+/** Such as “Chrome on Linux”; all that the browser says of itself where it is unknown, and on hover. */
+function BrowserName({ userAgent }: { readonly userAgent: string | null }) {
+  if (userAgent === null) return 'unknown';
+  const { browser, os } = Bowser.parse(userAgent);
+  const name = [browser.name, os.name].filter((part) => part !== undefined && part !== '').join(' on ');
+  return (
+    <Text inherit title={userAgent}>
+      {name === '' ? userAgent : name}
+    </Text>
   );
 }
 

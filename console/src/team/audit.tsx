@@ -1,9 +1,9 @@
 // The audit log: who did what to what, when and from where, and what they were refused.
-import { Anchor, Group, NativeSelect, Text } from '@mantine/core';
+import { Anchor, NativeSelect, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
-import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
@@ -37,7 +37,7 @@ export function Audit() {
       <Text c="dimmed">
         What people, API keys and the service did, and what people were refused. Nobody can change it.
       </Text>
-      <Group align="end">
+      <Filters values={values}>
         <NativeSelect
           label="Who"
           value={values.actor_id}
@@ -54,7 +54,7 @@ export function Audit() {
         />
         <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
-      </Group>
+      </Filters>
       <Loaded query={query}>
         {(rows) => (
           <>

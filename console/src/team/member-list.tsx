@@ -35,7 +35,7 @@ export function MemberList({ members, onNotice }: MemberListProps) {
       title: 'Name',
       cell: ({ id, name, email }) => (
         <>
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs">
             {name}
             {id === session.person.id && (
               <Badge variant="default" tt="none" miw="max-content">
@@ -79,7 +79,7 @@ function Acts({ member, onOpen }: { readonly member: Member; readonly onOpen: (a
     ['remove', isSelf ? 'Leave' : 'Remove'],
   ];
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Group gap="xs">
       {acts.map(([act, label]) => (
         <Button
           key={act}

@@ -1,10 +1,27 @@
 // The fields by which lists are filtered.
-import { NativeSelect, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { useState, type ReactNode } from 'react';
 import { formatCode } from './format.ts';
 
 const TYPING_PAUSE_MS = 300;
+
+type FiltersProps = { readonly values: Readonly<Record<string, string>>; readonly children: ReactNode };
+
+/** The fields side by side. On a telephone they open at a press, or are open where something is filtered. */
+export function Filters({ values, children }: FiltersProps) {
+  const [isOpen, { toggle }] = useDisclosure(Object.values(values).some((value) => value !== ''));
+  return (
+    <>
+      <Button variant="default" hiddenFrom="sm" w="fit-content" onClick={toggle} aria-expanded={isOpen}>
+        Filters
+      </Button>
+      <Group align="end" {...(!isOpen && { visibleFrom: 'sm' })}>
+        {children}
+      </Group>
+    </>
+  );
+}
 
 type FilterProps = { readonly label: string; readonly value: string; readonly onChange: (value: string) => void };
 

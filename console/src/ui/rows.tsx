@@ -1,8 +1,9 @@
-// A table of what a list returned, page by page, that scrolls within itself on a narrow screen.
+// A table of what a list returned, page by page. On a narrow screen each row is a card, so that nothing of it is out of sight.
 import { Button, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 export type Column<Row> = {
+  /** Of a card it names the value, where it is words. */
   readonly title: ReactNode;
   readonly isNumber?: boolean;
   readonly cell: (row: Row) => ReactNode;
@@ -21,22 +22,38 @@ export function Rows<Row extends { readonly id: string }>({ label, columns, rows
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   return (
     <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
-      <Table aria-label={label} verticalSpacing="xs" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
+      {/* The roles say again what the elements mean: as cards they are no table to every browser. */}
+      <Table className="rows" role="table" aria-label={label} verticalSpacing="xs" highlightOnHover>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
             {columns.map(({ title, isNumber }, index) => (
-              <Table.Th key={index} ta={isNumber === true ? 'right' : 'left'} style={{ whiteSpace: 'nowrap' }}>
+              <Table.Th
+                key={index}
+                role="columnheader"
+                ta={isNumber === true ? 'right' : 'left'}
+                style={{ whiteSpace: 'nowrap' }}
+              >
                 {title}
               </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
+        <Table.Tbody role="rowgroup">
           {rows.map((row) => (
-            <Table.Tr key={row.id} data-row={row.id} className={isChosen?.(row) === true ? 'is-chosen' : undefined}>
-              {columns.map(({ isNumber, cell }, index) => (
-                <Table.Td key={index} ta={isNumber === true ? 'right' : 'left'}>
-                  {cell(row)}
+            <Table.Tr
+              key={row.id}
+              role="row"
+              data-row={row.id}
+              className={isChosen?.(row) === true ? 'is-chosen' : undefined}
+            >
+              {columns.map(({ title, isNumber, cell }, index) => (
+                <Table.Td
+                  key={index}
+                  role="cell"
+                  data-title={typeof title === 'string' && title !== '' ? title : undefined}
+                  ta={isNumber === true ? 'right' : 'left'}
+                >
+                  <div>{cell(row)}</div>
                 </Table.Td>
               ))}
             </Table.Tr>

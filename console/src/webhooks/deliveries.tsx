@@ -1,10 +1,10 @@
 // The list of deliveries, and the replays of many.
-import { Anchor, Button, Group, NativeSelect, SegmentedControl, Text } from '@mantine/core';
+import { Anchor, Button, NativeSelect, SegmentedControl, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { FilterSelect } from '../ui/filters.tsx';
+import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
@@ -59,7 +59,7 @@ function DeliveryList({ filters, onFilter }: DeliveryListProps) {
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
     <>
-      <Group align="end">
+      <Filters values={filters}>
         <FilterSelect
           label="State"
           options={DELIVERY_STATES}
@@ -73,7 +73,7 @@ function DeliveryList({ filters, onFilter }: DeliveryListProps) {
           onChange={(at) => onFilter('created_from', at)}
         />
         <MomentInput label="Created before" value={filters.created_to} onChange={(at) => onFilter('created_to', at)} />
-      </Group>
+      </Filters>
       <Loaded query={query}>
         {(rows) => (
           <>

@@ -1,8 +1,8 @@
 // The list of events.
-import { Anchor, Group } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
-import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
@@ -33,12 +33,12 @@ export function Events() {
   const isFiltered = Object.values(values).some((value) => value !== '');
   return (
     <Page title="Events">
-      <Group align="end">
+      <Filters values={values}>
         <FilterSelect label="Type" options={EVENT_TYPES} value={values.type} onChange={(type) => set('type', type)} />
         <FilterText label="Of (id)" value={values.object_id} onChange={(id) => set('object_id', id)} />
         <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
-      </Group>
+      </Filters>
       <Loaded query={query}>
         {(rows) => (
           <>
