@@ -68,14 +68,14 @@ export type TestEnvironmentOptions = {
 /** Short times that end every path within seconds, but change no outcome when the machine is slow. */
 export const FAST_CLOCKS: Readonly<Record<string, string>> = {
   MALIPO_CLOCKS: 'demo',
-  MALIPO_PROMPT_DEADLINE_MS: '20000',
+  MALIPO_PROMPT_DEADLINE_MS: '60000',
   MALIPO_PROMPT_WINDOW_MS: '15000',
   MALIPO_PROMPT_RETRY_MS: '50',
   MALIPO_PROMPT_RETRY_MAX_MS: '200',
   MALIPO_POLL_SCHEDULE_MS: '300',
   MALIPO_RECONCILE_SCHEDULE_MS: '300',
   MALIPO_RECONCILE_FOR_MS: '4000',
-  MALIPO_PAYOUT_SEND_DEADLINE_MS: '8000',
+  MALIPO_PAYOUT_SEND_DEADLINE_MS: '20000',
   MALIPO_NOT_FOUND_GRACE_MS: '3500',
   MALIPO_NOT_FOUND_GAP_MS: '100',
   MALIPO_NOT_FOUND_SPAN_MS: '300',
