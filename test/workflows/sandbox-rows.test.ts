@@ -115,7 +115,7 @@ describe('a collection at the sandbox operator', () => {
     environment: { MALIPO_PROMPT_WINDOW_MS: '5000', MALIPO_RECONCILE_FOR_MS: '20000' },
     sandboxTimes: { undecidedMs: 12_000 },
   });
-  const envOf = (row: string) => (row === '009' || row === '010' ? closingEnv : testEnv);
+  const envOf = (row: string) => (['003', '009', '010'].includes(row) ? closingEnv : testEnv);
   const payments = new Map<string, Promise<Payment>>();
 
   // All collections at once, because most of their time is waiting.
