@@ -1,4 +1,4 @@
-// Checks the test vectors with our own signatures, the example receiver, and the Python code in docs/webhooks.md.
+// Checks the test vectors with our own signatures, the example receiver, and the Python code in docs/guides/webhooks.md.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -42,9 +42,9 @@ describe('the webhook test vectors', () => {
     }
   });
 
-  it('get the same verdict from the Python code in docs/webhooks.md', function () {
+  it('get the same verdict from the Python code in docs/guides/webhooks.md', function () {
     if (spawnSync('python3', ['--version']).error) this.skip();
-    const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs/guides/webhooks.md'), 'utf8');
     const code = /```python\n([^]*?)```/.exec(page)?.[1];
     assert.ok(code !== undefined);
     const program = `${code}
