@@ -76,8 +76,7 @@ export type ServerOptions = {
 type Stoppable = { stop(): Promise<void> };
 
 /** As the build leaves it: beside the compiled sources, which the sources themselves have in `dist`. */
-const foldersOf = (name: string) =>
-  ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
+const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
 const TICK_MS = 1000;
 const START_BATCH = 100;
 /** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
