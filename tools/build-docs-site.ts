@@ -42,8 +42,9 @@ function referencePage(): string {
 </head>
 <body class="reference">
 ${header('reference')}
-<div id="reference"><noscript><main><h1>API reference</h1><p>This page needs JavaScript. Its content is <a href="/v1/openapi.json">the OpenAPI document</a>,
-which other tools read too; the <a href="/docs">guides</a> need none.</p></main></noscript></div>
+<noscript><main><h1>API reference</h1><p>This page needs JavaScript. Its content is <a href="/v1/openapi.json">the OpenAPI document</a>,
+which other tools read too; the <a href="/docs">guides</a> need none.</p></main></noscript>
+<div id="reference"></div>
 </body>
 </html>
 `;

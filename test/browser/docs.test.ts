@@ -59,24 +59,24 @@ describe('the pages for developers', function () {
     ];
   }
 
-  /** Opens the pages in every view. Each is ready when this is there. */
+  /** Opens the pages, and looks at each in every view. It is ready when this is there. */
   async function inspectAll(pages: Readonly<Record<string, string>>, ready: string): Promise<string[]> {
     const findings: string[] = [];
-    for (const [device, viewport] of Object.entries(VIEWS)) {
-      for (const colorScheme of SCHEMES) {
-        const options = { viewport, colorScheme, reducedMotion: 'reduce' } as const;
-        const page = await openPage(chromium.browser, 'about:blank', options);
-        const foreign = foreignRequests(page);
-        for (const [name, url] of Object.entries(pages)) {
-          await page.goto(url);
+    const page = await openPage(chromium.browser, 'about:blank', { reducedMotion: 'reduce' });
+    const foreign = foreignRequests(page);
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      for (const [name, url] of Object.entries(pages)) {
+        await page.goto(url);
+        for (const [device, viewport] of Object.entries(VIEWS)) {
+          await page.setViewportSize(viewport);
           await page.locator(ready).first().waitFor();
           findings.push(...(await inspect(page, `${name}-${device}-${colorScheme}`)));
         }
-        findings.push(...foreign);
-        await closePage(page);
       }
     }
-    return findings;
+    await closePage(page);
+    return [...findings, ...foreign];
   }
 
   it('are guides that everybody can use, and that load nothing from elsewhere', async () => {
@@ -175,7 +175,7 @@ describe('the pages for developers', function () {
       { javaScriptEnabled: false },
     );
     await page.getByRole('button', { name: /^Decline/ }).click();
-    await page.getByText('Not paid').waitFor();
+    await page.locator('.state').getByText('Not paid').waitFor();
     await untilState(testEnv, payment, 'failed');
     await closePage(page);
   });

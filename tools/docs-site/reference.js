@@ -19,11 +19,16 @@ window.Scalar.createApiReference('#reference', {
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 });
 
-// Some of its buttons have a picture alone. Whoever cannot see it hears this.
-const name = () => {
-  for (const button of document.querySelectorAll('#reference button:not([aria-label])')) {
-    const isNamed = button.innerText?.trim() || button.textContent.trim() || button.getAttribute('aria-labelledby');
-    if (!isNamed) button.setAttribute('aria-label', 'Copy');
+// What somebody who does not see the page, or has no mouse, would miss: names of buttons that are pictures, and lists that scroll.
+const reference = document.getElementById('reference');
+function mend() {
+  for (const button of reference.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) {
+    button.setAttribute('aria-label', 'Copy');
   }
-};
-new window.MutationObserver(name).observe(document.getElementById('reference'), { childList: true, subtree: true });
+  // Its name has to begin with what it shows.
+  for (const button of reference.querySelectorAll('button.show-more[aria-label^="Show all"]')) {
+    button.setAttribute('aria-label', `${button.textContent.trim()}: ${button.getAttribute('aria-label')}`);
+  }
+  for (const list of reference.querySelectorAll('ul.endpoints:not([tabindex])')) list.tabIndex = 0;
+}
+new window.MutationObserver(mend).observe(reference, { childList: true, subtree: true });
