@@ -81,6 +81,29 @@ export function createPersonRouter(deps: PersonDeps): Router {
     await decide(ctx, '/sandbox/operator?', { payment, outcome: outcomes[form.data.choice] });
   });
 
+  addTransactionRoutes(router, deps, decide);
+
+  // Redirects, so that reloading the page does not repeat the decision.
+  async function decide(
+    ctx: Context,
+    backTo: string,
+    { payment, outcome }: { payment: Transaction; outcome: Outcome },
+  ): Promise<void> {
+    const { operatorReference } = payment;
+    const result = await decisions.decideByPerson(operatorReference, outcome);
+    ctx.redirect(`${backTo}${result === 'decided' ? 'answered' : 'late'}=${operatorReference}`);
+    ctx.status = 303;
+  }
+
+  return router;
+}
+
+type Decide = (ctx: Context, backTo: string, decision: { payment: Transaction; outcome: Outcome }) => Promise<void>;
+
+function addTransactionRoutes(router: Router, deps: PersonDeps, decide: Decide): void {
+  const { settings, store } = deps;
+  const readForm = bodyParser({ enableTypes: ['form'], formLimit: settings.limits.bodyBytes });
+
   // For browsers; programs get the same as JSON from the inspection.
   router.get('/transactions', async (ctx, next) => {
     if (ctx.accepts('json', 'html') === 'html') showTransactions(ctx, deps);
@@ -98,20 +121,6 @@ export function createPersonRouter(deps: PersonDeps): Router {
     const outcome = form.data.choice === 'approve' ? PAID : declined;
     await decide(ctx, `/sandbox/transactions?${searchFor(readPhone(ctx))}`, { payment, outcome });
   });
-
-  // Redirects, so that reloading the page does not repeat the decision.
-  async function decide(
-    ctx: Context,
-    backTo: string,
-    { payment, outcome }: { payment: Transaction; outcome: Outcome },
-  ): Promise<void> {
-    const { operatorReference } = payment;
-    const result = await decisions.decideByPerson(operatorReference, outcome);
-    ctx.redirect(`${backTo}${result === 'decided' ? 'answered' : 'late'}=${operatorReference}`);
-    ctx.status = 303;
-  }
-
-  return router;
 }
 
 function readPhone(ctx: Context): string | undefined {
