@@ -15,6 +15,7 @@ COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
 COPY console ./console
+COPY docs ./docs
 RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && npm run --silent sbom > sbom.cdx.json
 
 FROM ${NODE_IMAGE}

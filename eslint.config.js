@@ -78,5 +78,9 @@ export default tseslint.config(
       },
     },
   },
+  {
+    files: ['tools/docs-site/*.js'],
+    languageOptions: { globals: { window: 'readonly', document: 'readonly', navigator: 'readonly' } },
+  },
   prettier,
 );

@@ -59,7 +59,7 @@ export type TopologyOptions = {
 const NAMESPACE = 'malipo-test';
 const HOST = '127.0.0.1';
 const OTHER_ROLES = 'worker,dispatcher';
-/** As in the demonstration: a prompt expires, and a late payment arrives, within seconds. */
+/** A prompt expires, and a late payment arrives, within seconds: nobody is at a handset here. */
 const SANDBOX_TIMES = { MALIPO_SANDBOX_PROMPT_EXPIRY_MS: '5000', MALIPO_SANDBOX_UNDECIDED_MS: '12000' };
 
 type Stop = () => Promise<void>;
@@ -156,6 +156,7 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
 function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: number, folder: string) {
   return {
     MALIPO_CLOCKS: 'demo',
+    MALIPO_PROMPT_WINDOW_MS: '8000',
     MALIPO_DATABASE_URL: databaseUrl,
     MALIPO_TEMPORAL_ADDRESS: temporalAddress,
     MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,

@@ -1,5 +1,5 @@
-// Compiles src, workflows and activities to dist/, bundles the workflows there and builds the console; does nothing when dist/ is
-// up to date.
+// Compiles src, workflows and activities to dist/, bundles the workflows there, builds the console and the documentation; does
+// nothing when dist/ is up to date.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ const dist = join(root, 'dist');
 const stamp = join(dist, '.built-from');
 const SOURCES = ['src', 'workflows', 'activities'];
 const CONSOLE_SOURCES = ['console/src', 'console/public'];
+const DOCS_SOURCES = ['docs/guides', 'docs/examples', 'tools/docs-site'];
 const SINGLE_INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
@@ -19,6 +20,9 @@ const SINGLE_INPUTS = [
   'package-lock.json',
   'tools/build.mjs',
   'tools/generate-console-types.ts',
+  'tools/build-docs-site.ts',
+  'tools/guides.ts',
+  'docs/webhook-test-vectors.json',
   'console/index.html',
   'console/tsconfig.json',
 ];
@@ -37,6 +41,7 @@ async function build() {
   copyAssets();
   await bundleWorkflows();
   await buildConsole();
+  buildDocsSite();
   writeFileSync(stamp, inputs);
   console.log(`built in ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
 }
@@ -80,7 +85,16 @@ async function buildConsole() {
     // Every file is one of its own: the content security policy of the page allows nothing inline.
     build: { outDir: folder, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   });
-  for (const file of filesIn(folder).filter((name) => /\.(js|css|svg)$/.test(name))) {
+  compressFiles(folder);
+}
+
+function buildDocsSite() {
+  run(process.execPath, ['--import=tsx/esm', 'tools/build-docs-site.ts']);
+  compressFiles(join(dist, 'docs-site'));
+}
+
+function compressFiles(folder) {
+  for (const file of filesIn(folder).filter((name) => /\.(js|css|svg|html)$/.test(name))) {
     const content = readFileSync(join(folder, file));
     for (const [suffix, compressed] of [
       ['.br', brotliCompressSync(content)],
@@ -94,7 +108,7 @@ async function buildConsole() {
 
 function hashInputs() {
   const hash = createHash('sha256');
-  for (const file of [...SINGLE_INPUTS, ...sourceFiles(), ...filesUnder(CONSOLE_SOURCES)]) {
+  for (const file of [...SINGLE_INPUTS, ...sourceFiles(), ...filesUnder([...CONSOLE_SOURCES, ...DOCS_SOURCES])]) {
     const content = readFileSync(join(root, file));
     // With the length, two files never hash like one longer file.
     hash.update(`${file}\0${content.length}\0`).update(content);

@@ -20,6 +20,7 @@ const nothing = {
   rateLimitPerSecond: 0,
   operatorRateLimitPerSecond: 0,
   consoleApp: null,
+  docsSite: null,
 } as ApiDeps;
 const { routes } = createApp(nothing);
 const document = openApiDocument(routes, PUBLIC_URL);

@@ -19,6 +19,7 @@ import { approvalState } from '../src/domain/payments/approval.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
+import { generatedGuides } from './guide-pages.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
 const NOTICE = 'Generated from the code by `npm run docs`; do not edit.';
@@ -29,6 +30,7 @@ export function generatedPages(): Readonly<Record<string, string>> {
     'docs/errors.md': errorsPage(),
     'docs/config.md': configPage(),
     'docs/webhook-test-vectors.json': webhookTestVectors(),
+    ...generatedGuides(),
   };
 }
 

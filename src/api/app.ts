@@ -3,6 +3,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import { DomainError } from '../domain/errors.ts';
 import { serveConsoleApp } from './console-app.ts';
+import { serveDocsSite } from './docs-site.ts';
 import type { ApiDeps, ApiState } from './context.ts';
 import { routeNotFound } from './errors.ts';
 import type { SessionDeps } from './own-session.ts';
@@ -75,6 +76,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   app.use(errorResponder(deps.log));
   app.use(rateLimit(deps));
   app.use(serveConsoleApp(deps.consoleApp));
+  app.use(serveDocsSite(deps.docsSite));
   app.use(refuseUnrouted(routes));
   app.use(router.routes() as Koa.Middleware<ApiState>);
   return { app, routes };

@@ -11,6 +11,7 @@ import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
 import type { KeyRing } from '../security/sealing.ts';
 import type { ConsoleApp } from './console-app.ts';
+import type { DocsSite } from './docs-site.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import type { RefusedKeys } from './middleware/refused-keys.ts';
 import type { RequestLog } from './request-log.ts';
@@ -53,6 +54,7 @@ export type ApiDeps = {
   readonly payments: Payments;
   /** The console's web app; null where it is not served. */
   readonly consoleApp: ConsoleApp | null;
+  readonly docsSite: DocsSite | null;
   /** Why nothing may be sent to this address; null when something may. */
   readonly refuseUrl: (url: string) => string | null;
   /** An endpoint is disabled when everything sent to it has failed for so long. */

@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path';
 import { loadConfig, loadStartSettings } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
+import { DEMO_CLOCKS } from '../domain/clocks.ts';
 import { attestRows } from '../operations/accounts/attest-rows.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import { prepareTemporal } from '../temporal/setup.ts';
@@ -29,6 +30,8 @@ type Started = { readonly engines: Engines; readonly children: SupervisedChild[]
 
 const NAMESPACE = 'malipo-test';
 const DEMO_LIMIT_MS = 30_000;
+/** How long after its prompt's window a late payment of the demonstration arrives. */
+const LATE_BY_MS = 5000;
 
 /**
  * Runs everything until SIGINT, SIGTERM or SIGHUP, or until an engine has failed so often that it is given up, then stops
@@ -201,10 +204,13 @@ function childPlans(
   serverSettings: Environment,
   demo: DemoMerchant,
 ): ChildPlan[] {
-  // In the demonstration a prompt expires, and a late payment arrives, within seconds.
+  // In the demonstration a prompt that nobody will answer expires within seconds; a late payment comes soon after the prompt's window.
   const sandboxTimes =
     settings.MALIPO_CLOCKS === 'demo'
-      ? { MALIPO_SANDBOX_PROMPT_EXPIRY_MS: '5000', MALIPO_SANDBOX_UNDECIDED_MS: '12000' }
+      ? {
+          MALIPO_SANDBOX_PROMPT_EXPIRY_MS: '5000',
+          MALIPO_SANDBOX_UNDECIDED_MS: String(DEMO_CLOCKS.promptWindowMs + LATE_BY_MS),
+        }
       : {};
   return [
     {

@@ -47,10 +47,12 @@ export function printSummary({ file, namespace, engines, demo, baseUrl, sandboxU
     approver    ${approver.email}   password ${approver.password}
     their codes . ${file}; node docs/examples/totp.mjs "$MALIPO_APPROVER_TOTP_SECRET"   (MAKER likewise)
 
-  API           ${baseUrl}           reference: ${baseUrl}/docs
+  Documentation ${baseUrl}/docs   (five minutes to a first payment; the API reference is beside it)
+  API           ${baseUrl}
   Temporal UI   ${engines.temporalUiUrl ?? 'that of your own cluster'}   (namespace ${namespace})
   Sandbox       ${sandboxUrl}/sandbox   (the last three digits of a phone decide how it ends)
-  Handset       ${sandboxUrl}/sandbox/handset   (approve a prompt by hand; a phone that ends in 099 waits for it)
+                ${sandboxUrl}/sandbox/transactions   (every payment as it happens; one whose phone ends in 099 waits for you)
+                ${sandboxUrl}/sandbox/handset   (the payer's phone, with a PIN)
   Webhooks      ${inboxUrl}          what the demo receiver got, as JSON
   Test key      ${demo.apiKey}
   All of it     ${file}   (source it in a shell)

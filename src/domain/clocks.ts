@@ -21,7 +21,8 @@ export const DURATIONS = {
     real: 5 * MINUTE,
     demo: 15 * SECOND,
   },
-  promptWindowMs: { meaning: 'How long a prompt stays open at the operator', real: 5 * MINUTE, demo: 8 * SECOND },
+  // A person who decides by hand finds the handset page within it.
+  promptWindowMs: { meaning: 'How long a prompt stays open at the operator', real: 5 * MINUTE, demo: 3 * MINUTE },
   promptRetryMs: { meaning: 'First wait between two tries to send a payment', real: 1 * SECOND, demo: 300 },
   promptRetryMaxMs: { meaning: 'Longest wait between two tries', real: 30 * SECOND, demo: 2 * SECOND },
   pollScheduleMs: {

@@ -13,6 +13,7 @@ import { createRequestLog } from '../api/request-log.ts';
 import { createKeyLimit } from '../api/middleware/rate-limit.ts';
 import { createRefusedKeys } from '../api/middleware/refused-keys.ts';
 import { loadConsoleApp } from '../api/console-app.ts';
+import { loadDocsSite } from '../api/docs-site.ts';
 import { securityHeaders } from '../api/security-headers.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
@@ -75,9 +76,7 @@ export type ServerOptions = {
 type Stoppable = { stop(): Promise<void> };
 
 /** As the build leaves it: beside the compiled sources, which the sources themselves have in `dist`. */
-const CONSOLE_APP_FOLDERS = ['../../console-app', '../../dist/console-app'].map((path) =>
-  join(import.meta.dirname, path),
-);
+const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
 const TICK_MS = 1000;
 const START_BATCH = 100;
 /** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
@@ -200,7 +199,8 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
-    consoleApp: loadConsoleApp(CONSOLE_APP_FOLDERS),
+    consoleApp: loadConsoleApp(foldersOf('console-app')),
+    docsSite: loadDocsSite(foldersOf('docs-site')),
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
     serviceLimits: serviceLimitsOf(config),
     refuseUrl: (url) => guard.refuseUrl(url),

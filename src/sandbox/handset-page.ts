@@ -1,6 +1,7 @@
 // The handset page: a phone in the browser, on which the payer approves or declines a collection.
 import { markup, NOTHING, type Markup } from './markup.ts';
 import type { Transaction } from './transaction.ts';
+import { money, outcomeText, phoneInGroups } from './words.ts';
 
 export type HandsetView = {
   readonly phone: string;
@@ -15,7 +16,9 @@ export type HandsetView = {
 
 /** Asks for a phone, and offers the phones with pending prompts. */
 export function choosePhone(ringing: readonly string[], wrongPhone: string | null): Markup {
-  const links = ringing.map((phone) => markup`<li><a href="/sandbox/handset?phone=${phone}">${phone}</a></li>`);
+  const links = ringing.map(
+    (phone) => markup`<li><a href="/sandbox/handset?phone=${phone}">${phoneInGroups(phone)}</a></li>`,
+  );
   const wrong =
     wrongPhone === null
       ? NOTHING
@@ -30,7 +33,9 @@ ${wrong}
 <div class="choices"><button>Show this phone</button></div>
 </form>
 <h2>Phones that ring now</h2>
-${links.length === 0 ? markup`<p>None. <a href="/sandbox/handset">Look again</a></p>` : markup`<ul class="list">${links}</ul>`}`;
+<div id="ringing" data-live>
+${links.length === 0 ? markup`<p>None. <a href="/sandbox/handset">Look again</a></p>` : markup`<ul class="list">${links}</ul>`}
+</div>`;
 }
 
 export function handset({ phone, prompts, decided, notice, refusedPin }: HandsetView): Markup {
@@ -44,11 +49,15 @@ export function handset({ phone, prompts, decided, notice, refusedPin }: Handset
   const lately = decided.map((transaction) => markup`<li>${money(transaction)} – ${outcomeText(transaction)}</li>`);
   return markup`${noticeLine}
 <div class="phone"><section class="screen" aria-label="Screen of the phone ${phone}">
-<p class="number">${phone}</p>
+<p class="number">${phoneInGroups(phone)}</p>
+<div id="screen" data-live>
 ${shown.length === 0 ? markup`<p>Nothing to approve. This page looks again by itself.</p>` : shown}
+</div>
 </section></div>
 <p><a href="/sandbox/handset?phone=${phone}">Look again</a> · <a href="/sandbox/handset">Another phone</a></p>
-${lately.length === 0 ? NOTHING : markup`<h2>Lately on this phone</h2><ul class="list">${lately}</ul>`}`;
+<div id="lately" data-live>
+${lately.length === 0 ? NOTHING : markup`<h2>Lately on this phone</h2><ul class="list">${lately}</ul>`}
+</div>`;
 }
 
 function promptForm(prompt: Transaction, { isRefused, hasFocus }: { isRefused: boolean; hasFocus: boolean }): Markup {
@@ -71,24 +80,4 @@ ${isRefused ? markup`<p class="wrong" id="${wrong}">That is no PIN: it has 4 or 
 <button class="second" name="choice" value="cancel" formnovalidate>Cancel</button>
 </div>
 </form>`;
-}
-
-/** For people: the currency, and the amount with its thousands apart. */
-export function money({ amount, currency }: Pick<Transaction, 'amount' | 'currency'>): string {
-  return `${currency}\u00a0${amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ',')}`;
-}
-
-/** For people: the state of the payment. */
-export function outcomeText({ state, reason, givenBackAtMs }: Transaction): string {
-  if (givenBackAtMs !== null) return 'paid, then given back';
-  switch (state) {
-    case 'NOT_ACCEPTED':
-      return 'not taken';
-    case 'PENDING':
-      return 'undecided';
-    case 'SUCCESSFUL':
-      return 'paid';
-    case 'FAILED':
-      return `not paid (${reason?.code ?? 'no reason'})`;
-  }
 }

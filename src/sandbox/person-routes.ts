@@ -5,13 +5,15 @@ import type { Context, Middleware, Next } from 'koa';
 import { z } from 'zod';
 import { CANCELLED, NOT_PAID_OUT, PAID, WRONG_PIN, type Outcome } from './behaviours.ts';
 import type { Decisions } from './decisions.ts';
-import { choosePhone, handset, money, outcomeText } from './handset-page.ts';
+import { choosePhone, handset } from './handset-page.ts';
 import { sendPage, markup } from './markup.ts';
 import { operatorPage } from './operator-page.ts';
 import { queryValue } from './query-value.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { Transaction } from './transaction.ts';
+import { transactionsPage } from './transactions-page.ts';
+import { money, outcomeText } from './words.ts';
 
 type PersonDeps = {
   readonly settings: SandboxSettings;
@@ -26,12 +28,14 @@ const MAX_PROMPTS = 5;
 const MAX_DECIDED = 5;
 const MAX_CARDS = 20;
 const LONGEST_LIST = 1000;
+const MAX_ROWS = 50;
 
 const handsetForm = z.object({
   reference: z.string().max(100),
   pin: z.string().max(100).default(''),
   choice: z.enum(['approve', 'wrong_pin', 'cancel']),
 });
+const transactionForm = z.object({ reference: z.string().max(100), choice: z.enum(['approve', 'decline']) });
 const operatorForm = z.object({ reference: z.string().max(100), choice: z.enum(['approve', 'fail']) });
 
 export function createPersonRouter(deps: PersonDeps): Router {
@@ -40,7 +44,7 @@ export function createPersonRouter(deps: PersonDeps): Router {
   const readForm = bodyParser({ enableTypes: ['form'], formLimit: settings.limits.bodyBytes });
 
   router.get('/handset', (ctx) => {
-    const phone = queryValue(ctx, 'phone')?.replace(/^\+|\s/g, '');
+    const phone = readPhone(ctx);
     if (phone === undefined || !PHONE.test(phone)) showPhones(ctx, deps, phone ?? null);
     else showHandset(ctx, deps, { phone, refusedPin: null });
   });
@@ -77,6 +81,8 @@ export function createPersonRouter(deps: PersonDeps): Router {
     await decide(ctx, '/sandbox/operator?', { payment, outcome: outcomes[form.data.choice] });
   });
 
+  addTransactionRoutes(router, deps, decide);
+
   // Redirects, so that reloading the page does not repeat the decision.
   async function decide(
     ctx: Context,
@@ -92,11 +98,60 @@ export function createPersonRouter(deps: PersonDeps): Router {
   return router;
 }
 
+type Decide = (ctx: Context, backTo: string, decision: { payment: Transaction; outcome: Outcome }) => Promise<void>;
+
+function addTransactionRoutes(router: Router, deps: PersonDeps, decide: Decide): void {
+  const { settings, store } = deps;
+  const readForm = bodyParser({ enableTypes: ['form'], formLimit: settings.limits.bodyBytes });
+
+  // For browsers; programs get the same as JSON from the inspection.
+  router.get('/transactions', async (ctx, next) => {
+    if (ctx.accepts('json', 'html') === 'html') showTransactions(ctx, deps);
+    else await next();
+  });
+
+  router.post('/transactions', refuseOtherSites, readForm, async (ctx) => {
+    const form = transactionForm.safeParse(ctx.request.body);
+    const payment = form.success ? store.get(form.data.reference) : undefined;
+    if (!form.success || payment === undefined) {
+      sendGone(ctx);
+      return;
+    }
+    const declined = payment.kind === 'collection' ? CANCELLED : NOT_PAID_OUT;
+    const outcome = form.data.choice === 'approve' ? PAID : declined;
+    await decide(ctx, `/sandbox/transactions?${searchFor(readPhone(ctx))}`, { payment, outcome });
+  });
+}
+
+function readPhone(ctx: Context): string | undefined {
+  return queryValue(ctx, 'phone')?.replace(/^\+|\s/g, '');
+}
+
+function searchFor(phone: string | undefined): string {
+  return phone === undefined || !PHONE.test(phone) ? '' : `phone=${phone}&`;
+}
+
+function showTransactions(ctx: Context, { store }: PersonDeps): void {
+  const phone = readPhone(ctx);
+  const search = searchFor(phone);
+  sendPage(ctx, {
+    title: 'Transactions',
+    isWide: true,
+    isLive: true,
+    content: transactionsPage({
+      shown: store.list(search === '' || phone === undefined ? {} : { phone }, MAX_ROWS),
+      phone: phone ?? '',
+      notice: noticeFor(ctx, store),
+      search: search === '' ? '' : `?${search.slice(0, -1)}`,
+    }),
+  });
+}
+
 function showPhones(ctx: Context, { store }: PersonDeps, wrongPhone: string | null): void {
   const ringing = store.list({ kind: 'collection', state: 'PENDING' }, LONGEST_LIST).map(({ phone }) => phone);
   const phones = [...new Set(ringing)].slice(0, MAX_CARDS);
   if (wrongPhone !== null) ctx.status = 400;
-  sendPage(ctx, { title: 'Handset', content: choosePhone(phones, wrongPhone) });
+  sendPage(ctx, { title: 'Handset', content: choosePhone(phones, wrongPhone), isLive: true });
 }
 
 function showHandset(ctx: Context, { store }: PersonDeps, view: { phone: string; refusedPin: string | null }): void {
@@ -113,6 +168,7 @@ function showHandset(ctx: Context, { store }: PersonDeps, view: { phone: string;
       decided: decided.slice(0, MAX_DECIDED),
       notice: noticeFor(ctx, store),
     }),
+    isLive: true,
     ...(prompts.length === 0 && { refreshSeconds: REFRESH_SECONDS }),
   });
 }
@@ -128,6 +184,7 @@ function showOperator(ctx: Context, { store, settings }: PersonDeps): void {
   sendPage(ctx, {
     title: 'Operator',
     content: operatorPage({ waiting, unshown, account, notice: noticeFor(ctx, store) }),
+    isLive: true,
     ...(waiting.length === 0 && { refreshSeconds: REFRESH_SECONDS }),
   });
 }

@@ -1,4 +1,4 @@
-// Webhook signatures as in docs/webhooks.md: HMAC-SHA256 over "<t>.<raw body>", in lowercase hex; and their secrets.
+// Webhook signatures as in docs/guides/webhooks.md: HMAC-SHA256 over "<t>.<raw body>", in lowercase hex; and their secrets.
 import { createHmac, randomBytes } from 'node:crypto';
 
 /** A new signing secret: `whsec_` and 43 base64url characters (256 random bits). Shown once, then stored sealed. */

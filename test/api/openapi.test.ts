@@ -284,6 +284,7 @@ function routesOfRouter(): { methods: string[]; path: string }[] {
     rateLimitPerSecond: 0,
     operatorRateLimitPerSecond: 0,
     consoleApp: null,
+    docsSite: null,
   } as ApiDeps;
   const { middleware } = createApp(nothing).app;
   const router = middleware.map(

@@ -53,12 +53,15 @@ describe('every response', () => {
     }
   });
 
-  it('has them on the reference page too, which runs our own scripts alone', async () => {
-    for (const path of ['/docs', '/docs/assets/swagger-ui.css', '/docs/assets/swagger-ui-bundle.js']) {
+  it('has them on the guides too, which run our own script alone', async () => {
+    for (const path of ['/docs', '/docs/first-payment', '/docs/webhook-test-vectors.json']) {
       const { headers } = await get(path);
       assertHeaders(headers, path);
-      assert.match(headers.get('content-security-policy') ?? '', /script-src 'self'/);
-      assert.equal(headers.get('cache-control'), 'public, max-age=3600');
+      assert.match(
+        headers.get('content-security-policy') ?? '',
+        /script-src 'self'; style-src 'self'; .*trusted-types 'none'$/,
+      );
+      assert.equal(headers.get('cache-control'), 'public, max-age=300');
     }
   });
 

@@ -1,4 +1,4 @@
-// Everything but payments: health, readiness, the balance, the reference page, unknown routes, headers and rate limits.
+// Everything but payments: health, readiness, the balance, unknown routes, headers and rate limits.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -51,62 +51,6 @@ describe('the service', () => {
     it('refuses an unknown query parameter', async () => {
       const error = assertError(await get('/v1/api/balance?currency=KES', testEnv.merchant.key), 'parameter_unknown');
       assert.equal(error.param, 'currency');
-    });
-  });
-
-  describe('the reference page', () => {
-    const load = async (path: string) => {
-      const response = await fetch(new URL(path, testEnv.baseUrl));
-      return { status: response.status, headers: response.headers, text: await response.text() };
-    };
-
-    it('loads all its assets from the service itself', async () => {
-      const page = await load('/docs');
-      assert.equal(page.status, 200);
-      assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
-      const links = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link!);
-      assert.ok(links.length >= 3);
-      for (const link of links) assert.match(link, /^\/docs\/assets\/[\w.-]+$/);
-      assert.doesNotMatch(page.text, /https?:|\/\//);
-    });
-
-    it('has a content security policy that forbids every other origin', async () => {
-      for (const path of ['/docs', '/docs/assets/start.js']) {
-        const policy = (await load(path)).headers.get('content-security-policy') ?? '';
-        const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule.split(' ').slice(1)]));
-        assert.deepEqual(rules.get('default-src'), ["'none'"]);
-        assert.deepEqual(rules.get('script-src'), ["'self'"]);
-        assert.deepEqual(rules.get('connect-src'), ["'self'"]);
-        assert.deepEqual(rules.get('frame-ancestors'), ["'none'"]);
-        assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/);
-      }
-    });
-
-    const assets: readonly (readonly [string, RegExp])[] = [
-      ['/docs/assets/swagger-ui.css', /^text\/css/],
-      ['/docs/assets/swagger-ui-bundle.js', /^text\/javascript/],
-      ['/docs/assets/start.js', /^text\/javascript/],
-    ];
-    for (const [path, type] of assets) {
-      it(`loads ${path}`, async () => {
-        const asset = await load(path);
-        assert.equal(asset.status, 200);
-        assert.match(asset.headers.get('content-type') ?? '', type);
-        assert.equal(asset.headers.get('x-content-type-options'), 'nosniff');
-        assert.match(asset.headers.get('malipo-request-id') ?? '', /^req_/);
-        assert.ok(asset.text.length > 50);
-      });
-    }
-
-    it('has a stylesheet that fetches nothing', async () => {
-      const { text } = await load('/docs/assets/swagger-ui.css');
-      assert.doesNotMatch(text, /@import|url\((?!["']?data:)/);
-    });
-
-    it('shows the document of this server, and sends it to no external validator', async () => {
-      const { text } = await load('/docs/assets/start.js');
-      assert.match(text, /url: '\/v1\/openapi\.json'/);
-      assert.match(text, /validatorUrl: null/);
     });
   });
 

@@ -14,6 +14,11 @@ mkdirSync('console/generated', { recursive: true });
 writeFileSync('console/generated/api.ts', 'export type Price = ' + (isText ? 'string' : 'number') + ';');
 `;
 
+const BUILD_DOCS = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+mkdirSync('dist/docs-site', { recursive: true });
+writeFileSync('dist/docs-site/index.html', readFileSync('docs/guides/index.md', 'utf8').repeat(100));
+`;
+
 const MAIN = `import type { Price } from '../generated/api.ts';
 const price: Price = 5;
 document.title = String(price);
@@ -52,6 +57,13 @@ describe('the build', () => {
     write('console/index.html', '<!doctype html><body><script type="module" src="/src/main.ts"></script></body>');
     write('console/src/main.ts', MAIN);
     write('console/src/environment.d.ts', '');
+    // Stand for the pages of the documentation.
+    write('tools/build-docs-site.ts', BUILD_DOCS);
+    write('tools/guides.ts', '');
+    write('docs/guides/index.md', '# First');
+    write('docs/examples/receiver.mjs', '');
+    write('docs/webhook-test-vectors.json', '{}');
+    write('tools/docs-site/guide.css', '');
     write('console/public/icon.svg', `<svg>${'<g/>'.repeat(200)}</svg>`);
   });
 
@@ -77,6 +89,11 @@ describe('the build', () => {
     assert.match(read('workflows/index.js'), /'\.\.\/src\/price\.js'/);
     assert.equal(read('src/schema.sql'), 'SELECT 1;\n');
     assert.match(read('workflow-bundle.js'), /tell/);
+    assert.match(read('docs-site/index.html'), /^# First/);
+    assert.equal(
+      gunzipSync(readFileSync(join(project, 'dist/docs-site/index.html.gz'))).toString(),
+      read('docs-site/index.html'),
+    );
     const builtAtMs = statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs;
     assert.deepEqual(build(), { status: 0, output: '' });
     assert.equal(statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs, builtAtMs);

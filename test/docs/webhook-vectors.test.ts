@@ -1,7 +1,8 @@
-// Checks the test vectors with our own signatures, the example receiver, and the Python code in docs/webhooks.md.
+// Checks the test vectors with our own signatures, the example receiver, and the code in docs/guides/webhooks.md.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signatureHeader } from '../../src/security/webhook-signature.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
@@ -17,6 +18,32 @@ type Shown = { readonly verified: boolean; readonly duplicate: boolean };
 const { vectors } = JSON.parse(readFileSync(join(root, 'docs/webhook-test-vectors.json'), 'utf8')) as {
   vectors: WebhookTestVector[];
 };
+
+/** Reads the vectors and writes the verdicts. */
+const GO_MAIN = `package main
+
+import (
+	"encoding/json"
+	"os"
+)
+
+func main() {
+	var file struct {
+		Vectors []struct {
+			Header, Body, Secret string
+			Now                  int64
+		}
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&file); err != nil {
+		panic(err)
+	}
+	verdicts := []bool{}
+	for _, v := range file.Vectors {
+		verdicts = append(verdicts, IsSignatureValid(v.Header, []byte(v.Body), v.Secret, v.Now))
+	}
+	json.NewEncoder(os.Stdout).Encode(verdicts)
+}
+`;
 
 describe('the webhook test vectors', () => {
   it('contain valid and invalid signatures, each under a name of its own', () => {
@@ -42,12 +69,43 @@ describe('the webhook test vectors', () => {
     }
   });
 
-  it('get the same verdict from the Python code in docs/webhooks.md', function () {
+  const page = readFileSync(join(root, 'docs/guides/webhooks.md'), 'utf8');
+  const codeIn = (language: string) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? '';
+
+  it('get the same verdict from the Node code in docs/guides/webhooks.md', async () => {
+    const address = `data:text/javascript,${encodeURIComponent(codeIn('js'))}`;
+    const { isSignatureValid } = (await import(address)) as Receiver;
+    for (const { name, header, body, secret, now, valid } of vectors) {
+      assert.equal(isSignatureValid(header, Buffer.from(body), secret, now), valid, name);
+    }
+  });
+
+  it('get the same verdict from the Go code in docs/guides/webhooks.md', function () {
+    if (spawnSync('go', ['version']).error) this.skip();
+    const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
+    try {
+      writeFileSync(join(folder, 'verify.go'), codeIn('go'));
+      writeFileSync(join(folder, 'main.go'), GO_MAIN);
+      const input = readFileSync(join(root, 'docs/webhook-test-vectors.json'));
+      const { status, stdout, stderr } = spawnSync('go', ['run', 'main.go', 'verify.go'], {
+        cwd: folder,
+        input,
+        env: { ...process.env, GO111MODULE: 'off' },
+      });
+      assert.equal(status, 0, String(stderr));
+      const verdicts = JSON.parse(String(stdout)) as boolean[];
+      assert.deepEqual(
+        vectors.map(({ name }, n) => [name, verdicts[n]]),
+        vectors.map(({ name, valid }) => [name, valid]),
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('get the same verdict from the Python code in docs/guides/webhooks.md', function () {
     if (spawnSync('python3', ['--version']).error) this.skip();
-    const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
-    const code = /```python\n([^]*?)```/.exec(page)?.[1];
-    assert.ok(code !== undefined);
-    const program = `${code}
+    const program = `${codeIn('python')}
 import json, sys
 vectors = json.load(sys.stdin)["vectors"]
 print(json.dumps([is_signature_valid(v["header"], v["body"].encode(), v["secret"], v["now"]) for v in vectors]))

@@ -122,10 +122,6 @@ export const WITHOUT_AUTHENTICATION: readonly string[] = [
   'getHealth',
   'getReadiness',
   'getOpenApi',
-  'get__docs',
-  'get__docs_assets_swagger_ui_css',
-  'get__docs_assets_swagger_ui_bundle_js',
-  'get__docs_assets_start_js',
   'postMtnMomoCallback',
   'putMtnMomoCallback',
 ];

@@ -36,8 +36,9 @@ long as the policy lets a payout wait; when that is longer than the time-out, th
 
   --amount N         in the currency's smallest unit; 1000 without it
   --endpoint ID      for endpoint.test; the only one that is enabled without it
-  --timeout SECONDS  wait at most so long, then exit code 5; 120 without it. With real durations (MALIPO_CLOCKS=real)
-                     collection.reconciling and payout.reconciling take more than five minutes
+  --timeout SECONDS  wait at most so long, then exit code 5; 300 without it. collection.reconciling comes when the prompt's
+                     window is over: 3 minutes in the demonstration, more than five with real durations (MALIPO_CLOCKS=real),
+                     as does payout.reconciling then
 
 With --json: the event, its body as text in it.
 
@@ -61,7 +62,7 @@ export const trigger: Command = {
     const endpoint = line.text('endpoint');
     if (endpoint !== null && type !== 'endpoint.test') throw usage('--endpoint is for endpoint.test alone');
     const amount = readCount(line, 'amount', 999_999_999) ?? 1000;
-    const timeoutMs = 1000 * (readCount(line, 'timeout', MAX_SECONDS) ?? 120);
+    const timeoutMs = 1000 * (readCount(line, 'timeout', MAX_SECONDS) ?? 300);
     const signedIn = await signIn(line, context);
     requireTest(signedIn, 'trigger');
     const started: Trigger = { signedIn, context, amount, giveUpAtMs: Date.now() + timeoutMs };

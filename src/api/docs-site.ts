@@ -1,0 +1,93 @@
+// Serves the documentation, as it was built, under /docs: the guides, the API reference, and the files that these load.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DomainError } from '../domain/errors.ts';
+import { newToken } from '../security/token.ts';
+import type { ApiMiddleware } from './context.ts';
+import { readStaticFiles, sendStaticFile, type StaticFile } from './static-files.ts';
+
+const PREFIX = '/docs';
+const FIRST_PAGE = 'index.html';
+const REFERENCE = `${PREFIX}/reference`;
+const NONCE_PLACE = '%STYLE_NONCE%';
+/** The name of each of them carries the digest of its content. */
+const NAMED_BY_CONTENT = `${PREFIX}/assets/`;
+/** A page names its files by their content, so it may be old for no longer than a release takes to be noticed. */
+const PAGE_KEPT = 'public, max-age=300';
+
+/** By the path under which they are served. */
+export type DocsSite = ReadonlyMap<string, StaticFile>;
+
+/** Reads the site, whole, from the first of these folders that has it. Null where it was not built. */
+export function loadDocsSite(folders: readonly string[]): DocsSite | null {
+  const folder = folders.find((each) => existsSync(join(each, FIRST_PAGE)));
+  if (folder === undefined) return null;
+  return new Map([...readStaticFiles(folder)].map(([name, file]) => [pathOf(name), file]));
+}
+
+function pathOf(name: string): string {
+  return name === FIRST_PAGE ? PREFIX : `${PREFIX}/${name.replace(/\.html$/, '')}`;
+}
+
+/** Passes on what the site does not have. Throws `method_not_allowed`. */
+export function serveDocsSite(site: DocsSite | null): ApiMiddleware {
+  return async (ctx, next) => {
+    const file = site?.get(ctx.path);
+    if (file === undefined) {
+      await next();
+      return;
+    }
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'GET, HEAD');
+      throw new DomainError('method_not_allowed', 'This route answers to GET.');
+    }
+    if (ctx.path === REFERENCE) {
+      sendReference(ctx, file);
+      return;
+    }
+    ctx.set({ 'Content-Security-Policy': GUIDE_POLICY, 'Cache-Control': PAGE_KEPT });
+    sendStaticFile(ctx, file, { isNamedByContent: ctx.path.startsWith(NAMED_BY_CONTENT) });
+  };
+}
+
+// Not kept: its nonce is of one response.
+function sendReference(ctx: Parameters<ApiMiddleware>[0], page: StaticFile): void {
+  const { token: nonce } = newToken();
+  ctx.set('Content-Security-Policy', referencePolicy(nonce));
+  ctx.type = 'html';
+  ctx.body = page.plain.toString().replace(NONCE_PLACE, nonce);
+}
+
+/** Our own script and style, which send nothing and make no markup from text. */
+const GUIDE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/**
+ * For a script that is not ours. Nothing from or to another host, no script in the page and none from text. Style rules count under
+ * this response's nonce; style attributes, which it writes into the markup that it makes, count on this page alone. Markup from text
+ * is made under the policies of that script (`vue`) and ours (`default`).
+ */
+function referencePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types vue default',
+  ].join('; ');
+}

@@ -1,0 +1,46 @@
+// Files that the build left in a folder: read whole at the start, and served in the coding that the caller accepts.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { ApiMiddleware } from './context.ts';
+
+const COMPRESSED = { br: '.br', gzip: '.gz' } as const;
+const A_YEAR = 'public, max-age=31536000, immutable';
+
+export type StaticFile = {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly br?: Buffer;
+  readonly gzip?: Buffer;
+};
+
+/** By their paths in the folder, compressed ones with the file that they are of. */
+export function readStaticFiles(folder: string): ReadonlyMap<string, StaticFile> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((name) => !Object.values(COMPRESSED).some((suffix) => name.endsWith(suffix)));
+  return new Map(names.map((name) => [name, readVariants(join(folder, name))]));
+}
+
+function readVariants(path: string): StaticFile {
+  const compressed = (Object.keys(COMPRESSED) as (keyof typeof COMPRESSED)[])
+    .filter((coding) => existsSync(path + COMPRESSED[coding]))
+    .map((coding) => [coding, readFileSync(path + COMPRESSED[coding])] as const);
+  return { type: extname(path), plain: readFileSync(path), ...Object.fromEntries(compressed) };
+}
+
+/** One that is named by its content is kept by browsers for good. */
+export function sendStaticFile(
+  ctx: Parameters<ApiMiddleware>[0],
+  file: StaticFile,
+  { isNamedByContent }: { readonly isNamedByContent: boolean },
+): void {
+  ctx.set('Vary', 'Accept-Encoding');
+  if (isNamedByContent) ctx.set('Cache-Control', A_YEAR);
+  ctx.type = file.type;
+  const accepted = ctx.acceptsEncodings('br', 'gzip', 'identity');
+  const coding = accepted === 'br' || accepted === 'gzip' ? accepted : null;
+  const body = coding === null ? undefined : file[coding];
+  if (coding !== null && body !== undefined) ctx.set('Content-Encoding', coding);
+  ctx.body = body ?? file.plain;
+}

@@ -1,0 +1,51 @@
+// How the sandbox's pages write what the operator knows: money, phones, times and states for people.
+import type { PaymentKind } from './behaviours.ts';
+import type { Transaction } from './transaction.ts';
+
+/** The currency, and the amount with its thousands apart. */
+export function money({ amount, currency }: Pick<Transaction, 'amount' | 'currency'>): string {
+  return `${currency}\u00a0${amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ',')}`;
+}
+
+/** In groups of three from the country code on, so that two numbers can be compared at a glance. */
+export function phoneInGroups(phone: string): string {
+  return phone.replace(/\d{3}(?=\d)/g, '$&\u00a0');
+}
+
+/** Of the payment itself. */
+export function outcomeText({ state, reason, givenBackAtMs }: Transaction): string {
+  if (givenBackAtMs !== null) return 'paid, then given back';
+  switch (state) {
+    case 'NOT_ACCEPTED':
+      return 'not taken';
+    case 'PENDING':
+      return 'undecided';
+    case 'SUCCESSFUL':
+      return 'paid';
+    case 'FAILED':
+      return `not paid (${reason?.code ?? 'no reason'})`;
+  }
+}
+
+/** A sentence, with what it waits for while it is undecided. */
+export function stateInWords(transaction: Transaction): string {
+  const { state, reason, dueAtMs, givenBackAtMs, kind } = transaction;
+  if (givenBackAtMs !== null) return 'Paid, then given back';
+  switch (state) {
+    case 'NOT_ACCEPTED':
+      return 'Refused so far: unavailable';
+    case 'PENDING':
+      if (dueAtMs !== null) return 'Undecided, ends by itself';
+      return kind === 'collection' ? 'Waits for the payer: decide it here' : 'Waits for the operator: decide it here';
+    case 'SUCCESSFUL':
+      return 'Paid';
+    case 'FAILED':
+      return `Not paid: ${reason?.message ?? 'no reason'}`;
+  }
+}
+
+const KINDS: Readonly<Record<PaymentKind, string>> = { collection: 'Collection', payout: 'Payout', refund: 'Refund' };
+
+export function kindInWords(kind: PaymentKind): string {
+  return KINDS[kind];
+}
