@@ -57,12 +57,17 @@ describe('a recovery', () => {
   it('takes passkeys and recovery codes away too, for whoever may have one of them', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person);
-    assert.equal((await browser.call('POST', `${SESSION}/recovery-codes`)).status, 201);
-    const options = await browser.call('POST', `${SESSION}/passkeys/options`);
+    assert.equal(
+      (await browser.call('POST', `${SESSION}/recovery-codes`, { json: { password: PASSWORD } })).status,
+      201,
+    );
+    const options = await browser.call('POST', `${SESSION}/passkeys/options`, { json: { password: PASSWORD } });
     const credential = createAuthenticator(testEnv.baseUrl).create(
       (options.json as { public_key: { challenge: string } }).public_key,
     );
-    const registered = await browser.call('POST', `${SESSION}/passkeys`, { json: { name: 'My key', credential } });
+    const registered = await browser.call('POST', `${SESSION}/passkeys`, {
+      json: { name: 'My key', credential, password: PASSWORD },
+    });
     assert.deepEqual(registered.json['factors'], { totp: true, passkeys: 1, recovery_codes: 10 });
     assert.equal((await use((await start(person)).token)).status, 204);
     const back = await tryLogIn(person, NEW_PASSWORD);
