@@ -368,6 +368,7 @@ function createActivities(parts: Parts, operators: Operators) {
   const { config, db, payments, releases, sender, concurrency, log } = parts;
   const { clocks, settings } = config;
   const attestor = createStatusAttestor({
+    environment: settings.MALIPO_ENVIRONMENT,
     keyRing: settings.MALIPO_ATTESTATION_KEYS,
     sealingKeys: settings.MALIPO_SECRET_KEYS,
     log,
