@@ -60,6 +60,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   recoveries: EXPIRING,
   recovery_codes: EXPIRING,
   replays: KEPT,
+  refusal_counts: EXPIRING,
   reversal_approvals: APPENDED,
   reversal_transitions: [],
   reversals: KEPT,

@@ -1,5 +1,6 @@
 // Releases payouts and refunds: records the approval of a person, and releases the payment when it has enough approvals.
-import { recordAct, recordRefusal } from '../../db/accounts/audit.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { recordRefusal } from '../../db/accounts/refusal.ts';
 import { withSavepoint, type Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,

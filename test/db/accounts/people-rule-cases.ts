@@ -182,6 +182,8 @@ const COUNTER_CASES: readonly RuleCase[] = [
   twoRows('two counters of one subject', 'attempt_counters_pkey', 'attempt_counters', {
     subject: 'address/203.0.113.7',
   }),
+  ...wrongInserts('refusal_counts', [['a count of no refusal', { times: 0 }, 'refusal_counts_times']]),
+  twoRows('two counts of one kind of refusal', 'refusal_counts_pkey', 'refusal_counts', { reason: 'not an approver' }),
 ];
 
 const POLICY_CASES: readonly RuleCase[] = [
