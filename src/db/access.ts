@@ -50,7 +50,8 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   operator_exchanges: ['INSERT', 'UPDATE (started_at)', 'DELETE'],
   passkey_challenges: EXPIRING,
   passkeys: EXPIRING,
-  payout_approvals: APPENDED,
+  // Withdrawn once, and otherwise as they are: a trigger sees to it.
+  payout_approvals: KEPT,
   payout_transitions: [],
   payment_total_changes: EXPIRING,
   payment_totals: EXPIRING,
@@ -61,7 +62,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   recovery_codes: EXPIRING,
   replays: KEPT,
   refusal_counts: EXPIRING,
-  reversal_approvals: APPENDED,
+  reversal_approvals: KEPT,
   reversal_transitions: [],
   reversals: KEPT,
   schema_migrations: [],

@@ -12,6 +12,7 @@ import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } fr
 import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
+import { requireNotRecovered } from '../../db/accounts/recovered.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
@@ -170,6 +171,7 @@ async function requireApprover(tx: Tx, person: Person, environment: Environment,
   const { merchantId, userId } = person;
   const roles = await findRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+  await requireNotRecovered(tx, person);
   const policy = await findPolicy(tx, merchantId);
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   return policy;
@@ -250,7 +252,7 @@ function withApprovalsRequired<Payment extends DecidedPayment>(
 }
 
 // An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more, or not yet
-// again: somebody else may have given it before their account was recovered.
+// again after they lost the role. What a recovery withdrew is not among them.
 async function countApprovals<Payment extends DecidedPayment>(
   tx: Tx,
   payment: Payment,

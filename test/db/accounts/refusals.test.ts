@@ -26,6 +26,7 @@ describe('refusals of a person', () => {
       roles: ['viewer'],
       hasSecondFactor: false,
       lostSecondFactor: false,
+      recoveredAt: null,
       secondFactorAt: null,
       verifiedAt: NOW,
     });
