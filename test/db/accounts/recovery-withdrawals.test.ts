@@ -15,7 +15,7 @@ import { hashToken } from '../../../src/security/token.ts';
 import { passwordHash } from '../../support/people.ts';
 import { recoveryToken } from '../../support/staff.ts';
 import { actedBy, makePerson, makeShop, queue, release, setPolicy, type Shop } from '../payments/payout-rows.ts';
-import { whileLocked } from '../rows.ts';
+import { untilSoManyWait, whileLocked } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
 const SERVICE_LIMITS = { payoutExpiryMs: 7 * 86_400_000, leastWaitingTimeMs: 0 };
@@ -35,6 +35,9 @@ describe('the recovery of an account', () => {
     assert.ok(tokenSha256 !== null);
     const input = { tokenSha256, newHash: await passwordHash(), counted: [], address: null, requestId: 'req_recovery' };
     return () => recoverAccount(db, { ...input, at: new Date() });
+  };
+  const inNewSession = async (person: Person): Promise<Person> => {
+    return { ...person, recoveredAt: (await findUser(db, person.userId))!.recoveredAt };
   };
   /** The person in a session after the recovery. */
   const recover = async (person: Person): Promise<Person> => {
@@ -145,23 +148,23 @@ describe('the recovery of an account', () => {
     }
   });
 
-  it('waits for a release that is under way, which stays', async () => {
+  it('waits for a release that is under way, by the person or with their approval, which stays', async () => {
     const { approver, otherApprover } = shop;
-    const { id } = await queue(db, shop, 1000n);
-    await release(db, otherApprover, id);
-    const recovery = await prepare(approver);
-    const lock = { sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [id] };
-    let recovering: Promise<void> | null = null;
-    await whileLocked(
-      db,
-      lock,
-      () => release(db, approver, id),
-      () => {
+    for (const isFirst of [false, true]) {
+      const own = await inNewSession(approver);
+      const [first, last] = isFirst ? [own, otherApprover] : [otherApprover, own];
+      const { id } = await queue(db, shop, 400n);
+      await release(db, first, id);
+      const recovery = await prepare(approver);
+      const lock = { sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [id] };
+      let recovering: Promise<void> | null = null;
+      const begin = () => release(db, last, id);
+      await whileLocked(db, lock, begin, () => {
         recovering = recovery();
-        return Promise.resolve();
-      },
-    );
-    await recovering;
-    assert.deepEqual(await approversOf(id), ['released', [otherApprover.userId, approver.userId]]);
+        return untilSoManyWait(db, 2);
+      });
+      await recovering;
+      assert.deepEqual(await approversOf(id), ['released', [first.userId, last.userId]]);
+    }
   });
 });
