@@ -307,11 +307,6 @@ export const VALID_ROWS = {
     ...{ created_at: new Date(), last_used_at: new Date(), verified_at: new Date() },
     expires_at: new Date(Date.now() + 1000),
   }),
-  refusal_counts: ({ merchantId, ownerId }) => ({
-    merchant_id: merchantId,
-    user_id: ownerId,
-    ...{ action: 'POST /', reason: 'needs a step-up first', began_at: new Date(), ends_at: new Date(), times: 1 },
-  }),
   attempt_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
   policies: ({ otherMerchantId }) => ({ merchant_id: otherMerchantId, updated_at: new Date() }),
   policy_changes: ({ merchantId, ownerId }) => ({

@@ -2,6 +2,7 @@
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listMerchantsOf, lockMembers } from '../../db/accounts/member.ts';
+import { withdrawLeftBehind } from '../../db/accounts/left-behind.ts';
 import { lockMemberships } from '../../db/accounts/recovered.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findRecovery, useRecovery } from '../../db/accounts/recovery.ts';
@@ -13,7 +14,6 @@ import { findUserLocked, markRecovered, removeTotp, setPassword } from '../../db
 import { notAuthenticated } from '../../domain/accounts/member.ts';
 import type { UserId } from '../../domain/ids.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
-import { withdrawLeftBehind } from './withdraw-left-behind.ts';
 
 export type RecoverAccount = CountedAttempt & {
   readonly tokenSha256: Buffer;

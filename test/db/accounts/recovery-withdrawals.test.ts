@@ -157,13 +157,13 @@ describe('the recovery of an account', () => {
       await release(db, first, id);
       const recovery = await prepare(approver);
       const lock = { sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [id] };
-      let recovering: Promise<void> | null = null;
+      const recovering: Promise<void>[] = [];
       const begin = () => release(db, last, id);
       await whileLocked(db, lock, begin, () => {
-        recovering = recovery();
+        recovering.push(recovery());
         return untilSoManyWait(db, 2);
       });
-      await recovering;
+      await Promise.all(recovering);
       assert.deepEqual(await approversOf(id), ['released', [first.userId, last.userId]]);
     }
   });

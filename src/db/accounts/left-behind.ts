@@ -1,10 +1,10 @@
 // Withdraws what is pending in the name of an account that is recovered: somebody else may have placed it.
-import { insertAuditEntry } from '../../db/accounts/audit.ts';
-import { withdrawInvitationsBy } from '../../db/accounts/invitation.ts';
-import { withdrawMemberChangesBy } from '../../db/accounts/member-change.ts';
-import { withdrawPolicyChangesBy } from '../../db/accounts/policy-change.ts';
-import type { Tx } from '../../db/database.ts';
-import { withdrawApprovalsBy } from '../../db/payments/approval.ts';
+import { insertAuditEntry } from './audit.ts';
+import { withdrawInvitationsBy } from './invitation.ts';
+import { withdrawMemberChangesBy } from './member-change.ts';
+import { withdrawPolicyChangesBy } from './policy-change.ts';
+import type { Tx } from '../database.ts';
+import { withdrawApprovalsBy } from '../payments/approval.ts';
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 
 export type LeftBehind = {
