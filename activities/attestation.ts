@@ -15,7 +15,7 @@ import type { Log } from '../src/log.ts';
 import { isPaidAsRequested } from '../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import { open, seal, type KeyRing } from '../src/security/sealing.ts';
-import { attest, coveredStatus, isAttested } from '../src/security/status-attestation.ts';
+import { attest, coveredStatus, isAttested, type StatusKeys } from '../src/security/status-attestation.ts';
 
 export type SendResult =
   | { readonly kind: 'accepted'; readonly attested: AttestedStatus }
@@ -28,16 +28,15 @@ export type PendingQuery = { readonly id: PaymentId; readonly queriedAtMs: numbe
 
 export type StatusAttestor = ReturnType<typeof createStatusAttestor>;
 
-export type StatusAttestorDeps = {
-  readonly keyRing: KeyRing;
+export type StatusAttestorDeps = StatusKeys & {
   /** Seal what only the recorder may read. */
   readonly sealingKeys: KeyRing;
   readonly log: Log;
 };
 
-export function createStatusAttestor({ keyRing, sealingKeys, log }: StatusAttestorDeps) {
-  const attestOf = ({ id, queriedAtMs }: PendingQuery, status: OperatorStatus) =>
-    attest(id, status, queriedAtMs, keyRing);
+export function createStatusAttestor({ environment, keyRing, sealingKeys, log }: StatusAttestorDeps) {
+  const keys = { environment, keyRing };
+  const attestOf = ({ id, queriedAtMs }: PendingQuery, status: OperatorStatus) => attest(id, status, queriedAtMs, keys);
 
   return {
     /** The attested status. With other money than we requested, to the unit, or none to be read, it is `paid_otherwise`. */
@@ -84,7 +83,7 @@ export function createStatusAttestor({ keyRing, sealingKeys, log }: StatusAttest
      */
     requireAttested(id: PaymentId, transition: PaymentTransitionInput, attested: AttestedStatus | null): void {
       if (!needsOperatorStatus(transition)) return;
-      if (attested && isAttested(id, attested, keyRing) && followsFrom(transition, attested)) return;
+      if (attested && isAttested(id, attested, keys) && followsFrom(transition, attested)) return;
       throw notAttested(id, transition.kind, log);
     },
 
@@ -93,13 +92,13 @@ export function createStatusAttestor({ keyRing, sealingKeys, log }: StatusAttest
      * the same way unless it is attested: a forged contradiction that a person settled would hide a true one that follows.
      */
     readAttested(id: PaymentId, attested: AttestedStatus): OperatorStatus {
-      if (!isAttested(id, attested, keyRing)) throw notAttested(id, 'status', log);
+      if (!isAttested(id, attested, keys)) throw notAttested(id, 'status', log);
       return openReported(id, coveredStatus(attested.status), { sealingKeys, log });
     },
 
     /** Throws in the same way unless the operator says that it has the payment: to hold money for good is an outcome too. */
     requireAcceptance(id: PaymentId, attested: AttestedStatus): void {
-      if (isAttested(id, attested, keyRing) && hasPayment(attested.status)) return;
+      if (isAttested(id, attested, keys) && hasPayment(attested.status)) return;
       throw notAttested(id, 'accepted', log);
     },
   };

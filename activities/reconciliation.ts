@@ -11,6 +11,7 @@ import type { KeyRing } from '../src/security/sealing.ts';
 import type { Log } from '../src/log.ts';
 import { continueLedgerCheck, LEDGER_CHECK_START } from '../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
+import { recordLeftOutRefusals } from '../src/operations/accounts/record-left-out-refusals.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
 
@@ -67,7 +68,7 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return report('ledger_check', new Date(check.beganAtMs), check.progress.faults);
     },
 
-    /** Removes expired records, and reseals secrets that an older key sealed. */
+    /** Removes expired records, says in the audit logs how many refusals they leave out, and reseals secrets that an older key sealed. */
     async purgeExpiredRecords(): Promise<number> {
       const beganAt = new Date();
       const purged = await whileHeartbeating(() => purgeAll(deps));
@@ -88,6 +89,9 @@ async function purgeAll(deps: ReconciliationActivityDeps): Promise<number> {
     });
     purged += removed;
     if (removed === 0) break;
+  }
+  for (let batch = 0; batch < MOST_BATCHES; batch++) {
+    if ((await recordLeftOutRefusals(deps.db, at, BATCH)) === 0) break;
   }
   await resealAll(deps);
   return purged;

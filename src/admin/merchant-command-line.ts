@@ -73,7 +73,7 @@ Settings are those of the server, from the environment.
   --head P:HASH      with --merchant: an entry's position in its log, and its hash
   --after POSITION   only what comes after this entry
   --phone NUMBER     8 to 15 digits, country code first
-  --reason TEXT      the same: how you know who the person is, and what they lost
+  --reason TEXT      1 to 500 characters, for the service's staff alone: how you know who the person is, and what they lost
   --recovery ID      rcv_…, as recoveries shows it
   --staff NAME       who you are: your own name or address here, always the same one. Every act is recorded under it
   --help             this page

@@ -14,6 +14,7 @@ import type { ConsoleApp } from './console-app.ts';
 import type { DocsSite } from './docs-site.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import type { RefusedKeys } from './middleware/refused-keys.ts';
+import type { RefusalTally } from './refusal-tally.ts';
 import type { RequestLog } from './request-log.ts';
 import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
@@ -78,6 +79,8 @@ export type ApiDeps = {
   readonly streams: LiveStreams;
   /** Where the requests of API keys are noted. */
   readonly requests: RequestLog;
+  /** Counts the refused requests of people. */
+  readonly refusals: RefusalTally;
   /** Counts a refused key of this address. */
   readonly refusedKeys: RefusedKeys;
   /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */

@@ -9,6 +9,7 @@ import { createApp } from '../api/app.ts';
 import { createHttpServer } from '../api/http-server.ts';
 import { createGuessLimit } from '../api/guess-limit.ts';
 import { createLiveStreams } from '../api/live-streams.ts';
+import { createRefusalTally } from '../api/refusal-tally.ts';
 import { createRequestLog } from '../api/request-log.ts';
 import { createKeyLimit } from '../api/middleware/rate-limit.ts';
 import { createRefusedKeys } from '../api/middleware/refused-keys.ts';
@@ -193,8 +194,9 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
   });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
   const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
+  const refusals = createRefusalTally();
   const { app } = createApp({
-    ...{ db, streams, requests },
+    ...{ db, streams, requests, refusals },
     temporal,
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
@@ -224,7 +226,8 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
   const metrics = await startMetricsListener({
     host: settings.MALIPO_METRICS_HOST,
     port: settings.MALIPO_METRICS_PORT,
-    ...{ backlog: () => gate.backlog(), requestsLost: () => requests.lost() },
+    backlog: () => gate.backlog(),
+    counts: { requestsLost: () => requests.lost(), refusals: () => refusals.total() },
     headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
     log,
   });
@@ -368,6 +371,7 @@ function createActivities(parts: Parts, operators: Operators) {
   const { config, db, payments, releases, sender, concurrency, log } = parts;
   const { clocks, settings } = config;
   const attestor = createStatusAttestor({
+    environment: settings.MALIPO_ENVIRONMENT,
     keyRing: settings.MALIPO_ATTESTATION_KEYS,
     sealingKeys: settings.MALIPO_SECRET_KEYS,
     log,

@@ -8,12 +8,19 @@ import { WORK_KINDS } from '../domain/work.ts';
 import type { Log } from '../log.ts';
 import { HTTP_LIMITS, listenOn } from './http-listener.ts';
 
+/** What a process counts by itself. */
+type Counts = {
+  /** How many requests were left out of the request log. */
+  readonly requestsLost: () => number;
+  /** How many requests of people were refused. */
+  readonly refusals: () => number;
+};
+
 type MetricsListenerOptions = {
   readonly host: string;
   readonly port: number;
   readonly backlog: () => Backlog;
-  /** How many requests were left out of the request log. */
-  readonly requestsLost: () => number;
+  readonly counts: Counts;
   /** Of every response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Log;
@@ -23,11 +30,11 @@ export async function startMetricsListener({
   host,
   port,
   backlog,
-  requestsLost,
+  counts,
   headers,
   log,
 }: MetricsListenerOptions): Promise<{ stop(): Promise<void> }> {
-  const registry = createRegistry(backlog, requestsLost);
+  const registry = createRegistry(backlog, counts);
   const handle: RequestListener = (request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (request.method !== 'GET' || request.url !== '/metrics') {
@@ -73,16 +80,23 @@ const GAUGES: Readonly<Record<string, readonly [help: string, read: (measured: B
   ],
 };
 
-function createRegistry(backlog: () => Backlog, requestsLost: () => number): Registry {
+const COUNTS: Readonly<Record<string, readonly [help: string, of: keyof Counts]>> = {
+  malipo_request_log_lost_total: ['Requests of API keys that this process left out of the request log', 'requestsLost'],
+  malipo_person_refusals_total: ['Requests of people in a session that this process refused them', 'refusals'],
+};
+
+function createRegistry(backlog: () => Backlog, counts: Counts): Registry {
   const registry = new Registry();
-  new Gauge({
-    name: 'malipo_request_log_lost_total',
-    help: 'Requests of API keys that this process left out of the request log',
-    registers: [registry],
-    collect() {
-      this.set(requestsLost());
-    },
-  });
+  for (const [name, [help, of]] of Object.entries(COUNTS)) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(counts[of]());
+      },
+    });
+  }
   collectDefaultMetrics({ register: registry });
   for (const [name, [help, read]] of Object.entries(GAUGES)) {
     new Gauge({

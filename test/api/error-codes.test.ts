@@ -9,7 +9,7 @@ import { call, collectionFields, type ApiResponse, type CallOptions } from '../s
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { fund, release } from '../support/payouts.ts';
-import { logInAs } from '../support/people.ts';
+import { logInAs, PASSWORD } from '../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
 import { holdIdempotencyKey } from './payments/in-flight-key.ts';
 import { rewrite } from '../support/attestation.ts';
@@ -67,7 +67,8 @@ describe('the error codes of the API', () => {
       return callAs('viewer', 'GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
     },
     collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, testEnv.merchant.key),
-    passkey_not_found: () => callAs('owner', 'DELETE', `${CONSOLE}/session/passkeys/${newId('psk')}`),
+    passkey_not_found: () =>
+      callAs('owner', 'POST', `${CONSOLE}/session/passkeys/${newId('psk')}/remove`, { json: { password: PASSWORD } }),
     session_not_found: () => callAs('viewer', 'DELETE', `${CONSOLE}/sessions/${newId('ses')}`),
     member_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/members/${newId('usr')}`),
     invitation_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/invitations/${newId('inv')}`),

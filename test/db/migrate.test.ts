@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { migrate } from '../../src/db/migrate.ts';
+import { RECOVERED_BEFORE } from './recovered-before.ts';
 import { postgres, runFolder } from '../support/engines.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations', import.meta.url));
@@ -112,6 +113,32 @@ describe('migrating a database', () => {
     await migrate(url, MIGRATIONS);
     assert.deepEqual(await query('SELECT id FROM sessions'), []);
     assert.equal((await query('SELECT id FROM users')).length, 1);
+  });
+
+  it('withdraws what was approved and proposed before a recovery of before, also where newer files are applied already', async () => {
+    const own = '0067-withdrawn-approvals.sql';
+    for (const file of await names()) if (file !== own) await cp(join(MIGRATIONS, file), join(folder, file));
+    await migrate(url, folder);
+    await query(RECOVERED_BEFORE);
+    assert.deepEqual(await migrate(url, MIGRATIONS), [own]);
+    assert.deepEqual(
+      await query(
+        'SELECT right(user_id, 1) AS who, withdrawn_at IS NULL AS stands FROM payout_approvals ORDER BY user_id',
+      ),
+      [
+        { who: '0', stands: false },
+        { who: '1', stands: true },
+      ],
+    );
+    assert.deepEqual(await query('SELECT right(proposed_by, 1) AS who, state FROM policy_changes ORDER BY id'), [
+      { who: '0', state: 'withdrawn' },
+      { who: '1', state: 'pending' },
+    ]);
+    const entries = await query('SELECT action, right(user_id, 1) AS who FROM audit_entries ORDER BY action');
+    assert.deepEqual(entries.map(Object.values), [
+      ['payout.approval_withdrawn', '0'],
+      ['policy_change.withdrawn', '0'],
+    ]);
   });
 
   it('ends the recoveries that one of the staff made alone', async () => {

@@ -207,7 +207,11 @@ export async function whileLocked<Result>(
 }
 
 /** Resolves when a connection to this database waits for a lock; fails when none does within a minute. */
-export async function untilOneWaits(db: Database): Promise<void> {
+export function untilOneWaits(db: Database): Promise<void> {
+  return untilSoManyWait(db, 1);
+}
+
+export async function untilSoManyWait(db: Database, count: number): Promise<void> {
   const endsAt = Date.now() + 60_000;
   while (Date.now() < endsAt) {
     const { waiting } = await oneRow<{ waiting: number }>(
@@ -215,8 +219,8 @@ export async function untilOneWaits(db: Database): Promise<void> {
       `SELECT count(*)::int AS waiting FROM pg_stat_activity
        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
-    if (waiting > 0) return;
+    if (waiting >= count) return;
     await sleep(10);
   }
-  assert.fail('no connection waits for a lock');
+  assert.fail(`fewer than ${count} connections wait for a lock`);
 }

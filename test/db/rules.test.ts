@@ -21,6 +21,7 @@ import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
 import { API_REQUEST_RULE_CASES } from './accounts/api-request-rule-cases.ts';
 import { LIVE_UPDATE_RULE_CASES } from './live-update-rule-cases.ts';
+import { WITHDRAWAL_RULE_CASES } from './payments/withdrawal-rule-cases.ts';
 import { TOTALS_RULE_CASES } from './payments/totals-rule-cases.ts';
 import {
   insert,
@@ -54,6 +55,7 @@ const CASES: readonly RuleCase[] = [
   ...DEPLOYMENT_RULE_CASES,
   ...REQUEST_RULE_CASES,
   ...HOUSEKEEPING_RULE_CASES,
+  ...WITHDRAWAL_RULE_CASES,
   ...TOTALS_RULE_CASES,
   ...LIVE_UPDATE_RULE_CASES,
   ...API_REQUEST_RULE_CASES,

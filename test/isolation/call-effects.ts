@@ -24,7 +24,7 @@ const TABLES = `
 
 /** The queue of entries that are to be linked: it holds every merchant's, and follows from the entries. */
 const TO_LINK = 'audit_entries_to_link';
-const AUDIT_TABLES: ReadonlySet<string> = new Set(['audit_entries', TO_LINK]);
+const AUDIT_TABLES: ReadonlySet<string> = new Set(['audit_entries', 'refusal_counts', TO_LINK]);
 
 /** What is noted of a key, a session or a person when a call is made with it. */
 const NOTES = '{last_used_at,failed_log_ins,last_failed_at,last_failed_address}';

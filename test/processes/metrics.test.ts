@@ -6,7 +6,8 @@ import { freePort } from '../../src/dev/ports.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { markDone } from '../../src/db/housekeeping.ts';
 import { recordStaffAct } from '../../src/db/accounts/audit.ts';
-import { makeCollection, tamper } from '../db/rows.ts';
+import { countRows, makeCollection, tamper } from '../db/rows.ts';
+import { logInAs } from '../support/people.ts';
 import { AMINA } from '../support/staff.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
@@ -53,6 +54,16 @@ describe('the metrics of a server', () => {
     ];
     const lines = await measured();
     for (const line of expected) assert.ok(lines.includes(line), line);
+  });
+
+  it('count every refusal of a person, also those without an entry of their own in the audit log', async () => {
+    const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
+    for (let n = 0; n < 12; n++) {
+      const refused = await viewer.call('POST', '/v1/console/keys', { json: { name: 'k', scopes: ['balance:read'] } });
+      assert.equal(refused.status, 403);
+    }
+    assert.ok((await measured()).includes('malipo_person_refusals_total 12'));
+    assert.equal(await countRows(testEnv.db, `audit_entries WHERE outcome = 'refused'`), 10);
   });
 
   it('show as of when each task of housekeeping is done, never done ones too, and the faults that a check found', async () => {

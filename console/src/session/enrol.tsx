@@ -1,55 +1,32 @@
 // Enrolling a second factor: an authenticator app, by a QR code or its secret, or a passkey.
 import { Alert, Button, Center, Divider, Stack, Text } from '@mantine/core';
 import { startRegistration, type PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { QrCode } from '../ui/qr-code.tsx';
-import { useAct } from '../ui/use-act.ts';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { PasswordForm } from './password-form.tsx';
 import { useReplaceSession } from './session.ts';
 
 /** Calls `onEnrolled` once the factor counts. */
 export function EnrolAuthenticator({ onEnrolled }: { readonly onEnrolled: () => void }) {
   const replaceSession = useReplaceSession();
-  const [password, setPassword] = useState('');
   const [totp, setTotp] = useState('');
   const [started, setStarted] = useState<Schemas['StartedSecondFactor'] | null>(null);
-  const start = useAct(async () => {
+  const start = async (password: string) => {
     setStarted(await answerOf(api.POST('/v1/console/session/second-factor', { body: { password } })));
-  });
+  };
   const confirm = useAct(async () => {
     const session = await answerOf(api.POST('/v1/console/session/second-factor/confirm', { body: { totp } }));
     onEnrolled();
     replaceSession(session);
   });
-  const on = (act: () => void) => (event: SyntheticEvent) => {
-    event.preventDefault();
-    act();
-  };
-  if (started === null) {
-    return (
-      <form onSubmit={on(start.run)}>
-        <Stack>
-          <Field
-            kind="password"
-            label="Your password"
-            autoComplete="current-password"
-            required
-            value={password}
-            onText={setPassword}
-          />
-          <Button type="submit" loading={start.isBusy}>
-            Set up an authenticator app
-          </Button>
-          <ErrorNotice error={start.error} />
-        </Stack>
-      </form>
-    );
-  }
+  if (started === null) return <PasswordForm verb="Set up an authenticator app" act={start} />;
   return (
-    <form onSubmit={on(confirm.run)}>
+    <form onSubmit={submitting(confirm)}>
       <Stack>
         <Text size="sm">Scan this with your authenticator app, or type the secret into it.</Text>
         <Center>
@@ -69,22 +46,19 @@ export function EnrolAuthenticator({ onEnrolled }: { readonly onEnrolled: () => 
 export function RegisterPasskey({ onRegistered }: { readonly onRegistered: () => void }) {
   const replaceSession = useReplaceSession();
   const [name, setName] = useState('This device');
-  const register = useAct(async () => {
-    const { public_key } = await answerOf(api.POST('/v1/console/session/passkeys/options'));
-    const optionsJSON = public_key as unknown as PublicKeyCredentialCreationOptionsJSON;
+  const register = async (password: string) => {
+    const options = await answerOf(api.POST('/v1/console/session/passkeys/options', { body: { password } }));
+    const optionsJSON = options.public_key as unknown as PublicKeyCredentialCreationOptionsJSON;
     const credential = JSON.stringify(await startRegistration({ optionsJSON }));
-    const session = await answerOf(api.POST('/v1/console/session/passkeys', { body: { name, credential } }));
+    const body = { name, credential, password };
+    const session = await answerOf(api.POST('/v1/console/session/passkeys', { body }));
     onRegistered();
     replaceSession(session);
-  });
+  };
   return (
-    <Stack>
-      <Field label="Name of the passkey" value={name} onText={setName} />
-      <Button variant="default" loading={register.isBusy} disabled={name === ''} onClick={() => register.run()}>
-        Add a passkey
-      </Button>
-      <ErrorNotice error={register.error} />
-    </Stack>
+    <PasswordForm verb="Add a passkey" variant="default" act={register}>
+      <Field label="Name of the passkey" required value={name} onText={setName} />
+    </PasswordForm>
   );
 }
 

@@ -13,6 +13,7 @@ import { Page } from '../ui/page.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { EnrolAuthenticator, RegisterPasskey } from './enrol.tsx';
+import { PasswordForm } from './password-form.tsx';
 import { useReplaceSession, useSession } from './session.ts';
 import { useStepUp } from './step-up.tsx';
 
@@ -132,11 +133,14 @@ function Passkeys() {
     queryKey: ['passkeys', factors.passkeys],
     queryFn: () => answerOf(api.GET('/v1/console/session/passkeys')),
   });
-  const remove = useAct(async (id: string) => {
+  const [removed, setRemoved] = useState<Schemas['Passkey'] | null>(null);
+  const remove = async (id: string, password: string) => {
     await stepUp('removePasskey');
-    await answerOf(api.DELETE('/v1/console/session/passkeys/{id}', { params: { path: { id } } }));
+    const params = { path: { id } };
+    await answerOf(api.POST('/v1/console/session/passkeys/{id}/remove', { params, body: { password } }));
+    setRemoved(null);
     await client.invalidateQueries();
-  });
+  };
   if (query.data?.data.length === 0) return null;
   const columns: readonly Column<Schemas['Passkey']>[] = [
     { title: 'Passkey', cell: ({ name }) => name },
@@ -144,9 +148,9 @@ function Passkeys() {
     { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
     {
       title: '',
-      cell: ({ id }) => (
-        <Button size="compact-sm" variant="default" onClick={() => remove.run(id)}>
-          Remove
+      cell: (passkey) => (
+        <Button size="compact-sm" variant="default" onClick={() => setRemoved(passkey)}>
+          Remove…
         </Button>
       ),
     },
@@ -154,7 +158,13 @@ function Passkeys() {
   return (
     <>
       <Loaded query={query}>{({ data }) => <Rows label="Passkeys" columns={columns} rows={data} empty="" />}</Loaded>
-      <ErrorNotice error={remove.error} />
+      <Modal opened={removed !== null} onClose={() => setRemoved(null)} title="Remove a passkey" centered>
+        {removed && (
+          <PasswordForm verb="Remove it" color="red" act={(password) => remove(removed.id, password)}>
+            <Text size="sm">“{removed.name}” opens nothing any more.</Text>
+          </PasswordForm>
+        )}
+      </Modal>
     </>
   );
 }
@@ -192,18 +202,24 @@ function RemoveAuthenticator({ onRemoved }: { readonly onRemoved: () => void }) 
 function RecoveryCodes() {
   const stepUp = useStepUp();
   const client = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const create = useAct(async () => {
+  const create = async (password: string) => {
     await stepUp('createRecoveryCodes');
-    setCodes((await answerOf(api.POST('/v1/console/session/recovery-codes'))).codes);
+    setCodes((await answerOf(api.POST('/v1/console/session/recovery-codes', { body: { password } }))).codes);
+    setAsked(false);
     await client.invalidateQueries({ queryKey: ['session'] });
-  });
+  };
   return (
     <>
-      <Button variant="default" loading={create.isBusy} onClick={() => create.run()}>
-        New recovery codes
+      <Button variant="default" onClick={() => setAsked(true)}>
+        New recovery codes…
       </Button>
-      <ErrorNotice error={create.error} />
+      <Modal opened={isAsked} onClose={() => setAsked(false)} title="New recovery codes" centered>
+        <PasswordForm verb="Make them" act={create}>
+          <Text size="sm">Ten new ones. Those that you have do not work any more.</Text>
+        </PasswordForm>
+      </Modal>
       <Modal opened={codes !== null} onClose={() => setCodes(null)} title="Your recovery codes" centered>
         <Stack>
           <Text size="sm">

@@ -13,7 +13,7 @@ import { requireSession, type SessionDemands } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
-type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'limitKey' | 'refusedKeys'>;
+type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'refusals' | 'limitKey' | 'refusedKeys'>;
 
 /**
  * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the

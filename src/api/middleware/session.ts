@@ -17,7 +17,7 @@ import { auditOf, routeOf, type ApiDeps, type ApiMiddleware } from '../context.t
 import { NO_SESSION } from '../refusal-log.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from '../session-cookie.ts';
 
-type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
+type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl' | 'refusals'>;
 type Context = Parameters<ApiMiddleware>[0];
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
@@ -103,7 +103,8 @@ function requireOwnPage(ctx: Context, publicUrl: string): void {
   if (ctx.get('Origin') !== new URL(publicUrl).origin) throw permissionDenied('not from our own pages');
 }
 
-async function record(ctx: Context, { db }: SessionDeps, error: DomainError): Promise<void> {
+async function record(ctx: Context, { db, refusals }: SessionDeps, error: DomainError): Promise<void> {
+  refusals.add();
   const { params } = ctx as { params?: { id?: string } };
   const id = params?.id ?? '';
   await recordRefusal(db, {

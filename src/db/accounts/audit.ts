@@ -74,14 +74,8 @@ export function recordDecision(tx: Tx, decider: Decider, act: Act): Promise<void
   return isService(decider) ? recordStaffAct(tx, decider.serviceFor, decider.staff, act) : recordAct(tx, decider, act);
 }
 
-/** What a person was refused. The action is the method and the route, because nothing was done that has a name. */
-export type Refusal = Pick<Act, 'action' | 'subjectId' | 'at'> & { readonly reason: string };
-
-export async function recordRefusal(db: Queryable, by: ActedBy, { reason, ...refusal }: Refusal): Promise<void> {
-  await insertAuditEntry(db, { ...refusal, ...actorOf(by), outcome: 'refused', after: { reason } });
-}
-
-function actorOf({ person: { merchantId, userId }, address, requestId }: ActedBy) {
+/** Who acted, and from where, as an entry has it. */
+export function actorOf({ person: { merchantId, userId }, address, requestId }: ActedBy) {
   return { merchantId, userId, address, requestId };
 }
 

@@ -186,3 +186,36 @@ export async function withdrawInvitationsOf(
   }
   return withdrawn;
 }
+
+const UNAPPROVE = statement(
+  'invitation_unapprove',
+  `UPDATE invitations t SET approved_by = NULL, approved_at = NULL, approval_sha256 = NULL WHERE t.id = $1 AND ${IS_OPEN}`,
+);
+
+type WithdrawnOfInvitation = readonly [
+  action: 'invitation.withdrawn' | 'invitation.approval_withdrawn',
+  id: InvitationId,
+];
+
+/**
+ * Withdraws the open invitations that the person sent, and their approval of those that others sent: these wait for somebody again.
+ * Returns what was done to which. Without those by no process of ours, which nobody can accept.
+ */
+export async function withdrawInvitationsBy(
+  tx: Tx,
+  { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
+  at: Date,
+): Promise<WithdrawnOfInvitation[]> {
+  const open = openAmong(attestedOnly(tx, 'invitations', await tx.run<InvitationRow>(LIST, [merchantId])), at);
+  const withdrawn: WithdrawnOfInvitation[] = [];
+  for (const { id, createdBy, approvedBy } of open) {
+    if (createdBy?.id === userId) {
+      await withdrawInvitation(tx, merchantId, id, at);
+      withdrawn.push(['invitation.withdrawn', id]);
+    } else if (approvedBy?.id === userId) {
+      await changeAttestedRow(tx, 'invitations', [id], () => tx.run(UNAPPROVE, [id]));
+      withdrawn.push(['invitation.approval_withdrawn', id]);
+    }
+  }
+  return withdrawn;
+}

@@ -93,6 +93,7 @@ const statements = proposalStatements<MemberChange, OwnRow>({
 
 export const listPendingMemberChanges = statements.listPending;
 export const findMemberChange = statements.find;
+export const withdrawMemberChangesBy = statements.withdrawBy;
 
 /** Ends the proposal if it is still pending; returns whether it was. Of two simultaneous decisions, one applies. */
 export const endMemberChange = statements.decide;

@@ -121,6 +121,7 @@ const OF_PERSON: readonly Source[] = [
   },
   { table: 'reversal_approvals', where: 't.user_id = $1' },
   { table: 'replays', where: 't.requested_by = $1' },
+  { table: 'refusal_counts', where: 't.user_id = $1' },
   { table: 'audit_entries', where: '(t.user_id = $1 OR t.subject_id = $1)' },
 ];
 

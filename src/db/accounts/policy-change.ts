@@ -45,6 +45,7 @@ const statements = proposalStatements<PolicyChange, Pick<PolicyChange, 'changes'
 
 export const listPendingPolicyChanges = statements.listPending;
 export const findPolicyChange = statements.find;
+export const withdrawPolicyChangesBy = statements.withdrawBy;
 
 /** Decides the proposal if it is still pending; returns whether it was. Of two simultaneous decisions, one applies. */
 export const decidePolicyChange: (

@@ -55,6 +55,11 @@ export function proposalStatements<Change extends Proposal<string, string>, Own>
     `UPDATE ${noun}s SET state = $2, decided_by = $3, decided_at = $4
      WHERE id = $1 AND state = 'pending' AND expires_at > $4 RETURNING 1`,
   );
+  const WITHDRAW_OF = statement(
+    `${noun}_withdraw_of`,
+    `UPDATE ${noun}s SET state = 'withdrawn', decided_at = $3
+     WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending' AND expires_at > $3 RETURNING id`,
+  );
   type Row = ProposalRow<Proposal<string, string>> & Own & AttestedRow<typeof table>;
   const toChange = (row: Row): Change => {
     const { id, merchantId, state, proposer, createdAt, expiresAt, decider, decidedAt } = row;
@@ -76,6 +81,13 @@ export function proposalStatements<Change extends Proposal<string, string>, Own>
       await requireAttestedPeople(db, [row], peopleOf);
       return toChange(row);
     },
+    /** Withdraws what the person proposed and nobody decided yet; returns the ids. */
+    withdrawBy: async (
+      tx: Tx,
+      { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
+      at: Date,
+    ): Promise<Change['id'][]> =>
+      (await tx.run<{ id: Change['id'] }>(WITHDRAW_OF, [merchantId, userId, at])).map(({ id }) => id),
     decide: async (tx: Tx, id: Change['id'], { state, by, at }: Decision<Change['state']>): Promise<boolean> =>
       (await tx.run(DECIDE, [id, state, by, at])).length === 1,
   };

@@ -40,7 +40,7 @@ const FIND = statement(
   'session_find',
   `SELECT ${attestedColumns('sessions')}, t.last_used_at, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
           m.approver_since, m.removed_at, m.attestation AS member_attestation, u.name, u.email,
-          ${HAS_SECOND_FACTOR} AS has_second_factor, u.lost_second_factor
+          ${HAS_SECOND_FACTOR} AS has_second_factor, u.lost_second_factor, u.recovered_at
    FROM sessions t
      JOIN members m ON m.merchant_id = t.merchant_id AND m.user_id = t.user_id AND m.removed_at IS NULL
      JOIN users u ON u.id = t.user_id
@@ -204,8 +204,8 @@ export const deleteEndedSessions = boundedDelete('session_delete_ended', {
 function toSession(row: SessionAndMember): Session {
   const { id, tokenSha256, name, email, merchantName, createdAt, lastUsedAt, expiresAt } = row;
   const { userId, merchantId, merchantCurrency, roles } = row;
-  const { hasSecondFactor, lostSecondFactor, secondFactorAt, verifiedAt } = row;
-  const verified = { hasSecondFactor, lostSecondFactor, secondFactorAt, verifiedAt };
+  const { hasSecondFactor, lostSecondFactor, recoveredAt, secondFactorAt, verifiedAt } = row;
+  const verified = { hasSecondFactor, lostSecondFactor, recoveredAt, secondFactorAt, verifiedAt };
   const person = { userId, merchantId, merchantCurrency, roles, ...verified };
   return { id, tokenSha256, person, name, email, merchantName, createdAt, lastUsedAt, expiresAt };
 }

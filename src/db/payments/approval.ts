@@ -30,18 +30,50 @@ export async function insertApproval(tx: Tx, approval: NewApproval): Promise<voi
   await tx.run(INSERT[kind], [id, userId, merchantId, at, attestation]);
 }
 
-/** The approvals of a row, as one value of its own statement. */
+/** The approvals of a row that are not withdrawn, as one value of its own statement. */
 export const approvalsColumn = (kind: ApprovedKind, id: string): string =>
   `(SELECT json_agg(json_build_object('userId', a.user_id, 'attestation', a.attestation,
                                       'approvedAtMs', round(extract(epoch FROM a.approved_at) * 1000))
                     ORDER BY a.approved_at, a.user_id)
-    FROM ${kind}_approvals a WHERE a.${kind}_id = ${id}) AS approvals`;
+    FROM ${kind}_approvals a WHERE a.${kind}_id = ${id} AND a.withdrawn_at IS NULL) AS approvals`;
 
 /** What `approvalsColumn` selects. */
 export type ApprovalsInRow = readonly (Omit<Approval, 'approvedAt'> & { readonly approvedAtMs: number })[] | null;
 
 export function toApprovals(inRow: ApprovalsInRow): Approval[] {
   return (inRow ?? []).map(({ approvedAtMs: ms, ...approval }) => ({ ...approval, approvedAt: new Date(ms) }));
+}
+
+const lockStatement = (kind: ApprovedKind) =>
+  statement(
+    `${kind}_approval_lock_unreleased_of`,
+    `SELECT 1 FROM ${kind}s p WHERE p.merchant_id = $1 AND p.state = 'queued' AND EXISTS (
+       SELECT 1 FROM ${kind}_approvals a WHERE a.${kind}_id = p.id AND a.user_id = $2 AND a.withdrawn_at IS NULL)
+     ORDER BY p.id FOR NO KEY UPDATE OF p`,
+  );
+const LOCK_UNRELEASED = { payout: lockStatement('payout'), reversal: lockStatement('reversal') };
+
+const withdrawStatement = (kind: ApprovedKind) =>
+  statement(
+    `${kind}_approval_withdraw_of`,
+    `UPDATE ${kind}_approvals a SET withdrawn_at = $3 FROM ${kind}s p
+     WHERE p.id = a.${kind}_id AND p.merchant_id = $1 AND p.state = 'queued' AND a.user_id = $2 AND a.withdrawn_at IS NULL
+     RETURNING p.id`,
+  );
+const WITHDRAW = { payout: withdrawStatement('payout'), reversal: withdrawStatement('reversal') };
+
+/**
+ * Withdraws what the person approved of payments that nobody released yet; returns their ids. A release of one of them that is under
+ * way is waited for, and stays. Lock the person's membership before.
+ */
+export async function withdrawApprovalsBy(
+  tx: Tx,
+  kind: ApprovedKind,
+  { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
+  at: Date,
+): Promise<string[]> {
+  await tx.run(LOCK_UNRELEASED[kind], [merchantId, userId]);
+  return (await tx.run<{ id: string }>(WITHDRAW[kind], [merchantId, userId, at])).map(({ id }) => id);
 }
 
 const requireStatement = (kind: ApprovedKind) =>
@@ -80,14 +112,14 @@ const SUM_SINCE = statement(
   'approval_sum_since',
   `SELECT coalesce(sum(amount_minor), 0)::bigint AS amount_minor FROM (
      SELECT p.amount_minor FROM payout_approvals a JOIN payouts p ON p.id = a.payout_id
-     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3
+     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL
      UNION ALL
      SELECT c.amount_minor FROM reversal_approvals a
      JOIN reversals r ON r.id = a.reversal_id JOIN collections c ON c.id = r.collection_id
-     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3) AS approved`,
+     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL) AS approved`,
 );
 
-/** The sum of the payouts and refunds that a person approved for the merchant since then, sent or not. */
+/** The sum of the payouts and refunds that a person approved for the merchant since then, sent or not, without what was withdrawn. */
 export async function sumApprovedSince(
   db: Queryable,
   merchantId: MerchantId,
@@ -104,7 +136,7 @@ const waitingStatement = (kind: ApprovedKind, maker: string) =>
     `SELECT count(*)::int AS count FROM (
        SELECT 1 FROM ${kind}s p
        WHERE p.merchant_id = $1 AND p.state = 'queued' AND p.${maker} <> $2 AND p.expires_at > $3
-         AND NOT EXISTS (SELECT 1 FROM ${kind}_approvals a WHERE a.${kind}_id = p.id AND a.user_id = $2)
+         AND NOT EXISTS (SELECT 1 FROM ${kind}_approvals a WHERE a.${kind}_id = p.id AND a.user_id = $2 AND a.withdrawn_at IS NULL)
        LIMIT $4) AS waiting`,
   );
 const COUNT_WAITING_FOR = {

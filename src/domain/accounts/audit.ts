@@ -24,3 +24,12 @@ export type ListedAuditEntry = {
   readonly requestId: string | null;
   readonly at: Date;
 };
+
+/**
+ * What a merchant is shown of an entry. A recovery that was requested by an earlier version has in it why the staff did so, which is
+ * between them and the person; the row itself never changes.
+ */
+export function shownToMerchant({ action, after }: Pick<ListedAuditEntry, 'action' | 'after'>): object | null {
+  if (action !== 'recovery.requested' || after === null) return after;
+  return Object.fromEntries(Object.entries(after).filter(([name]) => name !== 'reason'));
+}

@@ -22,6 +22,8 @@ export type Person = {
   readonly hasSecondFactor: boolean;
   /** A recovery took the second factor away, and no other one is enrolled yet. */
   readonly lostSecondFactor: boolean;
+  /** When the account was last recovered; null: never. */
+  readonly recoveredAt: Date | null;
   /** When this session last verified the second factor; null: never, or the person has none. */
   readonly secondFactorAt: Date | null;
   /** When this session last verified the person in any way. The log-in is the first time. */

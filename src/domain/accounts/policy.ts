@@ -37,7 +37,7 @@ export type PolicyObject = {
   readonly key_held_limit: number | null;
 };
 
-export type PolicyChangeState = 'pending' | 'approved' | 'rejected' | 'replaced';
+export type PolicyChangeState = 'pending' | 'approved' | 'rejected' | 'withdrawn' | 'replaced';
 
 /** A proposal to change the policy. `changes` holds only the fields to change, named as in the policy object. */
 export type PolicyChange = Proposal<PolicyChangeId, PolicyChangeState> & {

@@ -2,7 +2,8 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listOpenInvitations } from '../../db/accounts/invitation.ts';
-import { listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { listMembers } from '../../db/accounts/member.ts';
+import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import { applyRoles, insertMemberChange, replaceOwnProposal } from '../../db/accounts/member-change.ts';
 import { newId } from '../../domain/ids.ts';
 import {
@@ -47,7 +48,7 @@ export async function changeMember(db: Database, input: ChangeMember): Promise<C
   const { roles, by, at } = input;
   const { merchantId, userId: proposer } = by.person;
   return db.withTransaction(async (tx) => {
-    await lockMembers(tx, merchantId);
+    await lockMembersAs(tx, by);
     const members = await listMembers(tx, merchantId);
     const member = members.find(({ userId }) => userId === input.userId);
     if (!member) throw memberNotFound();

@@ -1,5 +1,6 @@
 // Names and removes a person's own passkeys.
 import { recordAct } from '../../db/accounts/audit.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listRolesOf } from '../../db/accounts/member.ts';
 import { deletePasskey, renamePasskey } from '../../db/accounts/passkey.ts';
@@ -9,8 +10,9 @@ import { forgetSecondFactor } from '../../db/accounts/session.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
-import { requiresSecondFactor, type ActedBy } from '../../domain/accounts/member.ts';
+import { permissionDenied, requiresSecondFactor, type ActedBy } from '../../domain/accounts/member.ts';
 import { passkeyNotFound } from '../../domain/accounts/passkey.ts';
+import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 
 /** Throws `passkey_not_found`. */
 export async function namePasskey(
@@ -25,18 +27,23 @@ export async function namePasskey(
   });
 }
 
+export type RemovePasskey = PasswordAttempt & { readonly id: string; readonly by: ActedBy; readonly at: Date };
+
 /**
- * The passkey opens nothing any more. Throws `passkey_not_found`, and `state_conflict` when it is the last second factor
- * of a person whose roles, at any merchant, require one.
+ * The passkey opens nothing any more. Throws `permission_denied` for a wrong password, `passkey_not_found`, and `state_conflict`
+ * when it is the last second factor of a person whose roles, at any merchant, require one.
  */
-export async function removePasskey(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
+export async function removePasskey(db: Database, input: RemovePasskey): Promise<void> {
+  const { id, by, at } = input;
   const { userId } = by.person;
   await db.withTransaction(async (tx) => {
     // The lock keeps a simultaneous removal of the other factor out.
-    await findUserLocked(tx, userId);
+    const user = await findUserLocked(tx, userId);
+    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
     const name = isId('psk', id) ? await deletePasskey(tx, userId, id) : null;
     if (name === null) throw passkeyNotFound();
     await forgetLastFactor(tx, by);
+    await uncountAttempts(tx, input.counted, at);
     await recordAct(tx, by, { action: 'passkey.removed', subjectId: id, before: { name }, at });
   });
 }

@@ -1,7 +1,8 @@
 // Changes a merchant's policy: at once if it only becomes stricter, or by a proposal that a second person decides.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
-import { findRoles, listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { findRoles, listMembers } from '../../db/accounts/member.ts';
+import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import { findPolicyChange, insertPolicyChange, replacePendingPolicyChange } from '../../db/accounts/policy-change.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
 import { newId } from '../../domain/ids.ts';
@@ -38,7 +39,7 @@ export async function changePolicy(db: Database, input: ChangePolicy): Promise<C
   const { merchantId, userId } = input.by.person;
   return db.withTransaction(async (tx) => {
     // Otherwise a change that becomes effective meanwhile could make this one looser than it was when it was compared.
-    await lockMembers(tx, merchantId);
+    await lockMembersAs(tx, input.by);
     if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
     const before = await findPolicy(tx, merchantId);
     const after = changedPolicy(before, input.changes);

@@ -2,7 +2,8 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { countActiveApiKeys, insertApiKey } from '../../db/accounts/api-key.ts';
 import type { Database } from '../../db/database.ts';
-import { findRoles, lockMembers } from '../../db/accounts/member.ts';
+import { findRoles } from '../../db/accounts/member.ts';
+import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import {
   apiKeyExpiry,
   MAX_API_KEYS_PER_MERCHANT,
@@ -44,7 +45,7 @@ export async function createApiKey(db: Database, input: CreateApiKey): Promise<{
   const key = generateApiKey(input.environment);
   await db.withTransaction(async (tx) => {
     if (by !== null) {
-      await lockMembers(tx, merchantId);
+      await lockMembersAs(tx, by);
       const roles = await findRoles(tx, merchantId, by.person.userId);
       if (!mayHandleKeys(roles, scopes)) throw permissionDenied('the roles do not reach to these scopes');
       if ((await countActiveApiKeys(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {

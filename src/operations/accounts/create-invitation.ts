@@ -2,7 +2,8 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { insertInvitation, listOpenInvitations, withdrawInvitationsOf } from '../../db/accounts/invitation.ts';
-import { listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { listMembers } from '../../db/accounts/member.ts';
+import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import { DomainError, invalidParameters } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import {
@@ -45,7 +46,7 @@ export async function createInvitation(
   const { merchantId, userId } = by.person;
   const { token, sha256 } = newToken();
   return db.withTransaction(async (tx) => {
-    await lockMembers(tx, merchantId);
+    await lockMembersAs(tx, by);
     const members = await listMembers(tx, merchantId);
     const creator = members.find((member) => member.userId === userId);
     if (!creator || !holdsOneOf(creator.roles, ['admin']) || !mayGrant(creator.roles, roles))

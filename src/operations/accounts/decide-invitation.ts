@@ -8,6 +8,7 @@ import {
   withdrawInvitation,
 } from '../../db/accounts/invitation.ts';
 import { listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { requireNotRecovered } from '../../db/accounts/recovered.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import {
@@ -51,6 +52,7 @@ export async function decideInvitation(db: Database, input: DecideInvitation): P
   const merchantId = merchantOf(by);
   return db.withTransaction(async (tx) => {
     await lockMembers(tx, merchantId);
+    if (!isService(by)) await requireNotRecovered(tx, by.person);
     const invitation = isId('inv', id) ? await findOpenInvitation(tx, merchantId, id, at) : null;
     if (!invitation) throw invitationNotFound();
     const members = await listMembers(tx, merchantId);

@@ -2,6 +2,7 @@
 import { recordDecision } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { requireNotRecovered } from '../../db/accounts/recovered.ts';
 import { applyRoles, endMemberChange, findMemberChange } from '../../db/accounts/member-change.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
@@ -36,6 +37,7 @@ export async function decideMemberChange(db: Database, input: DecideMemberChange
   const merchantId = merchantOf(by);
   return db.withTransaction(async (tx) => {
     await lockMembers(tx, merchantId);
+    if (!isService(by)) await requireNotRecovered(tx, by.person);
     const change = isId('mch', id) ? await findMemberChange(tx, merchantId, id) : null;
     if (!change) throw memberChangeNotFound();
     const members = await listMembers(tx, merchantId);

@@ -1,7 +1,8 @@
 // Approves or rejects a proposal to change a merchant's policy.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { findRoles, lockMembers } from '../../db/accounts/member.ts';
+import { findRoles } from '../../db/accounts/member.ts';
+import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import { decidePolicyChange as decideRow, findPolicyChange } from '../../db/accounts/policy-change.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -26,7 +27,7 @@ export async function decidePolicyChange(db: Database, input: DecidePolicyChange
   const { merchantId, userId } = by.person;
   return db.withTransaction(async (tx) => {
     // Without the lock, each of two simultaneous approvals would undo what the other changed.
-    await lockMembers(tx, merchantId);
+    await lockMembersAs(tx, by);
     const change = isId('pch', id) ? await findPolicyChange(tx, merchantId, id) : null;
     if (!change) throw policyChangeNotFound();
     if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');

@@ -1,7 +1,9 @@
 // Sets a new password for a person who presents a recovery token.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
-import { listMerchantsOf } from '../../db/accounts/member.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { listMerchantsOf, lockMembers } from '../../db/accounts/member.ts';
+import { withdrawLeftBehind } from '../../db/accounts/left-behind.ts';
+import { lockMemberships } from '../../db/accounts/recovered.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findRecovery, useRecovery } from '../../db/accounts/recovery.ts';
 import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
@@ -10,6 +12,7 @@ import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import { findUserLocked, markRecovered, removeTotp, setPassword } from '../../db/accounts/user.ts';
 import { notAuthenticated } from '../../domain/accounts/member.ts';
+import type { UserId } from '../../domain/ids.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 
 export type RecoverAccount = CountedAttempt & {
@@ -23,13 +26,15 @@ export type RecoverAccount = CountedAttempt & {
 /**
  * Gives the person the new password, removes their second factors and recovery codes, and ends their sessions at every
  * merchant. A person who had a second factor must enrol another one before anything else. The token is used up: of two
- * people who present it at the same moment, only one succeeds. Every merchant of the person gets an audit entry. Throws `permission_denied`; then nothing changes.
+ * people who present it at the same moment, only one succeeds. What is pending in the person's name is withdrawn. Every merchant of
+ * the person gets an audit entry. Throws `permission_denied`; then nothing changes.
  */
 export async function recoverAccount(db: Database, input: RecoverAccount): Promise<void> {
   const { at } = input;
   await db.withTransaction(async (tx) => {
     // The user before the recovery, as a request locks them: otherwise the two could deadlock.
     const userId = await findRecovery(tx, input.tokenSha256, at);
+    if (userId) await lockMerchantsOf(tx, userId);
     const user = userId && (await findUserLocked(tx, userId));
     if (!user || !(await useRecovery(tx, input.tokenSha256, at))) throw notAuthenticated('no such recovery');
     await setPassword(tx, user.id, input.newHash);
@@ -40,6 +45,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
     await deleteRecoveryCodes(tx, user.id);
     await deleteSessionsOfUser(tx, user.id, null);
     await uncountAttempts(tx, input.counted, at);
+    await lockMemberships(tx, user.id);
     const merchants = await listMerchantsOf(tx, user.id);
     for (const merchantId of merchants.length === 0 ? [null] : merchants.map(({ id }) => id)) {
       await insertAuditEntry(tx, {
@@ -55,5 +61,15 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
         at,
       });
     }
+    const { address, requestId } = input;
+    const merchantIds = merchants.map(({ id }) => id);
+    await withdrawLeftBehind(tx, { userId: user.id, merchants: merchantIds, address, requestId, at });
   });
+}
+
+// What the person proposes or approves meanwhile is either there when this has the locks, and is withdrawn, or waits for them, and is
+// refused. The merchants before the person, as where an invitation is accepted.
+async function lockMerchantsOf(tx: Tx, userId: UserId): Promise<void> {
+  const ids = (await listMerchantsOf(tx, userId)).map(({ id }) => id);
+  for (const id of ids.sort()) await lockMembers(tx, id);
 }

@@ -1,5 +1,6 @@
 // Completes the registration of a passkey with what the browser created.
 import { recordAct } from '../../db/accounts/audit.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import type { Database } from '../../db/database.ts';
 import { insertPasskey, listPasskeys, useChallenge } from '../../db/accounts/passkey.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
@@ -9,9 +10,10 @@ import { DomainError } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import { isFreshToEnrol, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { MAX_PASSKEYS_PER_PERSON } from '../../domain/accounts/passkey.ts';
+import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import { verifyRegistration, type GivenCredential, type RelyingParty } from '../../security/passkey.ts';
 
-export type RegisterPasskey = {
+export type RegisterPasskey = PasswordAttempt & {
   readonly tokenSha256: Buffer;
   readonly name: string;
   /** Null: what was given cannot be a credential. */
@@ -24,7 +26,7 @@ export type RegisterPasskey = {
 /**
  * The session's new token. The passkey is a second factor from now on, and counts as verified in this session; every
  * other session of the person has ended, at every merchant. Throws
- * `permission_denied` for a wrong response, a challenge that is used or over, or without a fresh verification; and
+ * `permission_denied` for a wrong password or response, a challenge that is used or over, or without a fresh verification; and
  * `state_conflict` when the passkey is registered already or the person has ten.
  */
 export async function registerPasskey(db: Database, input: RegisterPasskey): Promise<{ readonly token: string }> {
@@ -32,8 +34,10 @@ export async function registerPasskey(db: Database, input: RegisterPasskey): Pro
   const { userId } = by.person;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, userId);
-    const person = user && { ...by.person, hasSecondFactor: hasAny(factorsOf(user)) };
-    if (!person || !isFreshToEnrol(person, at)) throw permissionDenied('needs a step-up first');
+    // A challenge is a row that no attestation covers: it alone does not show that the password was given for it.
+    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    const person = { ...by.person, hasSecondFactor: hasAny(factorsOf(user)) };
+    if (!isFreshToEnrol(person, at)) throw permissionDenied('needs a step-up first');
     const isOurs =
       given !== null && (await useChallenge(tx, given.challenge, { purpose: 'register', subject: userId }, at));
     const credential = isOurs ? await verifyRegistration(rp, given) : null;
@@ -51,6 +55,7 @@ export async function registerPasskey(db: Database, input: RegisterPasskey): Pro
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
     // A session of the password alone, anybody's, would be whole now that its person has a second factor.
     await deleteSessionsOfUser(tx, userId, sha256);
+    await uncountAttempts(tx, input.counted, at);
     await recordAct(tx, by, { action: 'passkey.registered', subjectId: id, after: { name }, at });
     return { token };
   });

@@ -10,7 +10,7 @@ import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
 
 export type RequestRecovery = {
   readonly email: string;
-  /** For the second one of the staff, and for the people of the person's merchants, who read it in their audit logs. */
+  /** For the second one of the staff, and for the service's own audit log. No merchant reads it: it may say what concerns the person alone. */
   readonly reason: string;
   readonly by: Staff;
   readonly at: Date;
@@ -38,10 +38,10 @@ export async function requestRecovery(db: Database, input: RequestRecovery): Pro
     const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
     await replaceRecovery(tx, { id, userId: user.id, reason, requestedBy: by, createdAt: at, expiresAt });
     const merchants = await listMerchantsOf(tx, user.id);
-    const after = { reason, expires_at: expiresAt };
-    const act = { action: 'recovery.requested', subjectId: user.id, after, at };
-    for (const merchant of merchants) await recordStaffAct(tx, merchant.id, by, act);
-    if (merchants.length === 0) await recordStaffAct(tx, null, by, act);
+    const act = { action: 'recovery.requested', subjectId: user.id, at };
+    await recordStaffAct(tx, null, by, { ...act, after: { reason, expires_at: expiresAt } });
+    for (const merchant of merchants)
+      await recordStaffAct(tx, merchant.id, by, { ...act, after: { expires_at: expiresAt } });
     return { id, userId: user.id, name: user.name, merchants: merchants.map(({ name }) => name) };
   });
 }

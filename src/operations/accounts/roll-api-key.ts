@@ -2,7 +2,8 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { countActiveApiKeys, endApiKey, findApiKeyLocked, insertApiKey } from '../../db/accounts/api-key.ts';
 import type { Database, Tx } from '../../db/database.ts';
-import { findRoles, lockMembers } from '../../db/accounts/member.ts';
+import { findRoles } from '../../db/accounts/member.ts';
+import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import {
   apiKeyNotFound,
   apiKeyState,
@@ -37,7 +38,7 @@ export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id:
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     // The same lock as for creating a key: otherwise two simultaneous calls would both count the same free place.
-    await lockMembers(tx, by.person.merchantId);
+    await lockMembersAs(tx, by);
     const old = await findRollable(tx, input);
     const id = newId('key', at.getTime());
     const key = generateApiKey(old.environment);

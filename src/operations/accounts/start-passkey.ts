@@ -1,12 +1,12 @@
 // Creates challenges for passkeys: to register one, to step up and to log in with one.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { requireAttempt } from '../../db/accounts/attempt-counter.ts';
-import type { Database } from '../../db/database.ts';
+import { requireAttempt, uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import { createChallenge, listPasskeys } from '../../db/accounts/passkey.ts';
-import { findUser } from '../../db/accounts/user.ts';
+import { findUser, type User } from '../../db/accounts/user.ts';
 import { isFreshToEnrol, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { ChallengeUse } from '../../domain/accounts/passkey.ts';
-import type { AttemptLimit } from '../../security/attempt-limit.ts';
+import type { AttemptLimit, PasswordAttempt } from '../../security/attempt-limit.ts';
 
 export type StartedPasskey = {
   readonly challenge: Buffer;
@@ -16,31 +16,41 @@ export type StartedPasskey = {
   readonly name: string;
 };
 
+type StartPasskey = PasswordAttempt & { readonly by: ActedBy; readonly at: Date };
+
 /**
- * A challenge to register another passkey, valid for five minutes and once. Throws `permission_denied` unless the person
- * verified their second factor within five minutes or, without one, their password.
+ * A challenge to register another passkey, valid for five minutes and once. Throws `permission_denied` for a wrong password, and
+ * unless the person verified their second factor within five minutes or, without one, their password.
  */
-export async function startPasskey(db: Database, by: ActedBy, at: Date): Promise<StartedPasskey> {
-  if (!isFreshToEnrol(by.person, at)) throw permissionDenied('needs a step-up first');
-  return startFor(db, by, 'register', at);
+export function startPasskey(db: Database, input: StartPasskey): Promise<StartedPasskey> {
+  const { by, at } = input;
+  return db.withTransaction(async (tx) => {
+    const user = await findUser(tx, by.person.userId);
+    // Whoever has a session of this moment alone must not add a factor of their own to it.
+    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (!isFreshToEnrol(by.person, at)) throw permissionDenied('needs a step-up first');
+    const started = await startFor(tx, user, 'register', at);
+    await uncountAttempts(tx, input.counted, at);
+    await recordAct(tx, by, { action: 'passkey.started', subjectId: user.id, at });
+    return started;
+  });
 }
 
 /** A challenge to step up with one of the person's passkeys, valid for five minutes and once. */
 export function startPasskeyStepUp(db: Database, by: ActedBy, at: Date): Promise<StartedPasskey> {
-  return startFor(db, by, 'step_up', at);
+  return db.withTransaction(async (tx) => {
+    const user = await findUser(tx, by.person.userId);
+    if (!user) throw permissionDenied('no such account');
+    const started = await startFor(tx, user, 'step_up', at);
+    await recordAct(tx, by, { action: 'passkey.step_up_started', subjectId: user.id, at });
+    return started;
+  });
 }
 
-function startFor(db: Database, by: ActedBy, purpose: 'register' | 'step_up', at: Date): Promise<StartedPasskey> {
-  const { userId } = by.person;
-  return db.withTransaction(async (tx) => {
-    const user = await findUser(tx, userId);
-    if (!user) throw permissionDenied('no such account');
-    const credentials = (await listPasskeys(tx, userId)).map(({ credentialId }) => credentialId);
-    const challenge = await createChallenge(tx, { purpose, subject: userId }, at);
-    const action = purpose === 'register' ? 'passkey.started' : 'passkey.step_up_started';
-    await recordAct(tx, by, { action, subjectId: userId, at });
-    return { challenge, credentials, email: user.email, name: user.name };
-  });
+async function startFor(tx: Tx, user: User, purpose: 'register' | 'step_up', at: Date): Promise<StartedPasskey> {
+  const credentials = (await listPasskeys(tx, user.id)).map(({ credentialId }) => credentialId);
+  const challenge = await createChallenge(tx, { purpose, subject: user.id }, at);
+  return { challenge, credentials, email: user.email, name: user.name };
 }
 
 /**

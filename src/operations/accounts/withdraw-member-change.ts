@@ -1,7 +1,7 @@
 // Withdraws a proposal to change a member's roles or to remove them.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { lockMembers } from '../../db/accounts/member.ts';
+import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import { endMemberChange, findMemberChange } from '../../db/accounts/member-change.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
@@ -15,7 +15,7 @@ import { memberChangeNotFound } from '../../domain/accounts/member-change.ts';
 export async function withdrawMemberChange(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
   const { merchantId, userId } = by.person;
   await db.withTransaction(async (tx) => {
-    await lockMembers(tx, merchantId);
+    await lockMembersAs(tx, by);
     const change = isId('mch', id) ? await findMemberChange(tx, merchantId, id) : null;
     if (!change) throw memberChangeNotFound();
     if (change.proposedBy.id !== userId) throw permissionDenied('withdraws what somebody else proposed');

@@ -1,5 +1,6 @@
 // Releases payouts and refunds: records the approval of a person, and releases the payment when it has enough approvals.
-import { recordAct, recordRefusal } from '../../db/accounts/audit.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { recordRefusal } from '../../db/accounts/refusal.ts';
 import { withSavepoint, type Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
@@ -11,6 +12,7 @@ import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } fr
 import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
+import { requireNotRecovered } from '../../db/accounts/recovered.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
@@ -169,6 +171,7 @@ async function requireApprover(tx: Tx, person: Person, environment: Environment,
   const { merchantId, userId } = person;
   const roles = await findRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+  await requireNotRecovered(tx, person);
   const policy = await findPolicy(tx, merchantId);
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   return policy;
@@ -249,7 +252,7 @@ function withApprovalsRequired<Payment extends DecidedPayment>(
 }
 
 // An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more, or not yet
-// again: somebody else may have given it before their account was recovered.
+// again after they lost the role. What a recovery withdrew is not among them.
 async function countApprovals<Payment extends DecidedPayment>(
   tx: Tx,
   payment: Payment,

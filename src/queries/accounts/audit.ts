@@ -3,7 +3,7 @@ import { listAuditEntries as listRows, type AuditFilter } from '../../db/account
 import { findNames } from '../../db/accounts/named-people.ts';
 import type { Database } from '../../db/database.ts';
 import { readPage, type Page } from '../../db/page.ts';
-import type { ListedAuditEntry } from '../../domain/accounts/audit.ts';
+import { shownToMerchant, type ListedAuditEntry } from '../../domain/accounts/audit.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 
 /** The newest entries that pass the filter, at most `limit`. */
@@ -16,5 +16,10 @@ export async function listAuditEntries(
   const { items, nextBefore } = await readPage(limit, (count) => listRows(db, merchantId, filter, count));
   const people = items.map(({ userId }) => userId);
   const names = await findNames(db, merchantId, people, []);
-  return { items: items.map((entry) => ({ ...entry, user: entry.userId && names.person(entry.userId) })), nextBefore };
+  const shown = items.map((entry) => ({
+    ...entry,
+    user: entry.userId && names.person(entry.userId),
+    after: shownToMerchant(entry),
+  }));
+  return { items: shown, nextBefore };
 }

@@ -159,9 +159,9 @@ describe('with the application’s account of the database alone', () => {
     const person = await victim();
     const [authenticator, own] = [createAuthenticator(testEnv.baseUrl), await thief()];
     const browser = await logIn(testEnv, own);
-    const options = await browser.call('POST', `${SESSION}/passkeys/options`);
+    const options = await browser.call('POST', `${SESSION}/passkeys/options`, { json: { password: PASSWORD } });
     const credential = authenticator.create((options.json as { public_key: { challenge: string } }).public_key);
-    const json = { name: 'My key', credential };
+    const json = { name: 'My key', credential, password: PASSWORD };
     assert.equal((await browser.call('POST', `${SESSION}/passkeys`, { json })).status, 201);
     // The passkey of the thief, under another person.
     await database.query(
@@ -184,7 +184,8 @@ describe('with the application’s account of the database alone', () => {
   it('nobody copies a recovery code of their own to somebody', async () => {
     const [own, other] = [await thief(), await victim()];
     const browser = await logIn(testEnv, own);
-    const { codes } = (await browser.call('POST', `${SESSION}/recovery-codes`)).json as { codes: string[] };
+    const created = await browser.call('POST', `${SESSION}/recovery-codes`, { json: { password: PASSWORD } });
+    const { codes } = created.json as { codes: string[] };
     await database.query(
       `INSERT INTO recovery_codes (user_id, code_sha256, created_at)
        SELECT $2, code_sha256, now() FROM recovery_codes WHERE user_id = $1`,

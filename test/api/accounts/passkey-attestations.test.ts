@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { cborBytes, cborText, createAuthenticator, type Faults } from '../../support/authenticator.ts';
 import { der, extension, makeCertificate, type CertificateParts } from '../../support/certificates.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, logIn } from '../../support/people.ts';
+import { addPerson, logIn, PASSWORD } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 
 const PASSKEYS = '/v1/console/session/passkeys';
@@ -18,10 +18,10 @@ describe('a new passkey', () => {
   const testEnv = useTestEnvironment(API_ONLY);
   const register = async (faults: Faults) => {
     const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
-    const { json } = await browser.call('POST', `${PASSKEYS}/options`);
+    const { json } = await browser.call('POST', `${PASSKEYS}/options`, { json: { password: PASSWORD } });
     const { public_key: options } = json as unknown as { public_key: { challenge: string } };
     const credential = createAuthenticator(testEnv.baseUrl).create(options, faults);
-    return browser.call('POST', PASSKEYS, { json: { name: 'My key', credential } });
+    return browser.call('POST', PASSKEYS, { json: { name: 'My key', credential, password: PASSWORD } });
   };
 
   it('leads to no request to an address in its own certificates', async () => {

@@ -30,9 +30,12 @@ describe('a passkey', () => {
     return (response.json as unknown as Options).public_key;
   };
   const register = async (browser: Browser, authenticator: Authenticator, faults: Faults = {}) => {
-    const credential = authenticator.create(await optionsOf(browser, `${PASSKEYS}/options`), faults);
-    return browser.call('POST', PASSKEYS, { json: { name: 'My key', credential } });
+    const options = await optionsOf(browser, `${PASSKEYS}/options`, { password: PASSWORD });
+    const credential = authenticator.create(options, faults);
+    return browser.call('POST', PASSKEYS, { json: { name: 'My key', credential, password: PASSWORD } });
   };
+  const remove = (browser: Browser, id: string, password = PASSWORD) =>
+    browser.call('POST', `${PASSKEYS}/${id}/remove`, { json: { password } });
   const logInOptions = (email: string) => optionsOf(openBrowser(testEnv.baseUrl), `${SESSION}/options`, { email });
   const logInWith = (person: TestPerson, fields: object) =>
     openBrowser(testEnv.baseUrl).call('POST', SESSION, {
@@ -186,7 +189,9 @@ describe('a passkey', () => {
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
       [person.id],
     );
-    assertError(await browser.call('POST', `${PASSKEYS}/options`), 'permission_denied');
+    const refused = await browser.call('POST', `${PASSKEYS}/options`, { json: { password: PASSWORD } });
+    assertError(refused, 'permission_denied');
+    await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'needs a step-up first' } });
     const fresh = await logIn(testEnv, person);
     const authenticator = createAuthenticator(testEnv.baseUrl);
     assert.equal((await register(fresh, authenticator)).status, 201);
@@ -198,7 +203,31 @@ describe('a passkey', () => {
     const [only] = (await fresh.call('GET', PASSKEYS)).json['data'] as { id: string; name: string }[];
     const passkey = authenticator.get(await optionsOf(fresh, `${SESSION}/step-up/options`));
     assert.equal((await fresh.call('POST', `${SESSION}/step-up`, { json: { passkey } })).status, 200);
-    assertError(await fresh.call('DELETE', `${PASSKEYS}/${only!.id}`), 'state_conflict');
+    assertError(await remove(fresh, only!.id), 'state_conflict');
+  });
+
+  it('is registered and removed by nobody who has a fresh session without the password, which cannot be guessed so', async () => {
+    const { person, browser, authenticator } = await withPasskey(['viewer']);
+    const [own] = (await browser.call('GET', PASSKEYS)).json['data'] as { id: string }[];
+    const another = createAuthenticator(testEnv.baseUrl);
+    const credential = another.create(await optionsOf(browser, `${PASSKEYS}/options`, { password: PASSWORD }));
+    const acts = [
+      () => browser.call('POST', `${PASSKEYS}/options`, { json: { password: 'wrong' } }),
+      () => browser.call('POST', PASSKEYS, { json: { name: 'Mine', credential, password: 'wrong' } }),
+      () => remove(browser, own!.id, 'wrong'),
+    ];
+    for (const act of acts) {
+      const refused = await act();
+      assertError(refused, 'permission_denied');
+      await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'wrong password' } });
+    }
+    const registered = await browser.call('POST', PASSKEYS, { json: { name: 'Mine', credential, password: PASSWORD } });
+    assert.equal(registered.status, 201, 'a wrong password uses up no challenge');
+    for (let n = 0; n < 7; n++) assertError(await acts[n % 3]!(), 'permission_denied');
+    for (const act of acts) assertError(await act(), 'rate_limited');
+    assertError(await remove(browser, own!.id), 'rate_limited');
+    const passkey = authenticator.get(await logInOptions(person.email));
+    assert.equal((await logInWith(person, { passkey })).status, 201, 'its person has it as before');
   });
 
   it('is listed, named and removed by its person alone', async () => {
@@ -210,11 +239,11 @@ describe('a passkey', () => {
     assert.equal(own!.name, 'My key');
     const path = `${PASSKEYS}/${own!.id}`;
     assertError(await stranger.browser.call('PATCH', path, { json: { name: 'x' } }), 'passkey_not_found');
-    assertError(await stranger.browser.call('DELETE', path), 'passkey_not_found');
+    assertError(await remove(stranger.browser, own!.id), 'passkey_not_found');
     const named = await browser.call('PATCH', path, { json: { name: 'The blue one' } });
     assert.equal(named.status, 204, named.text);
     assert.equal((await list(browser))[0]!.name, 'The blue one');
-    const removed = await browser.call('DELETE', path);
+    const removed = await remove(browser, own!.id);
     assert.equal(removed.status, 204, removed.text);
     await assertAudited(testEnv, removed, { action: 'passkey.removed', before: { name: 'The blue one' } });
     assert.deepEqual(await list(browser), []);

@@ -25,7 +25,8 @@ describe('recovery codes', () => {
   const testEnv = useTestEnvironment(API_ONLY);
   beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
-  const create = async (browser: Browser) => (await browser.call('POST', CODES)).json['codes'] as string[];
+  const ask = (browser: Browser, password = PASSWORD) => browser.call('POST', CODES, { json: { password } });
+  const create = async (browser: Browser) => (await ask(browser)).json['codes'] as string[];
   const logInWith = async (person: TestPerson, fields: object, browser = openBrowser(testEnv.baseUrl)) =>
     browser.call('POST', SESSION, { json: { email: person.email, password: PASSWORD, ...fields } });
   const left = ({ json }: { json: Record<string, unknown> }) =>
@@ -33,7 +34,7 @@ describe('recovery codes', () => {
 
   it('are ten, different, and stored as digests alone', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'approver');
-    const response = await browser.call('POST', CODES);
+    const response = await ask(browser);
     assert.equal(response.status, 201, response.text);
     const codes = response.json['codes'] as string[];
     assert.equal(new Set(codes).size, 10);
@@ -85,9 +86,22 @@ describe('recovery codes', () => {
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
       [person.id],
     );
-    assertError(await browser.call('POST', CODES), 'permission_denied');
+    assertError(await ask(browser), 'permission_denied');
     const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-    assertError(await viewer.call('POST', CODES), 'state_conflict');
+    assertError(await ask(viewer), 'state_conflict');
+  });
+
+  it('are renewed by nobody who has a fresh session without the password, which cannot be guessed so', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const browser = await logIn(testEnv, person);
+    const [code = ''] = await create(browser);
+    for (let n = 0; n < 10; n++) {
+      const refused = await ask(browser, 'wrong');
+      assertError(refused, 'permission_denied');
+      await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'wrong password' } });
+    }
+    assertError(await ask(browser), 'rate_limited');
+    assert.equal((await logInWith(person, { recovery_code: code })).status, 201, 'the earlier ones are valid');
   });
 
   it('let the person exchange the factor that they lost', async () => {

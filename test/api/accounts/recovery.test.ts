@@ -10,6 +10,7 @@ import { purgeExpiredRecords } from '../../../src/operations/purge-expired-recor
 import { call } from '../../support/api.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
+import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
@@ -57,12 +58,17 @@ describe('a recovery', () => {
   it('takes passkeys and recovery codes away too, for whoever may have one of them', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person);
-    assert.equal((await browser.call('POST', `${SESSION}/recovery-codes`)).status, 201);
-    const options = await browser.call('POST', `${SESSION}/passkeys/options`);
+    assert.equal(
+      (await browser.call('POST', `${SESSION}/recovery-codes`, { json: { password: PASSWORD } })).status,
+      201,
+    );
+    const options = await browser.call('POST', `${SESSION}/passkeys/options`, { json: { password: PASSWORD } });
     const credential = createAuthenticator(testEnv.baseUrl).create(
       (options.json as { public_key: { challenge: string } }).public_key,
     );
-    const registered = await browser.call('POST', `${SESSION}/passkeys`, { json: { name: 'My key', credential } });
+    const registered = await browser.call('POST', `${SESSION}/passkeys`, {
+      json: { name: 'My key', credential, password: PASSWORD },
+    });
     assert.deepEqual(registered.json['factors'], { totp: true, passkeys: 1, recovery_codes: 10 });
     assert.equal((await use((await start(person)).token)).status, 204);
     const back = await tryLogIn(person, NEW_PASSWORD);
@@ -123,6 +129,36 @@ describe('a recovery', () => {
     }
     const changes = (await auditRows(testEnv, used)).map(({ before, after }) => [before, after]);
     assert.deepEqual(changes, Array(2).fill([{ has_second_factor: true }, { has_second_factor: false }]));
+  });
+
+  it('keeps its reason in the service’s own audit log, and shows no merchant that of a recovery of before', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    const person = await addPerson(testEnv, merchantId, ['viewer']);
+    const reason = 'lost the phone in hospital';
+    const { db } = testEnv;
+    await requestRecovery(db, { email: person.email, reason, by: AMINA, at: new Date() });
+    const { rows } = await db.pool.query<{ merchant_id: string | null; staff: string; after: object }>(
+      'SELECT merchant_id, staff, after FROM audit_entries WHERE subject_id = $1 ORDER BY id',
+      [person.id],
+    );
+    const told = rows.map(({ merchant_id: whose, staff, after }) => [whose, staff, Object.keys(after).sort()]);
+    assert.deepEqual(told, [
+      [null, 'amina', ['expires_at', 'reason']],
+      [merchantId, 'amina', ['expires_at']],
+    ]);
+    const before = { action: 'recovery.requested', subjectId: person.id, after: { reason, expires_at: new Date() } };
+    await db.withTransaction((tx) => recordStaffAct(tx, merchantId, BRIAN, { ...before, at: new Date() }));
+    const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
+    const shown = await owner.call('GET', '/v1/console/audit?action=recovery.requested');
+    const entries = shown.json['data'] as { staff: string; after: object }[];
+    assert.deepEqual(
+      entries.map(({ staff, after }) => [staff, Object.keys(after)]),
+      [
+        ['brian', ['expires_at']],
+        ['amina', ['expires_at']],
+      ],
+    );
+    assert.ok(!shown.text.includes('hospital'));
   });
 
   it('has a token only from another one of the staff than the one who requested it, and one', async () => {

@@ -174,6 +174,11 @@ const SESSION_CASES: readonly RuleCase[] = [
   twoRows('one token for two sessions', 'sessions_pkey', 'sessions', { token_sha256: Buffer.alloc(32, 9) }),
 ];
 
+function countOfRefusals({ merchantId, ownerId }: RuleFixture, times: number): Sql {
+  const kind = { merchant_id: merchantId, user_id: ownerId, action: 'POST /', reason: 'needs a step-up first' };
+  return insertRow('refusal_counts', { ...kind, began_at: new Date(), ends_at: new Date(), times });
+}
+
 const COUNTER_CASES: readonly RuleCase[] = [
   ...wrongInserts('attempt_counters', [
     ['an empty subject', { subject: '' }, 'attempt_counters_subject_check'],
@@ -182,6 +187,11 @@ const COUNTER_CASES: readonly RuleCase[] = [
   twoRows('two counters of one subject', 'attempt_counters_pkey', 'attempt_counters', {
     subject: 'address/203.0.113.7',
   }),
+  ruleCase('a count of no refusal', 'refusal_counts_times', (fixture) => [countOfRefusals(fixture, 0)]),
+  ruleCase('two counts of one kind of refusal', 'refusal_counts_pkey', (fixture) => [
+    countOfRefusals(fixture, 1),
+    countOfRefusals(fixture, 2),
+  ]),
 ];
 
 const POLICY_CASES: readonly RuleCase[] = [

@@ -228,7 +228,7 @@ describe('a try to send a payment', () => {
       db,
       payments: createPayments(contextOf(db)),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-      attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
+      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { sendPayout: fail, refundCollection: fail } },
       clocks: TEST_CLOCKS,
       log: testLog,

@@ -57,7 +57,13 @@ export async function makeShop(db: Database, balanceMinor: bigint): Promise<Shop
 
 export async function makePerson(db: Database, merchantId: MerchantId, roles: readonly Role[]): Promise<Person> {
   const userId = await makeMember(db, merchantId, roles);
-  const verified = { hasSecondFactor: false, lostSecondFactor: false, secondFactorAt: null, verifiedAt: new Date() };
+  const verified = {
+    hasSecondFactor: false,
+    lostSecondFactor: false,
+    recoveredAt: null,
+    secondFactorAt: null,
+    verifiedAt: new Date(),
+  };
   return { userId, merchantId, merchantCurrency: 'UGX', roles, ...verified };
 }
 

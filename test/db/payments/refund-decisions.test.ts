@@ -152,7 +152,7 @@ describe('a decision on a refund', () => {
         db,
         payments: createPayments(contextOf(db)),
         releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-        attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
+        attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
         operators: { 'mtn-momo': { refundCollection: () => assert.fail('it was sent') } },
         clocks: TEST_CLOCKS,
         log: { fatal: () => undefined },

@@ -28,7 +28,7 @@ describe('a final payment of which the operator gives no status', () => {
     const deps = {
       db,
       operators: { 'mtn-momo': operator },
-      attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
+      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       clocks: { ...TEST_CLOCKS, staleAfterMs: 10 * MINUTE, recheckForMs: 30 * DAY },
       log: { error: (fields: unknown) => logged.push(fields) },
     };

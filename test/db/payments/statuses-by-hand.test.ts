@@ -56,7 +56,7 @@ describe('a true status of an operator in the wrong hands', () => {
       db,
       payments: createPayments(contextOf(db)),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-      attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
+      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': operator },
       clocks: TEST_CLOCKS,
       log: testLog,
@@ -183,7 +183,7 @@ describe('a true status of an operator in the wrong hands', () => {
     const ref = { kind: 'payout', id, merchantId } as const;
     // While it was queued the operator did not know it: nobody had sent it.
     const before = [0, spanMs / 2, spanMs].map((ms) =>
-      attest(id, { kind: 'not_found' }, Date.now() - 2 * spanMs + ms, KEY_RING),
+      attest(id, { kind: 'not_found' }, Date.now() - 2 * spanMs + ms, { environment: 'test', keyRing: KEY_RING }),
     );
     await release(db, shop.approver, id);
     const { sendDeadlineAt } = await getPayout(db, merchantId, id);
@@ -210,10 +210,10 @@ describe('a true status of an operator in the wrong hands', () => {
       'UPDATE payouts SET not_found_count = 2, not_found_since = now(), not_found_last_at = now() WHERE id = $1',
       [id],
     );
-    const before = attest(id, { kind: 'unknown' }, Date.now() - 3_600_000, KEY_RING);
+    const before = attest(id, { kind: 'unknown' }, Date.now() - 3_600_000, { environment: 'test', keyRing: KEY_RING });
     await activities().recordNotFound({ ref, attested: before });
     assert.equal((await getPayout(db, merchantId, id)).notFoundCount, 2);
-    const later = attest(id, { kind: 'unknown' }, Date.now(), KEY_RING);
+    const later = attest(id, { kind: 'unknown' }, Date.now(), { environment: 'test', keyRing: KEY_RING });
     await activities().recordNotFound({ ref, attested: later });
     assert.equal((await getPayout(db, merchantId, id)).notFoundCount, 0);
   });

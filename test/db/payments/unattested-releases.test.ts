@@ -31,7 +31,7 @@ describe('a payout whose release is not attested', () => {
       db,
       payments: createPayments(contextOf(db)),
       releases: createReleaseAttestor({ environment, keyRing: KEY_RING }),
-      attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
+      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { sendPayout: () => assert.fail('it was sent') } },
       clocks: TEST_CLOCKS,
       log: { fatal: (fields: unknown) => fatal.push(fields) },
@@ -80,7 +80,10 @@ describe('a payout whose release is not attested', () => {
       ]);
       const ref = { kind, id, merchantId } as PaymentRef;
       const failureCode = 'operator_rejected' as const;
-      const attested = attest(ref.id, { kind: 'declined', failureCode }, Date.now(), KEY_RING);
+      const attested = attest(ref.id, { kind: 'declined', failureCode }, Date.now(), {
+        environment: 'test',
+        keyRing: KEY_RING,
+      });
       const decline = () =>
         activities().recordTransition({ ref, transition: { kind: 'declined', failureCode }, attested });
       assert.equal((await decline()).state, 'released');

@@ -25,6 +25,7 @@ function person(fields: Partial<Person>): Person {
     merchantCurrency: 'UGX',
     roles: ['approver'],
     lostSecondFactor: false,
+    recoveredAt: null,
     hasSecondFactor: true,
     secondFactorAt: NOW,
     verifiedAt: NOW,

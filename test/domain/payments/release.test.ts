@@ -26,6 +26,7 @@ function personWith(fields: Partial<Person> = {}): Person {
     merchantCurrency: 'UGX',
     roles: ['approver'],
     lostSecondFactor: false,
+    recoveredAt: null,
     hasSecondFactor: false,
     secondFactorAt: null,
     verifiedAt: AT,

@@ -168,33 +168,35 @@ describe('the operator status of a final payment', () => {
 describe('an attestation', () => {
   const newKey = (name: string) => ({ name, key: createSecretKey(randomBytes(32)) });
   const ring: KeyRing = [newKey('now')];
+  const keys = { environment: 'live', keyRing: ring } as const;
   const id = newId('pay');
 
   it('is valid after its way through Temporal, and with a key ring in which its key is not first', () => {
     for (const status of STATUSES) {
-      const attested = JSON.parse(JSON.stringify(attest(id, status, QUERIED_AT_MS, ring))) as AttestedStatus;
-      assert.ok(isAttested(id, attested, ring));
-      assert.ok(isAttested(id, attested, [newKey('next'), ...ring]));
+      const attested = JSON.parse(JSON.stringify(attest(id, status, QUERIED_AT_MS, keys))) as AttestedStatus;
+      assert.ok(isAttested(id, attested, keys));
+      assert.ok(isAttested(id, attested, { ...keys, keyRing: [newKey('next'), ...ring] }));
     }
   });
 
-  it('is not valid for another payment, time, status or key', () => {
-    const attested = attest(id, PAID, QUERIED_AT_MS, ring);
-    assert.ok(!isAttested(newId('pay'), attested, ring));
-    assert.ok(!isAttested(id, { ...attested, queriedAtMs: QUERIED_AT_MS + 1 }, ring));
-    assert.ok(!isAttested(id, attested, [newKey('now')]));
+  it('is not valid for another payment, time, status or key, nor in another environment', () => {
+    const attested = attest(id, PAID, QUERIED_AT_MS, keys);
+    assert.ok(!isAttested(id, attested, { ...keys, environment: 'test' }));
+    assert.ok(!isAttested(newId('pay'), attested, keys));
+    assert.ok(!isAttested(id, { ...attested, queriedAtMs: QUERIED_AT_MS + 1 }, keys));
+    assert.ok(!isAttested(id, attested, { ...keys, keyRing: [newKey('now')] }));
     const { reported } = PAID_OTHERWISE;
-    const otherwise = attest(id, PAID_OTHERWISE, QUERIED_AT_MS, ring);
+    const otherwise = attest(id, PAID_OTHERWISE, QUERIED_AT_MS, keys);
     for (const changed of [{ amount: '13' }, { currency: 'KES' }]) {
       assert.ok(
-        !isAttested(id, { ...otherwise, status: { ...PAID_OTHERWISE, reported: { ...reported, ...changed } } }, ring),
+        !isAttested(id, { ...otherwise, status: { ...PAID_OTHERWISE, reported: { ...reported, ...changed } } }, keys),
       );
     }
     for (const status of [...STATUSES.slice(1), { ...PAID, operatorReceipt: '43' }]) {
-      assert.ok(!isAttested(id, { ...attested, status }, ring), JSON.stringify(status));
+      assert.ok(!isAttested(id, { ...attested, status }, keys), JSON.stringify(status));
     }
     for (const attestation of ['', 'AAAA', attested.attestation.slice(1)])
-      assert.ok(!isAttested(id, { ...attested, attestation }, ring));
+      assert.ok(!isAttested(id, { ...attested, attestation }, keys));
   });
 });
 

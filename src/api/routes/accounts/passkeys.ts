@@ -5,7 +5,7 @@ import { namePasskey, removePasskey } from '../../../operations/accounts/change-
 import { registerPasskey } from '../../../operations/accounts/register-passkey.ts';
 import { startPasskey, startPasskeyLogIn, startPasskeyStepUp } from '../../../operations/accounts/start-passkey.ts';
 import { listOwnPasskeys } from '../../../queries/accounts/passkey.ts';
-import { sessionResponse, type SessionDeps } from '../../own-session.ts';
+import { attemptInSession, sessionResponse, type SessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {
   namePasskeySchema,
@@ -13,6 +13,8 @@ import {
   passkeyObject,
   passkeyOptionsSchema,
   registerPasskeySchema,
+  removePasskeySchema,
+  startPasskeySchema,
 } from '../../schemas/accounts/passkey.ts';
 import { passkeyLogInSchema, sessionSchema } from '../../schemas/accounts/session.ts';
 
@@ -55,11 +57,15 @@ function startRoute(deps: SessionDeps): Route {
     operationId: 'startPasskey',
     tag: TAG,
     summary: 'Begin to register a passkey',
-    description: 'Within five minutes of a log-in or step-up, by the second factor of those who have one.',
+    description:
+      'Asks for the password, within five minutes of a log-in or step-up, by the second factor of those who have one.',
     access: 'ownSession',
+    body: startPasskeySchema,
     response: { ...OPTIONS, schema: passkeyOptionsSchema },
-    handle: async ({ by }) => {
-      const { challenge, credentials, email, name } = await startPasskey(deps.db, by, new Date());
+    handle: async ({ body: { password }, by }) => {
+      const { challenge, credentials, email, name } = await attemptInSession(deps, by, password, (attempt) =>
+        startPasskey(deps.db, { ...attempt, by, at: new Date() }),
+      );
       const enrolling = { userId: by.person.userId, email, name };
       return {
         body: {
@@ -79,15 +85,18 @@ function registerRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Register the passkey that the browser created',
     description:
-      'It is a second factor from now on. The authenticator must have verified its user. The session gets a new cookie.',
+      'Asks for the password once more. It is a second factor from now on. The authenticator must have verified its user. ' +
+      'The session gets a new cookie.',
     access: 'ownSession',
     body: registerPasskeySchema,
     response: { status: 201, description: 'The session, its second factor fresh.', schema: sessionSchema },
     errors: ['state_conflict'],
-    handle: async ({ body: { name, credential }, session: { tokenSha256 }, by }) => {
-      const rp = relyingPartyOf(deps.publicUrl);
-      const input = { tokenSha256, name, given: readCredential(credential), rp, by, at: new Date() };
-      return sessionResponse(deps, (await registerPasskey(deps.db, input)).token);
+    handle: async ({ body: { name, credential, password }, session: { tokenSha256 }, by }) => {
+      const input = { tokenSha256, name, given: readCredential(credential), rp: relyingPartyOf(deps.publicUrl), by };
+      const { token } = await attemptInSession(deps, by, password, (attempt) =>
+        registerPasskey(deps.db, { ...attempt, ...input, at: new Date() }),
+      );
+      return sessionResponse(deps, token);
     },
   });
 }
@@ -113,19 +122,23 @@ function nameRoute(deps: SessionDeps): Route {
 
 function removeRoute(deps: SessionDeps): Route {
   return route(deps, {
-    method: 'delete',
-    path: `${PATH}/{id}`,
+    method: 'post',
+    path: `${PATH}/{id}/remove`,
     operationId: 'removePasskey',
     tag: TAG,
     summary: 'Remove a passkey',
-    description: 'Not the last second factor while a role of yours, at any merchant, requires one.',
+    description:
+      'Asks for the password. Not the last second factor while a role of yours, at any merchant, requires one.',
     access: 'ownSession',
     needsStepUp: true,
     idPrefix: 'psk',
+    body: removePasskeySchema,
     response: { status: 204, description: 'It opens nothing any more.' },
     errors: ['passkey_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
-      await removePasskey(deps.db, id, by, new Date());
+    handle: async ({ id, body: { password }, by }) => {
+      await attemptInSession(deps, by, password, (attempt) =>
+        removePasskey(deps.db, { ...attempt, id, by, at: new Date() }),
+      );
       return { status: 204 };
     },
   });

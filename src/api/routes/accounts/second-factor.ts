@@ -8,6 +8,7 @@ import { sessionResponse, attemptInSession, type SessionDeps } from '../../own-s
 import { route, type Route } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
+  createRecoveryCodesSchema,
   recoveryCodesSchema,
   removeSecondFactorSchema,
   sessionSchema,
@@ -99,11 +100,18 @@ function recoveryCodesRoute(deps: SessionDeps): Route {
     operationId: 'createRecoveryCodes',
     tag: TAG,
     summary: 'Get new recovery codes',
-    description: 'For a log-in without the second factor, when that is lost. All earlier ones are invalid from now on.',
+    description:
+      'For a log-in without the second factor, when that is lost. Asks for the password. All earlier ones are invalid from now on.',
     access: 'ownSession',
     needsStepUp: true,
+    body: createRecoveryCodesSchema,
     response: { status: 201, description: 'Ten codes, shown this once.', schema: recoveryCodesSchema },
     errors: ['state_conflict'],
-    handle: async ({ by }) => ({ body: { codes: [...(await createRecoveryCodes(deps.db, by, new Date()))] } }),
+    handle: async ({ body: { password }, by }) => {
+      const codes = await attemptInSession(deps, by, password, (attempt) =>
+        createRecoveryCodes(deps.db, { ...attempt, by, at: new Date() }),
+      );
+      return { body: { codes: [...codes] } };
+    },
   });
 }

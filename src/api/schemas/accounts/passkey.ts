@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MAX_PASSKEYS_PER_PERSON, type Passkey } from '../../../domain/accounts/passkey.ts';
 import { printable, time } from '../primitives.ts';
+import { givenPassword } from './person.ts';
 
 const EXAMPLE = '{"id":"mJ3b0q","rawId":"mJ3b0q","type":"public-key","clientExtensionResults":{},"response":{}}';
 
@@ -13,9 +14,11 @@ export const givenCredential = z
 
 const passkeyName = printable('name', 100).meta({ description: 'By which the person knows it again.' });
 
+export const startPasskeySchema = z.strictObject({ password: givenPassword }).meta({ id: 'StartPasskey' });
 export const registerPasskeySchema = z
-  .strictObject({ name: passkeyName, credential: givenCredential })
+  .strictObject({ name: passkeyName, credential: givenCredential, password: givenPassword })
   .meta({ id: 'RegisterPasskey' });
+export const removePasskeySchema = z.strictObject({ password: givenPassword }).meta({ id: 'RemovePasskey' });
 export const namePasskeySchema = z.strictObject({ name: passkeyName }).meta({ id: 'NamePasskey' });
 
 /** The options of WebAuthn are the browser's to read: our document names what they are for. */

@@ -55,7 +55,7 @@ export const changePolicySchema = z
 
 const changeFields = {
   id: idOf('pch'),
-  state: z.enum(['pending', 'approved', 'rejected', 'replaced']),
+  state: z.enum(['pending', 'approved', 'rejected', 'withdrawn', 'replaced']),
   changes: changed,
   proposed_by: namedPerson,
   created_at: time,

@@ -64,6 +64,9 @@ export const recoverSchema = z
 
 export const startSecondFactorSchema = z.strictObject({ password: givenPassword }).meta({ id: 'StartSecondFactor' });
 export const confirmSecondFactorSchema = z.strictObject({ totp: givenCode }).meta({ id: 'ConfirmSecondFactor' });
+export const createRecoveryCodesSchema = z
+  .strictObject({ password: givenPassword })
+  .meta({ id: 'CreateRecoveryCodes' });
 export const removeSecondFactorSchema = z
   .strictObject({ password: givenPassword, totp: givenCode })
   .meta({ id: 'RemoveSecondFactor' });

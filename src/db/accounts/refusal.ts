@@ -1,0 +1,61 @@
+// Refusals of a person in the audit log: so many of a kind an hour by themselves, and all further ones as one entry with their number.
+import type { ActedBy } from '../../domain/accounts/member.ts';
+import { leftOutOf, REFUSAL_WINDOW_MS, REFUSALS_RECORDED, type RefusalCount } from '../../domain/accounts/refusal.ts';
+import { statement, type Tx } from '../database.ts';
+import { actorOf, insertAuditEntry, type Act } from './audit.ts';
+
+/** What a person was refused. The action is the method and the route, because nothing was done that has a name. */
+export type Refusal = Pick<Act, 'action' | 'subjectId' | 'at'> & { readonly reason: string };
+
+const COUNT_COLUMNS = 'merchant_id, user_id, action, reason, began_at, ends_at, times';
+const TAKE_ENDED_OF = statement(
+  'refusal_count_take_ended_of',
+  `DELETE FROM refusal_counts WHERE merchant_id = $1 AND user_id = $2 AND action = $3 AND reason = $4 AND ends_at <= $5
+   RETURNING ${COUNT_COLUMNS}`,
+);
+// Under the row's own lock, so that refusals at the same moment get different numbers.
+const COUNT = statement(
+  'refusal_count_count',
+  `INSERT INTO refusal_counts AS c (${COUNT_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, 1)
+   ON CONFLICT (merchant_id, user_id, action, reason) DO UPDATE SET times = c.times + 1
+   RETURNING times`,
+);
+
+/**
+ * Counts the refusal, and adds an entry for it unless there are so many of its kind in this hour already. What was left out
+ * of an hour that is over gets its entry first.
+ */
+export async function recordRefusal(tx: Tx, by: ActedBy, { reason, ...refusal }: Refusal): Promise<void> {
+  const { merchantId, userId } = by.person;
+  const { action, at } = refusal;
+  const key = [merchantId, userId, action, reason];
+  await recordLeftOut(tx, await tx.run<RefusalCount>(TAKE_ENDED_OF, [...key, at]), at);
+  const endsAt = new Date(at.getTime() + REFUSAL_WINDOW_MS);
+  const [counted] = await tx.run<{ times: number }>(COUNT, [...key, at, endsAt]);
+  if (counted && counted.times > REFUSALS_RECORDED) return;
+  await insertAuditEntry(tx, { ...refusal, ...actorOf(by), outcome: 'refused', after: { reason } });
+}
+
+const TAKE_ENDED = statement(
+  'refusal_count_take_ended',
+  `DELETE FROM refusal_counts WHERE (merchant_id, user_id, action, reason) IN (
+     SELECT merchant_id, user_id, action, reason FROM refusal_counts WHERE ends_at <= $1
+     ORDER BY ends_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+   RETURNING ${COUNT_COLUMNS}`,
+);
+
+/** Adds the entries of at most `limit` hours that are over; returns how many of them it read. */
+export async function recordEndedRefusals(tx: Tx, at: Date, limit: number): Promise<number> {
+  const ended = await tx.run<RefusalCount>(TAKE_ENDED, [at, limit]);
+  await recordLeftOut(tx, ended, at);
+  return ended.length;
+}
+
+async function recordLeftOut(tx: Tx, ended: readonly RefusalCount[], at: Date): Promise<void> {
+  for (const count of ended) {
+    const after = leftOutOf(count);
+    if (after === null) continue;
+    const { merchantId, userId, action } = count;
+    await insertAuditEntry(tx, { merchantId, userId, action, outcome: 'refused', subjectId: null, after, at });
+  }
+}
