@@ -68,6 +68,8 @@ function digestWithoutAudit(db: Database): Promise<TableDigests> {
 export function digestOfOthers(db: Database, merchantId: MerchantId): Promise<TableDigests> {
   return digestTables(db, ({ name, of_merchants: isOfMerchants }) => {
     if (name === 'attempt_counters' || name === TO_LINK) return null;
+    // What a person tried is counted on their own row.
+    if (name === 'users') return `id NOT IN (SELECT user_id FROM members WHERE merchant_id = '${merchantId}')`;
     return isOfMerchants ? `merchant_id IS DISTINCT FROM '${merchantId}'` : 'true';
   });
 }

@@ -36,16 +36,19 @@ export type RemovePasskey = PasswordAttempt & { readonly id: string; readonly by
 export async function removePasskey(db: Database, input: RemovePasskey): Promise<void> {
   const { id, by, at } = input;
   const { userId } = by.person;
-  await db.withTransaction(async (tx) => {
+  const isFound = await db.withTransaction(async (tx) => {
     // The lock keeps a simultaneous removal of the other factor out.
     const user = await findUserLocked(tx, userId);
     if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
     const name = isId('psk', id) ? await deletePasskey(tx, userId, id) : null;
-    if (name === null) throw passkeyNotFound();
-    await forgetLastFactor(tx, by);
+    // The password was right, so the attempt was no failed guess, whatever the id names.
     await uncountAttempts(tx, input.counted, at);
+    if (name === null) return false;
+    await forgetLastFactor(tx, by);
     await recordAct(tx, by, { action: 'passkey.removed', subjectId: id, before: { name }, at });
+    return true;
   });
+  if (!isFound) throw passkeyNotFound();
 }
 
 async function forgetLastFactor(tx: Tx, { person: { userId } }: ActedBy): Promise<void> {
