@@ -121,7 +121,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/processes': ['src', 'activities', 'workflows/contract.ts'],
   // A client of the HTTP API, like any other. It writes amounts as the domain does.
-  console: ['console', 'src/domain/money.ts'],
+  console: ['console', 'src/domain/money.ts', 'src/domain/csv.ts'],
 };
 
 /** Packages that only these parts may use. */
