@@ -17,7 +17,7 @@ export function ConfirmMaking({ count, amount, currency, bad, onMake, onClose }:
       <Stack>
         <div>
           <Text fw={600}>
-            {count}: <Amount amount={amount} currency={currency} />
+            {payouts(count)}: <Amount amount={amount} currency={currency} />
           </Text>
           <Text size="sm" c="dimmed">
             {amountInWords(amount, currency)}

@@ -92,7 +92,12 @@ function columnsIn(currency: string): readonly Column<Shown>[] {
 }
 
 function OutcomeText({ outcome }: { readonly outcome: Outcome | null }) {
-  if (outcome === null) return <Text c="dimmed">waiting</Text>;
+  if (outcome === null)
+    return (
+      <Text c="dimmed" inherit>
+        waiting
+      </Text>
+    );
   if (outcome.kind === 'made') return <ObjectLink id={outcome.id} />;
   if (outcome.kind === 'unknown') return <Text miw={200}>Not known. {outcome.message}</Text>;
   return (
