@@ -54,6 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/queries',
     'src/api',
     'type src/temporal/client.ts',
+    'type src/temporal/workflow-links.ts',
     'type src/db/database.ts',
     'type src/log.ts',
   ],

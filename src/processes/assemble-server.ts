@@ -16,6 +16,7 @@ import { loadConsoleApp } from '../api/console-app.ts';
 import { securityHeaders } from '../api/security-headers.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
+import { createWorkflowLinks } from '../temporal/workflow-links.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender, type WebhookSender } from '../webhooks/sender.ts';
 import { createEndpointConcurrency, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
@@ -200,6 +201,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
+    workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
     consoleApp: loadConsoleApp(CONSOLE_APP_FOLDERS),
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
     serviceLimits: serviceLimitsOf(config),

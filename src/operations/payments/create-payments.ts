@@ -1,8 +1,6 @@
 // Binds the payment operations to their database, environment and clocks, once per process.
-import type { Currency } from '../../domain/money.ts';
-import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { createCollection, type CreateCollection } from './create-collection.ts';
-import { createPayout, type CreatePayout } from './create-payout.ts';
+import { createPayout, planPayout, type CreatePayout, type PlanPayout } from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
 import {
   endQueuedPayout,
@@ -29,8 +27,7 @@ export type Payments = ReturnType<typeof createPayments>;
 export function createPayments(context: PaymentContext) {
   return {
     createCollection: (input: CreateCollection) => createCollection(context, input),
-    /** Decides as the creation of a payment does, and writes nothing. Throws what `planPayment` throws. */
-    plan: (request: PaymentRequest, currency: Currency) => planPayment(request, currency, context.coverage),
+    planPayout: (input: PlanPayout) => planPayout(context, input),
     createPayout: (input: CreatePayout) => createPayout(context, input),
     createReversal: (input: CreateReversal) => createReversal(context, input),
     endQueuedPayout: (input: EndQueuedPayout) => endQueuedPayout(context, input),

@@ -51,12 +51,16 @@ export function checkPayoutRoutes(deps: ApiDeps): Route[] {
 function plan({ payments }: ApiDeps, fields: Fields, currency: Currency): Planned {
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));
   if (found.issues.length === 0 && found.result) {
-    const { result, issues } = issuesOf(() => payments.plan(found.result, currency));
+    const { result, issues } = issuesOf(() =>
+      payments.planPayout({ request: found.result, merchantCurrency: currency }),
+    );
     return { operator: result?.operator ?? null, issues };
   }
   // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
   const named = new Set(found.issues.map(({ param }) => param));
-  const { issues } = issuesOf(() => payments.plan(readable(fields, named), currency));
+  const { issues } = issuesOf(() =>
+    payments.planPayout({ request: readable(fields, named), merchantCurrency: currency }),
+  );
   return { operator: null, issues: [...found.issues, ...issues.filter(({ param }) => !named.has(param))] };
 }
 
