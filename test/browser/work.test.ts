@@ -237,7 +237,7 @@ describe('a day’s work in the console', function () {
     const delivery = await eventually('a delivery is given up', async () => {
       const { rows } = await testEnv.db.pool.query<{ id: string }>(
         `SELECT d.id FROM deliveries d JOIN events e ON e.id = d.event_id
-         WHERE d.state = 'dead_lettered' AND e.object_id = $1 LIMIT 1`,
+         WHERE d.state = 'dead_lettered' AND e.collection_id = $1 LIMIT 1`,
         [collection.id],
       );
       return rows[0];
