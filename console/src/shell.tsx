@@ -164,7 +164,7 @@ function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly 
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button variant="subtle" size="compact-md" maw={160}>
+        <Button variant="subtle" size="compact-md" maw={{ base: 120, sm: 160 }}>
           <Text truncate inherit>
             {session.person.name}
           </Text>

@@ -140,12 +140,11 @@ function MadeBefore({ rows, round, onRound }: MadeBeforeProps) {
       <Title order={2} size="h4">
         Made before, and not made again
       </Title>
-      <LongRows label="Rows that were made before" columns={MADE_COLUMNS} rows={rows} empty="" />
       <form onSubmit={submitting(again)}>
         <Group align="end">
           <TextInput
             label="Pay these rows once more, as the round"
-            description="A name for it, such as the month. Under the same name they are made once."
+            description="Name it, such as the month, or a second try of what failed. Under one name they are made once."
             placeholder={round === '' ? 'December' : `after “${round}”`}
             maxLength={60}
             value={name}
@@ -157,6 +156,7 @@ function MadeBefore({ rows, round, onRound }: MadeBeforeProps) {
           </Button>
         </Group>
       </form>
+      <LongRows label="Rows that were made before" columns={MADE_COLUMNS} rows={rows} empty="" />
     </>
   );
 }
