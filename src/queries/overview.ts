@@ -18,7 +18,7 @@ import {
 } from '../domain/payments/totals.ts';
 import { MAX_WAITING_SHOWN } from '../domain/payments/approval.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint } from '../domain/webhooks/endpoint.ts';
-import { countProposals, type Proposals } from './accounts/proposals.ts';
+import { countProposals, type Proposals } from '../db/accounts/waiting-proposals.ts';
 
 /** Payments that were created in a span of time, in the states that they have now. */
 export type SpanTotals = { readonly from: Date; readonly to: Date; readonly totals: readonly PaymentTotal[] };

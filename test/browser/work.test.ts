@@ -220,7 +220,7 @@ describe('a day’s work in the console', function () {
     await untilState(testEnv, collection, 'succeeded');
     const ofMaker = await open(maker, `/collections/${collection.id}`);
     await ofMaker.getByRole('button', { name: 'Request a refund…' }).click();
-    await ofMaker.getByText('four thousand UGX').waitFor();
+    await ofMaker.getByRole('dialog').getByText('four thousand UGX').waitFor();
     await ofMaker.getByRole('button', { name: 'Request it' }).dblclick();
     await ofMaker.getByText('You made it: another person has to release it.').waitFor();
     const ofApprover = await open(approver, '/approvals');

@@ -17,7 +17,7 @@ import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts
 import { MAX_RECOVERY_NOTICES, RECOVERY_NOTICE_MS, type RecoveryNotice } from '../../domain/accounts/recovery.ts';
 import type { FailedLogIns, Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
-import { countProposals, type Proposals } from './proposals.ts';
+import { countProposals, type Proposals } from '../../db/accounts/waiting-proposals.ts';
 
 export type OwnSession = Session & {
   readonly factors: Factors & { readonly recoveryCodes: number };

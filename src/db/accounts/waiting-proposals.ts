@@ -1,9 +1,9 @@
 // Counts what waits for a person's word as the second one: invitations, and changes of members and of the policy.
-import { listAttestedInvitations } from '../../db/accounts/invitation.ts';
-import { listAttestedMembers } from '../../db/accounts/member.ts';
-import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
-import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
-import type { Queryable } from '../../db/database.ts';
+import { listAttestedInvitations } from './invitation.ts';
+import { listAttestedMembers } from './member.ts';
+import { listPendingMemberChanges } from './member-change.ts';
+import { listPendingPolicyChanges } from './policy-change.ts';
+import type { Queryable } from '../database.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
 import { holdsOneOf, type Person } from '../../domain/accounts/member.ts';
 
