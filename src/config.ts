@@ -127,6 +127,8 @@ const SETTINGS = z.object({
   MALIPO_TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
   MALIPO_TEMPORAL_API_KEY: secret.optional(),
   MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).max(200).optional(),
+  // Developers follow a payment there. Only in the test environment: it shows the work of every merchant.
+  MALIPO_TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
   MALIPO_TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)

@@ -5,7 +5,13 @@ import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const LIVE_CHECKS = [findUnsafeLiveSettings, findOpenLiveTransport, findGuessableKeys, findMissingLimits];
+const LIVE_CHECKS = [
+  findUnsafeLiveSettings,
+  findOpenLiveTransport,
+  findGuessableKeys,
+  findMissingLimits,
+  findShownEngine,
+];
 
 // A configuration that could lose money, or let the wrong people in, is refused at start. The checks read the raw
 // settings, so that these problems are listed together with all others.
@@ -136,6 +142,14 @@ function isReadable(file: string): boolean {
 }
 
 const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
+
+// The Temporal UI has no merchants: whoever may look into it sees the work of all of them, and may end it.
+function findShownEngine({ MALIPO_TEMPORAL_UI_URL: url }: Environment): string[] {
+  if (url === undefined) return [];
+  return [
+    'MALIPO_TEMPORAL_UI_URL: must not be set in the live environment, where merchants’ people have no business there',
+  ];
+}
 
 /** A name other than that of this machine may stand for any address. */
 function isPrivateHost(host: string): boolean {

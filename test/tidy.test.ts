@@ -54,6 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/queries',
     'src/api',
     'type src/temporal/client.ts',
+    'type src/temporal/workflow-links.ts',
     'type src/db/database.ts',
     'type src/log.ts',
   ],
@@ -121,7 +122,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/processes': ['src', 'activities', 'workflows/contract.ts'],
   // A client of the HTTP API, like any other. It writes amounts as the domain does.
-  console: ['console', 'src/domain/money.ts'],
+  console: ['console', 'src/domain/money.ts', 'src/domain/csv.ts'],
 };
 
 /** Packages that only these parts may use. */

@@ -23,7 +23,13 @@ const STEPS = [
   [
     'tidy and unit tests',
     bin('mocha'),
-    ['--reporter=dot', 'test/tidy.test.ts', 'test/domain/**/*.test.ts', 'test/security/**/*.test.ts'],
+    [
+      '--reporter=dot',
+      'test/tidy.test.ts',
+      'test/domain/**/*.test.ts',
+      'test/security/**/*.test.ts',
+      'test/console/**/*.test.ts',
+    ],
   ],
 ];
 

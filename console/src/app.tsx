@@ -16,6 +16,7 @@ import { Home } from './home.tsx';
 const page = <Name extends string>(load: () => Promise<Record<Name, () => ReactNode>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }));
 const payments = () => import('./payments/pages.ts');
+const payoutsFile = () => import('./payouts-file/pages.ts');
 const keys = () => import('./keys/pages.ts');
 const webhooks = () => import('./webhooks/pages.ts');
 const team = () => import('./team/pages.ts');
@@ -28,6 +29,7 @@ const PAGES = {
   '/collections/:id': page(payments, 'Collection'),
   '/payouts': page(payments, 'Payouts'),
   '/payouts/new': page(payments, 'NewPayout'),
+  '/payouts/file': page(payoutsFile, 'PayoutsFile'),
   '/payouts/:id': page(payments, 'Payout'),
   '/approvals': page(payments, 'Approvals'),
   '/refunds': page(payments, 'Refunds'),

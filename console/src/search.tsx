@@ -1,10 +1,11 @@
 // The search of the whole console: by an id, a reference, a phone number, an idempotency key or the operator's reference.
 import { Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core';
-import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { answerOf, api, type Schemas } from './api/client.ts';
+import { useShortcuts } from './keyboard/shortcuts.ts';
 import { Amount } from './ui/amount.tsx';
 import { formatCode } from './ui/format.ts';
 
@@ -28,7 +29,7 @@ export function Search({ onGo }: { readonly onGo?: () => void }) {
   const [asked] = useDebouncedValue(text.trim(), TYPING_PAUSE_MS);
   const input = useRef<HTMLInputElement>(null);
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
-  useHotkeys([['/', () => input.current?.focus()]]);
+  useShortcuts({ '/': () => input.current?.focus() });
   const { data, error } = useQuery({
     queryKey: ['search', asked],
     queryFn: () => answerOf(api.GET('/v1/console/search', { params: { query: { q: asked } } })),

@@ -4,6 +4,7 @@ import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { answerOf, api } from './api/client.ts';
+import { useKeyboardHelp } from './keyboard/help.tsx';
 import { Search } from './search.tsx';
 import { MustEnrol } from './session/enrol.tsx';
 import { hasRole, useReplaceSession, useSession, type Role, type Session } from './session/session.ts';
@@ -65,6 +66,7 @@ const NAVIGATION: readonly Part[] = [
 export function Shell({ children }: { readonly children: ReactNode }) {
   const session = useSession();
   const [isOpen, { toggle, close }] = useDisclosure();
+  const keyboard = useKeyboardHelp();
   return (
     <AppShell
       header={{ height: 56 }}
@@ -95,7 +97,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Group gap="xs" wrap="nowrap">
             <Box visibleFrom="sm">{!session.must_enrol && <Search />}</Box>
             <ColorSchemeSwitch />
-            <OwnMenu session={session} />
+            <OwnMenu session={session} onKeyboard={keyboard.open} />
           </Group>
         </Group>
       </AppShell.Header>
@@ -106,6 +108,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main">
+        {keyboard.sheet}
         <SessionEnd session={session} />
         <Notices session={session} />
         {session.must_enrol ? <MustEnrol /> : children}
@@ -149,7 +152,7 @@ function Navigation({ session, onGo }: { readonly session: Session; readonly onG
   ));
 }
 
-function OwnMenu({ session }: { readonly session: Session }) {
+function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly onKeyboard: () => void }) {
   const replaceSession = useReplaceSession();
   const [, go] = useLocation();
   const logOut = useAct(async () => {
@@ -161,7 +164,7 @@ function OwnMenu({ session }: { readonly session: Session }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button variant="subtle" size="compact-md" maw={160}>
+        <Button variant="subtle" size="compact-md" maw={{ base: 120, sm: 160 }}>
           <Text truncate inherit>
             {session.person.name}
           </Text>
@@ -174,6 +177,7 @@ function OwnMenu({ session }: { readonly session: Session }) {
           {session.roles.join(', ')}
         </Menu.Label>
         <Menu.Item onClick={() => go('/security')}>Your security</Menu.Item>
+        <Menu.Item onClick={onKeyboard}>Keyboard</Menu.Item>
         <Menu.Item onClick={() => logOut.run()}>Log out</Menu.Item>
       </Menu.Dropdown>
     </Menu>

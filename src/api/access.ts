@@ -26,6 +26,8 @@ export type Requirements = {
   readonly access: Access;
   /** A person was verified within the last five minutes, by a log-in or step-up. Keys pass. */
   readonly needsStepUp?: true;
+  /** A browser asks for it whether or not anybody is there, so it is no use of the session. */
+  readonly isUse?: false;
 };
 
 export function isPublic(access: Access): access is PublicAccess {
@@ -58,10 +60,11 @@ export async function requireAccessAfterBody(
   await requireLiveSession(ctx, deps, isPublic(access) ? { ...demands, roles: access.rolesAfterBody } : demands);
 }
 
-function demandsOf({ access, needsStepUp }: Requirements): SessionDemands {
+function demandsOf({ access, needsStepUp, isUse }: Requirements): SessionDemands {
   return {
     roles: typeof access === 'object' && 'roles' in access ? access.roles : undefined,
     isOpenToEnrol: access === 'ownSession',
     needsStepUp,
+    isUse,
   };
 }

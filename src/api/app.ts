@@ -18,6 +18,7 @@ import { auditRoutes } from './routes/accounts/audit.ts';
 import { balanceRoutes } from './routes/payments/balance.ts';
 import { collectionRoutes } from './routes/payments/collections.ts';
 import { consolePaymentRoutes } from './routes/payments/console-payments.ts';
+import { checkPayoutRoutes } from './routes/payments/check-payouts.ts';
 import { consolePayoutRoutes } from './routes/payments/console-payouts.ts';
 import { reversalRoutes } from './routes/payments/reversals.ts';
 import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
@@ -95,6 +96,7 @@ function consoleRoutes(deps: SessionDeps): Route[] {
     ...invitationRoutes(deps),
     ...consolePaymentRoutes(deps),
     ...consolePayoutRoutes(deps),
+    ...checkPayoutRoutes(deps),
     ...reversalRoutes(deps),
     ...ledgerRoutes(deps),
     ...totalsRoutes(deps),

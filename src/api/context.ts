@@ -1,6 +1,7 @@
 // The state of a request on its way through the middleware, and what every route may use.
 import type { Middleware } from 'koa';
 import type { TemporalClient } from '../temporal/client.ts';
+import type { WorkflowLinks } from '../temporal/workflow-links.ts';
 import type { Database } from '../db/database.ts';
 import type { Environment } from '../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
@@ -53,6 +54,8 @@ export type ApiDeps = {
   readonly environment: Environment;
   readonly publicUrl: string;
   readonly payments: Payments;
+  /** Where developers see the workflow of a payment; null where nobody does. */
+  readonly workflowLinks: WorkflowLinks | null;
   /** The console's web app; null where it is not served. */
   readonly consoleApp: ConsoleApp | null;
   readonly docsSite: DocsSite | null;

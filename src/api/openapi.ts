@@ -46,7 +46,8 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
           name: sessionCookieName(publicUrl),
           description:
             'The session of a person, from `POST /v1/console/session`. What changes something also needs the header ' +
-            '`Malipo-Console: 1` and an `Origin` that is this service’s own.',
+            '`Malipo-Console: 1` and an `Origin` that is this service’s own. A read with the header `Malipo-Background: 1`, which no ' +
+            'person asked for, is no use of the session.',
         },
       },
     },

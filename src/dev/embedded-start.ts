@@ -101,7 +101,10 @@ async function startAll(options: StartOptions): Promise<Started> {
   const engines = await startEngines(options);
   // Its rejection is handled once everything runs. Until then the failing start reports the same reason.
   engines.failed.catch(() => undefined);
-  const serverSettings = settingsFor(options, engines.databaseUrls.applicationUrl, engines.temporalAddress);
+  const serverSettings = {
+    ...settingsFor(options, engines.databaseUrls.applicationUrl, engines.temporalAddress),
+    ...(engines.temporalUiUrl !== undefined && { MALIPO_TEMPORAL_UI_URL: engines.temporalUiUrl }),
+  };
   const demo = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
   const children: SupervisedChild[] = [];
   for (const plan of childPlans(options, serverSettings, demo)) {

@@ -14,11 +14,16 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
+/** Whether a spreadsheet may take this text for a formula. */
+export function looksLikeFormula(text: string): boolean {
+  return FORMULA.test(text);
+}
+
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell !== 'object') return quoted(String(cell));
   if (cell.text === null) return '';
-  return quoted(FORMULA.test(cell.text) ? `'${cell.text}` : cell.text);
+  return quoted(looksLikeFormula(cell.text) ? `'${cell.text}` : cell.text);
 }
 
 function quoted(text: string): string {

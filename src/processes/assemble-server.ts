@@ -18,6 +18,7 @@ import { loadDocsSite } from '../api/docs-site.ts';
 import { securityHeaders } from '../api/security-headers.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
+import { createWorkflowLinks } from '../temporal/workflow-links.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender, type WebhookSender } from '../webhooks/sender.ts';
 import { createEndpointConcurrency, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
@@ -201,6 +202,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
+    workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
     consoleApp: loadConsoleApp(foldersOf('console-app')),
     docsSite: loadDocsSite(foldersOf('docs-site')),
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,

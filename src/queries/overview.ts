@@ -18,6 +18,7 @@ import {
 } from '../domain/payments/totals.ts';
 import { MAX_WAITING_SHOWN } from '../domain/payments/approval.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint } from '../domain/webhooks/endpoint.ts';
+import { countProposals, type Proposals } from '../db/accounts/waiting-proposals.ts';
 
 /** Payments that were created in a span of time, in the states that they have now. */
 export type SpanTotals = { readonly from: Date; readonly to: Date; readonly totals: readonly PaymentTotal[] };
@@ -40,8 +41,8 @@ export type Overview = {
   readonly today: SpanTotals;
   readonly weekAgo: SpanTotals;
   readonly operators: readonly OperatorOverview[];
-  /** What the person may approve, and neither made nor approved. Of each kind at most `MAX_WAITING_SHOWN` are counted. */
-  readonly waitsForYou: Waiting;
+  /** What the person may approve, and neither made nor approved. Of payouts and reversals at most `MAX_WAITING_SHOWN` are counted. */
+  readonly waitsForYou: Waiting & Proposals;
   /** What else waits for an approval. */
   readonly waitsForOthers: Waiting;
   /** Those to which everything fails, or that were disabled for that. */
@@ -85,7 +86,7 @@ async function waitingOf(db: Queryable, person: Person, at: Date) {
   const [payouts, otherPayouts] = await countFor('payout');
   const [reversals, otherReversals] = await countFor('reversal');
   return {
-    waitsForYou: { payouts, reversals },
+    waitsForYou: { payouts, reversals, ...(await countProposals(db, person, at)) },
     waitsForOthers: { payouts: otherPayouts, reversals: otherReversals },
   };
 }

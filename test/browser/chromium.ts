@@ -70,7 +70,7 @@ export async function closePage(page: Page): Promise<void> {
 }
 
 /** Logs the person in as they would themselves. */
-export async function logInByHand(testEnv: TestEnvironment, page: Page, person: TestPerson): Promise<void> {
+export async function logInByHand(testEnv: Pick<TestEnvironment, 'db'>, page: Page, person: TestPerson): Promise<void> {
   await forgetUsedCodes(testEnv, person);
   await page.getByLabel('E-mail').fill(person.email);
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
@@ -84,7 +84,7 @@ type ConsoleOptions = BrowserContextOptions & { readonly path?: string };
 
 /** A page of the console, at this path or its first one, of this person. */
 export async function openConsole(
-  testEnv: TestEnvironment,
+  testEnv: Pick<TestEnvironment, 'db' | 'baseUrl'>,
   browser: Browser,
   person: TestPerson,
   { path = '', ...options }: ConsoleOptions = {},

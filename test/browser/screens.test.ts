@@ -57,6 +57,7 @@ describe('the screens of the console', function () {
       `/collections/${collection.id}`,
       '/payouts',
       '/payouts/new',
+      '/payouts/file',
       `/payouts/${payout.id}`,
       '/approvals',
       '/refunds',

@@ -49,6 +49,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   getConsolePayoutCount: ANY,
   getConsoleCollection: ANY,
   getConsolePayout: ANY,
+  checkPayouts: ['owner', 'maker'],
   releasePayout: RELEASES,
   releasePayouts: RELEASES,
   rejectPayout: RELEASES,

@@ -121,6 +121,7 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   getConsolePayoutCount: NOTHING,
   getConsoleCollection: async ({ testEnv, shop }) => ({ id: await addSucceededCollection(testEnv, shop) }),
   getConsolePayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
+  checkPayouts: () => ({ json: { rows: [{ idempotency_keys: [randomUUID()], payout: collectionFields() }] } }),
   releasePayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
   releasePayouts: async ({ testEnv, shop }) => ({ json: { ids: [(await queue(testEnv.db, shop, 1000n)).id] } }),
   rejectPayout: async ({ testEnv, shop }) => ({

@@ -233,6 +233,15 @@ describe('test keys and real money', () => {
   });
 });
 
+describe('the address of the Temporal UI', () => {
+  it('is refused in the live environment, where it would lead merchants’ people to the work of all of them', () => {
+    const name = 'MALIPO_TEMPORAL_UI_URL';
+    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'https://temporal.example' }), [name]);
+    assert.deepEqual(problemsOf({ ...SOUND, [name]: 'https://temporal.example' }), []);
+    assert.deepEqual(problemsOf({ ...SOUND, [name]: 'javascript:alert(1)' }), [name]);
+  });
+});
+
 describe('durations', () => {
   it('can each be set by a variable with their name', () => {
     for (const [name, value] of Object.entries(REAL_CLOCKS) as [keyof Clocks, number | readonly number[]][]) {

@@ -1,6 +1,7 @@
 // The client of our own API: its types are generated from the OpenAPI document, and every failure is an `ApiError`.
 import createClient from 'openapi-fetch';
 import type { components, paths } from '../../generated/api.ts';
+import { takeTouch } from '../ui/presence.ts';
 import { ApiError, readApiError } from './api-error.ts';
 
 export type Schemas = components['schemas'];
@@ -11,6 +12,13 @@ export const api = createClient<paths>({
   headers: { 'Malipo-Console': '1' },
   // Several states are one parameter, as a form repeats it.
   querySerializer: { array: { style: 'form', explode: true } },
+});
+
+// Lists that renew themselves must not keep a session alive whose person has left.
+api.use({
+  onRequest({ request }) {
+    if (request.method === 'GET' && !takeTouch()) request.headers.set('Malipo-Background', '1');
+  },
 });
 
 type Answer<Data> = Promise<{ data?: Data; error?: unknown; response: Response }>;

@@ -24,6 +24,7 @@ import {
   originFields,
   outcomeFields,
   requestFields,
+  workflowFields,
 } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
 import { Timeline } from './timeline.tsx';
@@ -63,6 +64,7 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
         ...originFields(collection),
         ...idFields(collection),
         eventsField(collection.id),
+        ...workflowFields(collection),
       ]}
     />
   );

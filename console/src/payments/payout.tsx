@@ -20,6 +20,7 @@ import {
   originFields,
   outcomeFields,
   requestFields,
+  workflowFields,
 } from './payment-fields.tsx';
 import { usePayout } from './queries.ts';
 import { EarlierPayouts, Warnings } from './warnings.tsx';
@@ -63,6 +64,7 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
         ...originFields(payout),
         ...idFields(payout),
         eventsField(payout.id),
+        ...workflowFields(payout),
       ]}
     />
   );

@@ -18,9 +18,14 @@ export function Payouts() {
   const { query, more } = usePayouts(filters);
   const count = usePayoutCount(filters);
   const newPayout = hasRole(session, 'maker') && (
-    <Button component={Link} href="/payouts/new">
-      New payout
-    </Button>
+    <>
+      <Button component={Link} href="/payouts/file" variant="default">
+        Payouts from a file
+      </Button>
+      <Button component={Link} href="/payouts/new">
+        New payout
+      </Button>
+    </>
   );
   return (
     <Page title="Payouts" actions={newPayout}>

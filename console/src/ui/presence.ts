@@ -5,6 +5,8 @@ const PRESENT_FOR_MS = 2 * 60_000;
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'scroll', 'focus'] as const;
 
 let isPresent = true;
+/** Since the last request that said that somebody is there. */
+let isTouched = true;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
@@ -15,6 +17,7 @@ function change(value: boolean): void {
 }
 
 function seen(): void {
+  isTouched = true;
   change(true);
   clearTimeout(timer);
   timer = setTimeout(() => change(false), PRESENT_FOR_MS);
@@ -31,4 +34,14 @@ function subscribe(listener: () => void): () => void {
 /** False once nobody has touched the page for two minutes. */
 export function usePresence(): boolean {
   return useSyncExternalStore(subscribe, () => isPresent);
+}
+
+/**
+ * Whether somebody has touched the page since this was asked last: of a page that nobody touches, no request counts as a use of the
+ * session.
+ */
+export function takeTouch(): boolean {
+  const wasTouched = isTouched;
+  isTouched = false;
+  return wasTouched;
 }

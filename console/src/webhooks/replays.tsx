@@ -1,10 +1,10 @@
 // The replays of many deliveries: who asked for which, and how far each came.
 import { Progress, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
-import { useNames } from '../team/names.ts';
 import { formatCode } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { Person } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { useEndpointUrls, useReplay, useReplays } from './queries.ts';
 
@@ -14,12 +14,11 @@ type ReplayObject = Schemas['Replay'];
 const COUNTED_TO = 1_000_000;
 
 export function Replays() {
-  const nameOf = useNames();
   const urlOf = useEndpointUrls();
   const { query, more } = useReplays();
   const columns: readonly Column<ReplayObject>[] = [
     { title: 'Begun', cell: ({ created_at }) => <Moment at={created_at} /> },
-    { title: 'By', cell: ({ requested_by }) => nameOf(requested_by) },
+    { title: 'By', cell: ({ requested_by_person }) => <Person person={requested_by_person} /> },
     {
       title: 'Endpoint',
       cell: ({ endpoint_id: id }) => (

@@ -32,7 +32,12 @@ export type SessionDemands = {
   readonly isOpenToEnrol?: boolean | undefined;
   /** The person was verified within the last five minutes. */
   readonly needsStepUp?: boolean | undefined;
+  /** Whether a request is a sign that its person is there; if not said, it is. */
+  readonly isUse?: boolean | undefined;
 };
+
+/** A page of ours says so of what it asks for by itself. It can only take away: whoever leaves it out counts as before. */
+const BACKGROUND = 'Malipo-Background';
 
 /**
  * Refuses with `permission_denied` a request without a live session, one that changes something unless it comes from
@@ -42,7 +47,7 @@ export type SessionDemands = {
 export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiMiddleware {
   return async (ctx, next) => {
     const at = new Date();
-    const session = await findLiveSession(ctx, deps, at);
+    const session = await findLiveSession(ctx, deps, demands, at);
     if (!session)
       throw notAuthenticated(readSessionToken(ctx, deps.publicUrl) === null ? NO_SESSION : 'no such session');
     ctx.state.session = session;
@@ -64,19 +69,29 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
 export async function requireLiveSession(ctx: Context, deps: SessionDeps, demands: SessionDemands): Promise<void> {
   if (!ctx.state.session) return;
   const at = new Date();
-  const session = await findLiveSession(ctx, deps, at);
+  const session = await findLiveSession(ctx, deps, demands, at);
   if (!session) throw notAuthenticated('the session ended while the request came in');
   requireDemands(session.person, demands, at);
   ctx.state.session = session;
 }
 
 // The cookie itself stays: the browser may have a newer one by now, which this response would take away.
-async function findLiveSession(ctx: Context, { db, publicUrl }: SessionDeps, at: Date): Promise<Session | null> {
+async function findLiveSession(
+  ctx: Context,
+  { db, publicUrl }: SessionDeps,
+  { isUse = true }: SessionDemands,
+  at: Date,
+): Promise<Session | null> {
   const token = readSessionToken(ctx, publicUrl);
   if (token === null) return null;
-  const session = await authenticateSession(db, token, at);
+  const session = await authenticateSession(db, { token, isUse: isUse && !isBackground(ctx), at });
   if (session === null) ctx.set('Clear-Site-Data', CLEARED_SITE_DATA);
   return session;
+}
+
+// Nothing changes anything by itself: whoever sends such a request is there.
+function isBackground(ctx: Context): boolean {
+  return SAFE_METHODS.has(ctx.method) && ctx.get(BACKGROUND) === '1';
 }
 
 function requireDemands(person: Person, { roles, isOpenToEnrol, needsStepUp }: SessionDemands, at: Date): void {

@@ -14,8 +14,9 @@ export function streamRoutes(deps: ApiDeps): Route[] {
       description:
         'An event `ready` (`StreamReady`) comes first, then an event `update` (`LiveUpdate`) for each new state of a collection, ' +
         'payout, reversal, delivery, endpoint or replay, and for each approval: read the object again. After a break, `EventSource` ' +
-        'goes on by itself where it was, for up to 23 hours. An open stream is no sign of use, though opening it is: the session ends as it would, and the stream with it.',
+        'goes on by itself where it was, for up to 23 hours. Neither opening it nor reading it is a sign of use: the session ends as it would, and the stream with it.',
       access: 'session',
+      isUse: false,
       query: openStreamSchema,
       response: {
         status: 200,

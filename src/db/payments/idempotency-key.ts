@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { boundedDelete } from '../bounded-delete.ts';
-import { statement, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 
@@ -35,6 +35,23 @@ export async function findIdempotencyKey(
   if (!row) return null;
   const { fingerprint, ...response } = row;
   return { fingerprint, response };
+}
+
+const LIST_USED = statement(
+  'idempotency_key_list_used',
+  'SELECT key FROM idempotency_keys WHERE merchant_id = $1 AND key = ANY($2) AND created_at >= $3',
+);
+
+/** Those of the keys under which a response is stored that has not expired. */
+export async function listUsedKeys(
+  db: Queryable,
+  merchantId: MerchantId,
+  keys: readonly string[],
+  at: Date,
+): Promise<Set<string>> {
+  const since = new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
+  const rows = await db.run<{ key: string }>(LIST_USED, [merchantId, keys, since]);
+  return new Set(rows.map(({ key }) => key));
 }
 
 // An expired key that the sweep has not removed yet may be used again.

@@ -1,7 +1,7 @@
 // Rows of payouts, each with its approvals.
 import type { ApiKeyId, MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
-import { findOne, statement, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
@@ -42,6 +42,24 @@ const LOCK_MANY = statement(
  */
 export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
   await tx.run(LOCK_MANY, [merchantId, ids]);
+}
+
+const LIST_OF_KEYS = statement(
+  'payout_list_of_keys',
+  `SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payouts
+   WHERE merchant_id = $1 AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
+);
+
+/** A payout, and the idempotency key that it was created with. */
+export type KeyedPayout = Pick<Payout, 'idempotencyKey' | 'id' | 'state' | 'createdAt'>;
+
+/** The newest payout of each of these idempotency keys, also of those that have expired. */
+export function listPayoutsOfKeys(
+  db: Queryable,
+  merchantId: MerchantId,
+  keys: readonly string[],
+): Promise<KeyedPayout[]> {
+  return db.run<KeyedPayout>(LIST_OF_KEYS, [merchantId, keys]);
 }
 
 const SUM_QUEUED_OF_KEY = statement(

@@ -7,11 +7,23 @@ import { hashToken } from '../../security/token.ts';
 // For an idle time of half an hour and more a minute is precise enough, and saves a write per request.
 const TOUCH_EVERY_MS = 60_000;
 
-/** The session, or null when the token belongs to no live session. The roles are the current ones. */
-export async function authenticateSession(db: Database, token: string, at: Date): Promise<Session | null> {
+export type AuthenticateSession = {
+  readonly token: string;
+  /** False for what no person asked for: it leaves the idle time as it is. */
+  readonly isUse: boolean;
+  readonly at: Date;
+};
+
+/**
+ * The session, or null when the token belongs to no live session. The roles are the current ones. Repeating it changes at most the
+ * time of the last use.
+ */
+export async function authenticateSession(db: Database, input: AuthenticateSession): Promise<Session | null> {
+  const { token, isUse, at } = input;
   const tokenSha256 = hashToken(token);
   if (tokenSha256 === null) return null;
   const session = await findSession(db, tokenSha256, at);
-  if (session && at.getTime() - session.lastUsedAt.getTime() > TOUCH_EVERY_MS) await touchSession(db, tokenSha256, at);
+  if (session && isUse && at.getTime() - session.lastUsedAt.getTime() > TOUCH_EVERY_MS)
+    await touchSession(db, tokenSha256, at);
   return session;
 }

@@ -1,6 +1,6 @@
 // Binds the payment operations to their database, environment and clocks, once per process.
 import { createCollection, type CreateCollection } from './create-collection.ts';
-import { createPayout, type CreatePayout } from './create-payout.ts';
+import { createPayout, planPayout, type CreatePayout, type PlanPayout } from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
 import {
   endQueuedPayout,
@@ -27,6 +27,7 @@ export type Payments = ReturnType<typeof createPayments>;
 export function createPayments(context: PaymentContext) {
   return {
     createCollection: (input: CreateCollection) => createCollection(context, input),
+    planPayout: (input: PlanPayout) => planPayout(context, input),
     createPayout: (input: CreatePayout) => createPayout(context, input),
     createReversal: (input: CreateReversal) => createReversal(context, input),
     endQueuedPayout: (input: EndQueuedPayout) => endQueuedPayout(context, input),

@@ -21,6 +21,7 @@ import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts'
 import type { Policy } from '../../domain/accounts/policy.ts';
 import type { Currency } from '../../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
 import { approvalsRequired } from '../../domain/payments/release.ts';
 import { attestedPayout } from '../../security/release-attestation.ts';
@@ -46,6 +47,16 @@ export type CreatePayout = {
 export type CreatedPayout =
   | { readonly kind: 'created'; readonly response: StoredResponse; readonly payout: Payout }
   | { readonly kind: 'refused' | 'replayed'; readonly response: StoredResponse };
+
+export type PlanPayout = Pick<CreatePayout, 'request' | 'merchantCurrency'>;
+
+/** The operator that would pay, decided as `createPayout` decides it; writes nothing. Throws what `planPayment` throws. */
+export function planPayout(
+  { coverage }: Pick<PaymentContext, 'coverage'>,
+  input: PlanPayout,
+): { operator: OperatorId } {
+  return planPayment(input.request, input.merchantCurrency, coverage);
+}
 
 /**
  * One transaction claims the key, holds the money, inserts the payout with its event and stores the response: all or
@@ -105,9 +116,10 @@ function summaryOf({ state, amountMinor, currency, reference, approvalsRequired:
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
-function newPayout(input: CreatePayout, policy: Policy, { clocks, coverage, releases }: PaymentContext): Payout {
+function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext): Payout {
+  const { clocks, releases } = context;
   const { request, merchantId } = input;
-  const { operator } = planPayment(request, input.merchantCurrency, coverage);
+  const { operator } = planPayout(context, input);
   const id = newId('pay', input.at.getTime());
   // Lists filter by the time in the id, so the payout is created at that time.
   const at = new Date(idTimeMs(id));

@@ -1,9 +1,6 @@
 // Reads a session for its own person, with the merchants that they can log in to.
 import type { Database, Tx } from '../../db/database.ts';
-import { listAttestedInvitations } from '../../db/accounts/invitation.ts';
-import { listAttestedMembers, listAttestedMerchantsOf } from '../../db/accounts/member.ts';
-import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
-import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
+import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { listRecoveryNotices } from '../../db/accounts/recovery.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { findBeginnings, lacksSecondOwner } from '../../db/accounts/waiting-time.ts';
@@ -17,10 +14,10 @@ import { movesMoneyFrom, waitingTimeMs } from '../../domain/accounts/waiting-tim
 import type { Environment } from '../../domain/event.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts/member.ts';
-import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
 import { MAX_RECOVERY_NOTICES, RECOVERY_NOTICE_MS, type RecoveryNotice } from '../../domain/accounts/recovery.ts';
 import type { FailedLogIns, Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
+import { countProposals, type Proposals } from '../../db/accounts/waiting-proposals.ts';
 
 export type OwnSession = Session & {
   readonly factors: Factors & { readonly recoveryCodes: number };
@@ -36,11 +33,8 @@ export type OwnSession = Session & {
 };
 
 /** How much waits for the approval of this person as the second one. */
-export type WaitsForYou = {
+export type WaitsForYou = Proposals & {
   readonly reversals: number;
-  readonly invitations: number;
-  readonly memberChanges: number;
-  readonly policyChanges: number;
   /** Counted up to `MAX_WAITING_SHOWN`. */
   readonly payouts: number;
 };
@@ -86,22 +80,4 @@ async function countWaiting(tx: Tx, person: Person, at: Date): Promise<WaitsForY
   const payouts = await waiting('payout');
   const reversals = await waiting('reversal');
   return { ...(await countProposals(tx, person, at)), payouts, reversals };
-}
-
-async function countProposals(
-  tx: Tx,
-  { merchantId, userId, roles }: Person,
-  at: Date,
-): Promise<Omit<WaitsForYou, 'payouts' | 'reversals'>> {
-  if (!holdsOneOf(roles, ['admin'])) return { invitations: 0, memberChanges: 0, policyChanges: 0 };
-  const members = await listAttestedMembers(tx, merchantId);
-  const invitations = await listAttestedInvitations(tx, merchantId, at);
-  const approvals = invitations.map((invitation) => approvalOf(invitation, { members, invitations }));
-  const memberChanges = await listPendingMemberChanges(tx, merchantId, at);
-  const policyChanges = await listPendingPolicyChanges(tx, merchantId, at);
-  return {
-    invitations: approvals.filter((one) => one.state === 'waiting' && mayAgree(one.agreement, userId)).length,
-    memberChanges: memberChanges.filter((change) => mayAgree(agreementOnChange(change, members), userId)).length,
-    policyChanges: policyChanges.filter(({ proposedBy }) => proposedBy.id !== userId).length,
-  };
 }

@@ -1,7 +1,9 @@
 // Reads the payouts of a merchant.
+import { findNames } from '../../db/accounts/named-people.ts';
 import type { Database } from '../../db/database.ts';
 import { readPage, type Page } from '../../db/page.ts';
 import { findPayout, listPayouts as listRows, type PayoutFilter } from '../../db/payments/payout.ts';
+import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
@@ -21,4 +23,27 @@ export async function listPayouts(
   limit: number,
 ): Promise<Page<Payout>> {
   return readPage(limit, (count) => listRows(db, merchantId, filter, count));
+}
+
+/** A payout, who made it, and who approved it, oldest approval first. */
+export type PayoutWithPeople = Payout & { readonly maker: KnownPerson; readonly approvers: readonly KnownPerson[] };
+
+/** As `listPayouts`, each with its people by name. */
+export async function listPayoutsWithPeople(
+  db: Database,
+  merchantId: MerchantId,
+  filter: PayoutFilter,
+  limit: number,
+): Promise<Page<PayoutWithPeople>> {
+  const { items, nextBefore } = await listPayouts(db, merchantId, filter, limit);
+  const people = items.flatMap(({ createdBy, approvals }) => [createdBy, ...approvals.map(({ userId }) => userId)]);
+  const names = await findNames(db, merchantId, people, []);
+  return {
+    items: items.map((payout) => ({
+      ...payout,
+      maker: names.person(payout.createdBy),
+      approvers: payout.approvals.map(({ userId }) => names.person(userId)),
+    })),
+    nextBefore,
+  };
 }

@@ -1,9 +1,25 @@
 // Reads the replays of a merchant, each with its progress.
+import { findNames } from '../../db/accounts/named-people.ts';
 import type { Database } from '../../db/database.ts';
 import { readPage, type Page } from '../../db/page.ts';
 import { findReplay, listReplays as listRows } from '../../db/webhooks/replay.ts';
+import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { isId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
 import { replayNotFound, type Replay } from '../../domain/webhooks/replay.ts';
+
+/** A replay and who asked for it. */
+export type NamedReplay = Replay & { readonly person: KnownPerson };
+
+/** The same replays, in their order. */
+export async function withRequesters(
+  db: Database,
+  merchantId: MerchantId,
+  replays: readonly Replay[],
+): Promise<NamedReplay[]> {
+  const people = replays.map(({ requestedBy }) => requestedBy);
+  const names = await findNames(db, merchantId, people, []);
+  return replays.map((replay) => ({ ...replay, person: names.person(replay.requestedBy) }));
+}
 
 /** Throws `replay_not_found`. */
 export async function getReplay(db: Database, merchantId: MerchantId, id: string): Promise<Replay> {
@@ -18,6 +34,7 @@ export async function listReplays(
   merchantId: MerchantId,
   before: ReplayId | null,
   limit: number,
-): Promise<Page<Replay>> {
-  return readPage(limit, (count) => listRows(db, merchantId, before, count));
+): Promise<Page<NamedReplay>> {
+  const { items, nextBefore } = await readPage(limit, (count) => listRows(db, merchantId, before, count));
+  return { items: await withRequesters(db, merchantId, items), nextBefore };
 }

@@ -33,6 +33,38 @@ describe('the person’s own session', () => {
     }
   });
 
+  it('is used by what its person asks for, and not by what a page asks for by itself', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const browser = await logIn(testEnv, person);
+    const isUsedBy = async (method: string, path: string, headers: Record<string, string> = {}) => {
+      await rewrite(testEnv.db, `UPDATE sessions SET last_used_at = now() - interval '1 hour' WHERE user_id = $1`, [
+        person.id,
+      ]);
+      const { status, text } = await browser.call(method, path, { headers });
+      assert.ok(status < 400, text);
+      const { rows } = await testEnv.db.pool.query<{ used: boolean }>(
+        `SELECT last_used_at > now() - interval '50 minutes' AS used FROM sessions WHERE user_id = $1`,
+        [person.id],
+      );
+      return rows[0]!.used;
+    };
+    const background = { 'Malipo-Background': '1' };
+    assert.equal(await isUsedBy('GET', SESSION), true);
+    assert.equal(await isUsedBy('GET', SESSION, background), false);
+    assert.equal(await isUsedBy('GET', '/v1/api/balance', background), false);
+    assert.equal(await isUsedBy('GET', '/v1/console/stream'), false, 'a browser opens it again by itself');
+    assert.equal(
+      await isUsedBy('DELETE', '/v1/console/sessions', background),
+      true,
+      'nothing changes anything by itself',
+    );
+    // A page that is left open asks on, and its session ends all the same.
+    await rewrite(testEnv.db, `UPDATE sessions SET last_used_at = now() - interval '13 hours' WHERE user_id = $1`, [
+      person.id,
+    ]);
+    assert.equal((await browser.call('GET', SESSION, { headers: background })).status, 401);
+  });
+
   it('says until when the verification is fresh: five minutes after it', async () => {
     const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     assert.equal(freshForMs(await look(await logIn(testEnv, viewer)), 'created_at'), FRESH_FOR_MS);

@@ -38,6 +38,7 @@ const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
   endOtherSessions: 'protects: it ends access',
   revokeApiKey: 'protects: it ends access',
   deleteEndpoint: 'protects: nothing more is sent there',
+  checkPayouts: 'makes nothing',
   rejectPayout: 'protects: the money comes back',
   cancelPayout: 'protects: the money comes back',
   rejectReversal: 'protects: the money stays here',

@@ -14,6 +14,11 @@ describe('an export as CSV', () => {
   const testEnv = useTestEnvironment(API_ONLY);
   const linesOf = (text: string) => text.split('\r\n').slice(0, -1);
 
+  async function nameOf(id: string): Promise<string> {
+    const { rows } = await testEnv.db.pool.query<{ name: string }>('SELECT name FROM users WHERE id = $1', [id]);
+    return rows[0]!.name;
+  }
+
   async function shopWithViewer() {
     const shop = await makeShop(testEnv.db, 1_000_000n);
     return { shop, browser: await logIn(testEnv, await addPerson(testEnv, shop.merchantId, ['viewer'])) };
@@ -51,7 +56,9 @@ describe('an export as CSV', () => {
     const payout = await makePayout(testEnv.db, shop, 'succeeded', 5000n);
     const payouts = await browser.call('GET', '/v1/console/payouts.csv');
     const [, line = ''] = linesOf(payouts.text);
-    assert.ok(line.endsWith(`${shop.maker.userId},${shop.approver.userId},`) && line.startsWith(payout.id), line);
+    assert.ok(line.startsWith(payout.id), line);
+    const [maker, approver] = [await nameOf(shop.maker.userId), await nameOf(shop.approver.userId)];
+    assert.ok(line.endsWith(`,${shop.maker.userId},${maker},${shop.approver.userId},${approver},`), line);
     assert.equal((await auditRows(testEnv, payouts))[0]?.action, 'payouts.exported');
     const ledger = await browser.call('GET', '/v1/console/ledger.csv?account=held');
     const cells = linesOf(ledger.text).map((each) => each.split(',').slice(2));
@@ -60,6 +67,20 @@ describe('an export as CSV', () => {
       ['held', 'payout_held', payout.id, 'SAL-1', '5000', '5000', '5000', '5000', 'UGX'],
     ]);
     assert.equal((await auditRows(testEnv, ledger))[0]?.action, 'ledger.exported');
+  });
+
+  it('has the payments of several states, and of those alone', async () => {
+    const { shop, browser } = await shopWithViewer();
+    for (const state of ['failed', 'initiated', 'expired'] as const)
+      await makeCollection(testEnv.db, shop.merchantId, state);
+    const statesIn = async (query: string) => {
+      const { text } = await browser.call('GET', `/v1/console/collections.csv?${query}`);
+      return linesOf(text)
+        .slice(1)
+        .map((line) => line.split(',')[3]);
+    };
+    assert.deepEqual(await statesIn('states=failed&states=expired'), ['expired', 'failed']);
+    assert.deepEqual(await statesIn('states=failed&state=expired'), []);
   });
 
   it('reads no page before the caller has taken what was sent, and none after the caller has gone', async () => {

@@ -12,7 +12,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 type Entry = Readonly<Record<string, unknown>> & { readonly kind: string; readonly at: string };
 
 describe('one payment in the console', () => {
-  const testEnv = useTestEnvironment();
+  const testEnv = useTestEnvironment({ environment: { MALIPO_TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' } });
   let viewer: Browser;
 
   before(async () => {
@@ -86,6 +86,16 @@ describe('one payment in the console', () => {
       ['payout_paid', 0, -3000],
     ]);
     assert.deepEqual((await viewer.call('GET', path)).json['judgement'], null);
+  });
+
+  it('shows its workflow to developers, and to nobody who has no use for it', async () => {
+    const payment = await pay(testEnv, '000');
+    const developer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['developer']));
+    const urlFor = async (browser: Browser) =>
+      (await browser.call('GET', `/v1/console/collections/${payment.id}`)).json['workflow_url'];
+    const path = `/namespaces/${testEnv.config.temporalNamespace}/workflows/${encodeURIComponent(payment.workflowId)}`;
+    assert.equal(await urlFor(developer), `http://127.0.0.1:8233${path}`);
+    assert.equal(await urlFor(viewer), null);
   });
 
   it('shows refunds that were requested, and what the operator contradicts', async () => {

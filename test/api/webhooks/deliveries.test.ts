@@ -281,6 +281,7 @@ describe('deliveries in the console', () => {
           replayed: 0,
           skipped: 0,
           requested_by: developer.person.id,
+          requested_by_person: { id: developer.person.id, name: 'The developer', email: developer.person.email },
           created_at: response.json['created_at'],
           completed_at: null,
         });

@@ -134,9 +134,10 @@ function collectionRoute(deps: ApiDeps): Route {
     idPrefix: 'col',
     response: { status: 200, description: 'The collection.', schema: collectionWithTimelineSchema },
     errors: ['collection_not_found'],
-    handle: async ({ merchantId, id }) => {
+    handle: async ({ merchantId, session, id }) => {
       const { timeline, ...named } = await getCollectionTimeline(deps.db, merchantId, id);
-      return { body: { ...consoleCollectionObject(named), timeline: timelineObject(timeline) } };
+      const workflow_url = linksFor(session.person, deps)?.collection(named.collection) ?? null;
+      return { body: { ...consoleCollectionObject(named), timeline: timelineObject(timeline), workflow_url } };
     },
   });
 }
@@ -152,11 +153,17 @@ function payoutRoute(deps: ApiDeps): Route {
     idPrefix: 'pay',
     response: { status: 200, description: 'The payout.', schema: payoutWithTimelineSchema },
     errors: ['payout_not_found'],
-    handle: async ({ merchantId, id }) => {
+    handle: async ({ merchantId, session, id }) => {
       const { timeline, ...named } = await getPayoutTimeline(deps.db, merchantId, id, new Date());
-      return { body: { ...consolePayoutObject(named), timeline: timelineObject(timeline) } };
+      const workflow_url = linksFor(session.person, deps)?.payout(named.payout) ?? null;
+      return { body: { ...consolePayoutObject(named), timeline: timelineObject(timeline), workflow_url } };
     },
   });
+}
+
+/** For those who look for causes; everybody else has no use for it. */
+function linksFor(person: Person, { workflowLinks }: ApiDeps): ApiDeps['workflowLinks'] {
+  return holdsOneOf(person.roles, ['developer', 'admin']) ? workflowLinks : null;
 }
 
 type PayoutQuery = (typeof countConsolePayoutsSchema)['_output'];

@@ -3,7 +3,7 @@ import type { Collection } from '../../../domain/payments/collection.ts';
 import type { Payout } from '../../../domain/payments/payout.ts';
 import { listCollections } from '../../../queries/payments/collection.ts';
 import { listLedgerEntries } from '../../../queries/payments/ledger-entry.ts';
-import { listPayouts } from '../../../queries/payments/payout.ts';
+import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../queries/payments/payout.ts';
 import type { ApiDeps } from '../../context.ts';
 import { csvResponse } from '../../csv-export.ts';
 import { route, type Route } from '../../route.ts';
@@ -48,7 +48,7 @@ function collectionsRoute(deps: ApiDeps): Route {
     handle: ({ merchantId, query, by, session }) => {
       const filter = {
         ...paymentFilter<Collection['id']>(query),
-        ...(query.state !== undefined && { states: [query.state] }),
+        ...statesOf(query),
       };
       return csvResponse<Collection>(db, {
         ...{ of: 'collections', by, session, filters: query, columns: COLLECTION_COLUMNS, cellsOf: collectionCells },
@@ -71,11 +71,12 @@ function payoutsRoute(deps: ApiDeps): Route {
     handle: ({ merchantId, query, by, session }) => {
       const filter = {
         ...paymentFilter<Payout['id']>(query),
-        ...(query.state !== undefined && { states: [query.state] }),
+        ...statesOf(query),
       };
-      return csvResponse<Payout>(db, {
+      return csvResponse<PayoutWithPeople>(db, {
         ...{ of: 'payouts', by, session, filters: query, columns: PAYOUT_COLUMNS, cellsOf: payoutCells },
-        readPage: (before, limit) => listPayouts(db, merchantId, { ...filter, ...definedFields({ before }) }, limit),
+        readPage: (before, limit) =>
+          listPayoutsWithPeople(db, merchantId, { ...filter, ...definedFields({ before }) }, limit),
       });
     },
   });
@@ -100,4 +101,10 @@ function ledgerRoute(deps: ApiDeps): Route {
       });
     },
   });
+}
+
+/** Those that pass both filters; a payment has one state. */
+function statesOf<State>({ state, states }: { state?: State | undefined; states?: State[] | undefined }) {
+  const wanted = state === undefined ? states : [state].filter((one) => states?.includes(one) !== false);
+  return wanted && { states: wanted };
 }

@@ -1,6 +1,7 @@
 // Replays of many deliveries in the console: create one, see its progress.
 import { createReplay } from '../../../operations/webhooks/create-replay.ts';
-import { getReplay, listReplays } from '../../../queries/webhooks/replay.ts';
+import { getReplay, listReplays, withRequesters } from '../../../queries/webhooks/replay.ts';
+import type { Replay } from '../../../domain/webhooks/replay.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
@@ -34,7 +35,8 @@ function createRoute(deps: ApiDeps): Route {
     errors: ['endpoint_not_found', 'state_conflict'],
     handle: async ({ body, by }) => {
       const at = new Date();
-      return { body: replayObject(await createReplay(deps.db, { filter: toReplayFilter(body, at), by, at })) };
+      const replay = await createReplay(deps.db, { filter: toReplayFilter(body, at), by, at });
+      return { body: await named(deps, replay) };
     },
   });
 }
@@ -66,6 +68,14 @@ function fetchRoute(deps: ApiDeps): Route {
     idPrefix: 'rpl',
     response: { status: 200, description: 'The replay.', schema: replaySchema },
     errors: ['replay_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: replayObject(await getReplay(deps.db, merchantId, id)) }),
+    handle: async ({ merchantId, id }) => ({
+      body: await named(deps, await getReplay(deps.db, merchantId, id)),
+    }),
   });
+}
+
+async function named({ db }: ApiDeps, replay: Replay) {
+  const [withPerson] = await withRequesters(db, replay.merchantId, [replay]);
+  if (!withPerson) throw new Error(`the replay ${replay.id} was lost while its names were read`);
+  return replayObject(withPerson);
 }

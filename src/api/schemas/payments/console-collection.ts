@@ -9,7 +9,7 @@ import { completedAt } from './decision.ts';
 import { collectionSchema, collectionState } from './collection.ts';
 import { consoleFilters, knownKey, orderedPageQuery, several } from './console-list.ts';
 import { shownIdempotencyKey } from './payment.ts';
-import { timelineSchema } from './timeline.ts';
+import { timelineSchema, workflowUrl } from './timeline.ts';
 
 const consoleCollectionFields = {
   ...collectionSchema.shape,
@@ -23,7 +23,7 @@ const consoleCollectionSchema = z.strictObject(consoleCollectionFields).meta({ i
 export const consoleCollectionListSchema = pageSchema(consoleCollectionSchema, 'ConsoleCollectionList');
 
 export const collectionWithTimelineSchema = z
-  .strictObject({ ...consoleCollectionFields, timeline: timelineSchema })
+  .strictObject({ ...consoleCollectionFields, timeline: timelineSchema, workflow_url: workflowUrl })
   .meta({ id: 'CollectionWithTimeline' });
 
 const filters = { ...consoleFilters, states: several('states', collectionState) };

@@ -10,7 +10,7 @@ import { consoleFilters, knownKey, orderedPageQuery, several } from './console-l
 import { approvalState, shownAmount, shownIdempotencyKey, shownPhone } from './payment.ts';
 import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } from './decision.ts';
 import { payoutSchema, payoutState } from './payout.ts';
-import { timelineSchema } from './timeline.ts';
+import { timelineSchema, workflowUrl } from './timeline.ts';
 
 const earlierPayoutsSchema = z
   .strictObject({
@@ -84,7 +84,7 @@ const consolePayoutSchema = z.strictObject(consolePayoutFields).meta({ id: 'Cons
 export const consolePayoutListSchema = pageSchema(consolePayoutSchema, 'ConsolePayoutList');
 
 export const payoutWithTimelineSchema = z
-  .strictObject({ ...consolePayoutFields, timeline: timelineSchema })
+  .strictObject({ ...consolePayoutFields, timeline: timelineSchema, workflow_url: workflowUrl })
   .meta({ id: 'PayoutWithTimeline' });
 
 const filters = {

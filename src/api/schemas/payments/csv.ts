@@ -5,12 +5,18 @@ import { toDecimalString, type Currency } from '../../../domain/money.ts';
 import type { Collection } from '../../../domain/payments/collection.ts';
 import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
 import type { Payout } from '../../../domain/payments/payout.ts';
-import { listCollectionsSchema } from './collection.ts';
+import type { PayoutWithPeople } from '../../../queries/payments/payout.ts';
+import { collectionState, listCollectionsSchema } from './collection.ts';
+import { several } from './console-list.ts';
 import { ledgerEntryFilters } from './ledger-entry.ts';
-import { listPayoutsSchema } from './payout.ts';
+import { listPayoutsSchema, payoutState } from './payout.ts';
 
-export const collectionsCsvFilters = listCollectionsSchema.omit({ limit: true, cursor: true });
-export const payoutsCsvFilters = listPayoutsSchema.omit({ limit: true, cursor: true, approval_state: true });
+export const collectionsCsvFilters = listCollectionsSchema
+  .omit({ limit: true, cursor: true })
+  .extend({ states: several('states', collectionState) });
+export const payoutsCsvFilters = listPayoutsSchema
+  .omit({ limit: true, cursor: true, approval_state: true })
+  .extend({ states: several('states', payoutState) });
 export const ledgerCsvFilters = z.strictObject(ledgerEntryFilters).omit({ payment_id: true });
 
 /** The schema of an export with these columns. */
@@ -34,7 +40,10 @@ const PAYMENT_COLUMNS = [
   ...['description', 'failure_code', 'operator_reference', 'idempotency_key'],
 ];
 export const COLLECTION_COLUMNS = PAYMENT_COLUMNS;
-export const PAYOUT_COLUMNS = [...PAYMENT_COLUMNS, 'created_by', 'approved_by', 'rejection_reason'];
+export const PAYOUT_COLUMNS = [
+  ...PAYMENT_COLUMNS,
+  ...['created_by', 'created_by_name', 'approved_by', 'approved_by_names', 'rejection_reason'],
+];
 export const LEDGER_COLUMNS = [
   ...[
     'id',
@@ -55,9 +64,12 @@ export function collectionCells(payment: Collection): readonly Cell[] {
   return paymentCells(payment);
 }
 
-export function payoutCells(payout: Payout): readonly Cell[] {
-  const approvedBy = payout.approvals.map(({ userId }) => userId).join(' ');
-  return [...paymentCells(payout), payout.createdBy, approvedBy, { text: payout.rejectionReason }];
+export function payoutCells({ maker, approvers, ...payout }: PayoutWithPeople): readonly Cell[] {
+  const approvedBy = approvers.map(({ id }) => id).join(' ');
+  // Of an account that no process of ours wrote nobody knows the name.
+  const names = approvers.map(({ name }) => name ?? '?').join(', ');
+  const people = [maker.id, { text: maker.name }, approvedBy, { text: names === '' ? null : names }];
+  return [...paymentCells(payout), ...people, { text: payout.rejectionReason }];
 }
 
 function paymentCells(payment: Collection | Payout): readonly Cell[] {

@@ -103,6 +103,15 @@ const rate = z.number().min(0).max(1).nullable().meta({
   description: 'Of those whose outcome is known, the share that was paid. Null: there are none.',
   example: 0.94,
 });
+const waitsForYouSchema = z
+  .strictObject({
+    payouts: z.int().min(0),
+    reversals: z.int().min(0),
+    invitations: z.int().min(0),
+    member_changes: z.int().min(0),
+    policy_changes: z.int().min(0),
+  })
+  .meta({ id: 'WaitsForYou', description: 'Of payouts and reversals, 1000: so many or more.' });
 const waitingSchema = z
   .strictObject({ payouts: z.int().min(0), reversals: z.int().min(0) })
   .meta({ id: 'Waiting', description: '1000: so many or more.' });
@@ -128,7 +137,7 @@ export const overviewSchema = z
         })
         .meta({ id: 'OperatorOverview', description: 'The rates are of the payments of the last 24 hours.' }),
     ),
-    waits_for_you: waitingSchema,
+    waits_for_you: waitsForYouSchema,
     waits_for_others: waitingSchema,
     failing_endpoints: z.array(endpointSchema).meta({ example: [] }),
   })
@@ -153,6 +162,7 @@ const spanObject = ({ from, to, totals }: SpanTotals) => ({
 });
 
 export function overviewObject(overview: Overview, zone: string, failingLimitMs: number) {
+  const { waitsForYou: yours } = overview;
   return {
     as_of: overview.asOf.toISOString(),
     time_zone: zone,
@@ -165,7 +175,13 @@ export function overviewObject(overview: Overview, zone: string, failingLimitMs:
       payout_success_rate: payoutSuccessRate,
       health,
     })),
-    waits_for_you: overview.waitsForYou,
+    waits_for_you: {
+      payouts: yours.payouts,
+      reversals: yours.reversals,
+      invitations: yours.invitations,
+      member_changes: yours.memberChanges,
+      policy_changes: yours.policyChanges,
+    },
     waits_for_others: overview.waitsForOthers,
     failing_endpoints: overview.failingEndpoints.map((endpoint) =>
       endpointObject(endpoint, { at: overview.asOf, failingLimitMs }),

@@ -5,11 +5,11 @@ import {
   MAX_REPLAY_TOTAL,
   REPLAYABLE_STATES,
   UNDELIVERED_STATES,
-  type Replay,
   type ReplayFilter,
 } from '../../../domain/webhooks/replay.ts';
+import type { NamedReplay } from '../../../queries/webhooks/replay.ts';
 import { pageQuery, pageSchema } from '../page.ts';
-import { userId } from '../accounts/person.ts';
+import { knownPerson, userId } from '../accounts/person.ts';
 import { idForm, idOf, instant, time } from '../primitives.ts';
 
 const ALL_MESSAGE = 'all can only be true. Leave it out when another field narrows the choice.';
@@ -88,6 +88,7 @@ export const replaySchema = z
     replayed: z.int().min(0).meta({ description: 'How many are on their way again.' }),
     skipped: z.int().min(0).meta({ description: 'Left as they were: their endpoint is disabled or deleted.' }),
     requested_by: userId,
+    requested_by_person: knownPerson,
     created_at: time,
     completed_at: time.nullable(),
   })
@@ -96,7 +97,7 @@ export const replaySchema = z
 export const replayListSchema = pageSchema(replaySchema, 'ReplayList');
 export const listReplaysSchema = pageQuery((id) => isId('rpl', id));
 
-export function replayObject(replay: Replay): z.input<typeof replaySchema> {
+export function replayObject(replay: NamedReplay): z.input<typeof replaySchema> {
   return {
     id: replay.id,
     endpoint_id: replay.endpointId,
@@ -108,6 +109,7 @@ export function replayObject(replay: Replay): z.input<typeof replaySchema> {
     replayed: replay.replayed,
     skipped: replay.skipped,
     requested_by: replay.requestedBy,
+    requested_by_person: replay.person,
     created_at: replay.createdAt.toISOString(),
     completed_at: replay.completedAt?.toISOString() ?? null,
   };

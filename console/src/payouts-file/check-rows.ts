@@ -1,0 +1,84 @@
+// Has the rows of a file checked by the API, and finds what was made of them before.
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { COLUMNS, type Column, type FileRow } from './read-file.ts';
+
+export type CheckedRow = FileRow & {
+  readonly operator: string | null;
+  /** What was made of this very row in this round before. */
+  readonly made: Schemas['CheckedPayout']['payout'];
+  /** Under which it is made; null: it cannot be. */
+  readonly key: string | null;
+};
+
+/** So often a row can be refused for want of money before it needs another round. */
+const KEYS_PER_ROW = 4;
+const MAX_ROWS_PER_REQUEST = 100;
+/** A request may have 64 KiB. */
+const MAX_REQUEST_BYTES = 60_000;
+
+type Request = Schemas['PayoutToCheck'];
+
+/** In the order of the file. Rejects with `ApiError`, and nothing is lost: it makes nothing. */
+export async function checkRows(
+  rows: readonly FileRow[],
+  round: string,
+  onProgress: (checked: number) => void,
+): Promise<readonly CheckedRow[]> {
+  const requests = await Promise.all(rows.map((row) => toRequest(row, round)));
+  const checked: CheckedRow[] = [];
+  for (const part of inParts(requests)) {
+    const { data } = await answerOf(api.POST('/v1/console/payouts/check', { body: { rows: [...part] } }));
+    for (const answer of data) {
+      const row = rows[checked.length];
+      if (row !== undefined) checked.push(toChecked(row, answer));
+    }
+    onProgress(checked.length);
+  }
+  return checked;
+}
+
+/**
+ * The keys follow from the round and from what the row says: the same row makes one payout, in whatever file, tab or browser it is
+ * loaded again.
+ */
+async function toRequest({ payout }: FileRow, round: string): Promise<Request> {
+  const { phone = '', amount = 0, reference = '', description = '' } = payout;
+  const content = new TextEncoder().encode(JSON.stringify([round, phone, amount, reference, description]));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', content)).slice(0, 20);
+  const name = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return {
+    idempotency_keys: Array.from({ length: KEYS_PER_ROW }, (_, index) => `file-${name}-${index + 1}`),
+    payout,
+  };
+}
+
+function* inParts(requests: readonly Request[]): Generator<readonly Request[]> {
+  let part: Request[] = [];
+  let bytes = 0;
+  for (const request of requests) {
+    const size = new TextEncoder().encode(JSON.stringify(request)).byteLength + 1;
+    if (part.length === MAX_ROWS_PER_REQUEST || bytes + size > MAX_REQUEST_BYTES) {
+      yield part;
+      [part, bytes] = [[], 0];
+    }
+    part.push(request);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
+}
+
+function toChecked(row: FileRow, { errors, operator, payout, idempotency_key }: Schemas['CheckedPayout']): CheckedRow {
+  const columnOf = (param: string) => ((COLUMNS as readonly string[]).includes(param) ? (param as Column) : null);
+  const named = new Set(row.problems.map(({ column }) => column));
+  const found = errors
+    .map(({ param, message }) => ({ column: columnOf(param), message }))
+    // What could not be read was not sent.
+    .filter(({ column }) => column === null || !named.has(column));
+  // What repeats another row, or cannot be read, was not made by being in this file.
+  const made = row.problems.length > 0 ? null : payout;
+  const exhausted =
+    made === null && idempotency_key === null
+      ? [{ column: null, message: 'It was refused too often for want of money. Name another round below.' }]
+      : [];
+  return { ...row, problems: [...row.problems, ...found, ...exhausted], operator, made, key: idempotency_key };
+}

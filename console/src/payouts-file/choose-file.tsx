@@ -1,0 +1,57 @@
+// Choosing the file, with what it must look like and a template.
+import { Button, FileButton, Group, List, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { downloadCsv } from '../ui/download.ts';
+import { COLUMNS, MAX_FILE_BYTES, MAX_ROWS } from './read-file.ts';
+
+type ChooseFileProps = {
+  readonly currency: string;
+  readonly onFile: (file: { readonly name: string; readonly bytes: Uint8Array }) => void;
+};
+
+export function ChooseFile({ currency, onFile }: ChooseFileProps) {
+  const [error, setError] = useState<unknown>(null);
+  const read = async (file: File) => {
+    // One byte more says that it is too large, whatever its size.
+    const bytes = new Uint8Array(await file.slice(0, MAX_FILE_BYTES + 1).arrayBuffer());
+    onFile({ name: file.name, bytes });
+  };
+  return (
+    <Stack maw={640}>
+      <Text>
+        A CSV file, as every spreadsheet writes it, with one payout a row and at most {MAX_ROWS.toLocaleString('en')}{' '}
+        rows. Nothing is made before you have seen what is in it.
+      </Text>
+      <List>
+        <List.Item>The first row names the columns: phone, amount, reference and, if you like, description.</List.Item>
+        <List.Item>A phone has its country code, such as 256772123456.</List.Item>
+        <List.Item>An amount is in {currency}, in digits alone: 12500, not 12,500.</List.Item>
+        <List.Item>Each row has a reference of its own, by which you find it again.</List.Item>
+        <List.Item>
+          A row that was made is not made again, whichever file it stands in: you can mend a file and load it again.
+        </List.Item>
+      </List>
+      <Group>
+        <FileButton
+          accept=".csv,text/csv"
+          inputProps={{ 'aria-label': 'File of payouts' }}
+          onChange={(file) => {
+            if (file !== null) read(file).catch(setError);
+          }}
+        >
+          {(props) => <Button {...props}>Choose a file…</Button>}
+        </FileButton>
+        <Button variant="default" onClick={() => downloadCsv('payouts-template.csv', [COLUMNS, ...EXAMPLES])}>
+          Download a template
+        </Button>
+      </Group>
+      <ErrorNotice error={error} />
+    </Stack>
+  );
+}
+
+const EXAMPLES = [
+  ['256772123456', '12500', 'SAL-11-001', 'Salary of November'],
+  ['256772123457', '9000', 'SAL-11-002', ''],
+];

@@ -1,0 +1,110 @@
+// Makes the payouts of a file, several at a time, as fast as the API takes them; each under the key of its row.
+import { ApiError } from '../api/api-error.ts';
+import { answerOf, api } from '../api/client.ts';
+import type { CheckedRow } from './check-rows.ts';
+
+export type Outcome =
+  | { readonly kind: 'made'; readonly id: string }
+  /** Nothing was made. */
+  | { readonly kind: 'refused'; readonly message: string; readonly requestId: string | null }
+  /** Nobody knows: the next check of the file finds it. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+export type Making = {
+  readonly onOutcome: (row: CheckedRow, outcome: Outcome) => void;
+  /** Called with the moment until which the API wants to be left alone, and with null when it is over. */
+  readonly onPause: (untilMs: number | null) => void;
+  /** Ends it: what is under way is awaited, and nothing new begins. */
+  readonly signal: AbortSignal;
+};
+
+const AT_ONCE = 4;
+const MAX_TRIES = 5;
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+/** What is wrong with the merchant, the person or the balance is wrong for every row: those after it are not tried. */
+const STOPPING_STATUSES = new Set([401, 402, 403]);
+
+/** Resolves once every row has an outcome or the rest was given up; the error is why, if there is one. */
+export async function makeRows(rows: readonly CheckedRow[], making: Making): Promise<ApiError | null> {
+  const waiting = [...rows];
+  const shared = { pausedUntilMs: 0, reason: null as ApiError | null };
+  const isOver = () => making.signal.aborted || shared.reason !== null;
+
+  async function work(): Promise<void> {
+    for (let row = waiting.shift(); row !== undefined && !isOver(); row = waiting.shift()) await makeOne(row);
+  }
+
+  async function makeOne(row: CheckedRow): Promise<void> {
+    for (let tries = 1; ;) {
+      await pause(shared.pausedUntilMs, making);
+      // What was never sent stays as it is: no outcome.
+      if (tries === 1 && isOver()) return;
+      try {
+        making.onOutcome(row, { kind: 'made', id: await send(row) });
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        const { retryAfterSeconds, isBusy } = readBusy(error);
+        const isGivenUp = making.signal.aborted || tries >= MAX_TRIES;
+        if (!isBusy && error.isDecided) {
+          making.onOutcome(row, { kind: 'refused', message: error.message, requestId: error.requestId });
+          if (stopsAll(error)) shared.reason ??= error;
+          return;
+        }
+        if (making.signal.aborted || (!isBusy && isGivenUp)) {
+          making.onOutcome(row, { kind: 'unknown', message: error.message });
+          if (!making.signal.aborted) shared.reason ??= error;
+          return;
+        }
+        const waitMs = retryAfterSeconds === null ? FIRST_WAIT_MS * 2 ** (tries - 1) : retryAfterSeconds * 1000;
+        // Everybody waits: the API is asked for nothing before it said.
+        shared.pausedUntilMs = Math.max(shared.pausedUntilMs, Date.now() + Math.min(waitMs, LONGEST_WAIT_MS));
+        making.onPause(shared.pausedUntilMs);
+        // An API that says when to come back is asked as often as it says.
+        if (!isBusy) tries++;
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return shared.reason;
+}
+
+function stopsAll({ status, detail }: ApiError): boolean {
+  const isConflict = detail.kind === 'refused' && detail.code === 'state_conflict';
+  return isConflict || STOPPING_STATUSES.has(status ?? 0);
+}
+
+async function send({ payout, key }: CheckedRow): Promise<string> {
+  const { phone, amount, reference } = payout;
+  if (phone === undefined || amount === undefined || reference === undefined || key === null) {
+    throw new Error('a row that was not checked was to be made');
+  }
+  const body = { ...payout, phone, amount, reference };
+  const params = { header: { 'Idempotency-Key': key } };
+  return (await answerOf(api.POST('/v1/api/payouts', { body, params }))).id;
+}
+
+/** Whether the API was reached and wants to be asked again: too many requests, too much waiting work, or the same key under way. */
+function readBusy({ detail }: ApiError): { retryAfterSeconds: number | null; isBusy: boolean } {
+  if (detail.kind !== 'refused') return { retryAfterSeconds: null, isBusy: false };
+  const { status, code, retryAfterSeconds } = detail;
+  const isBusy = status === 429 || code === 'service_unavailable' || code === 'idempotency_key_in_flight';
+  return { retryAfterSeconds, isBusy: isBusy && retryAfterSeconds !== null };
+}
+
+async function pause(untilMs: number, { signal, onPause }: Making): Promise<void> {
+  const leftMs = untilMs - Date.now();
+  if (leftMs <= 0 || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, leftMs);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+  onPause(null);
+}

@@ -1,0 +1,71 @@
+// Payouts from a file: chosen, checked row by row, made once the person has seen what, and what became of each row.
+import { Loader, Stack, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { hasRole, useSession } from '../session/session.ts';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Page } from '../ui/page.tsx';
+import { useAct } from '../ui/use-act.ts';
+import { checkRows, type CheckedRow } from './check-rows.ts';
+import { ChooseFile } from './choose-file.tsx';
+import { readFile } from './read-file.ts';
+import { Results } from './results.tsx';
+import { Review } from './review.tsx';
+
+/** The file as it was read; nothing of it is kept when the page is left. */
+type Chosen = { readonly name: string; readonly bytes: Uint8Array };
+type Checked = Chosen & { readonly round: string; readonly rows: readonly CheckedRow[] };
+
+export function PayoutsFile() {
+  const session = useSession();
+  const [checked, setChecked] = useState<Checked | null>(null);
+  const [making, setMaking] = useState<readonly CheckedRow[] | null>(null);
+  const [progress, setProgress] = useState(0);
+  const { currency } = session.merchant;
+  const check = useAct(async (file: Chosen, round: string) => {
+    setProgress(0);
+    const rows = await checkRows(readFile(file.bytes, currency), round, setProgress);
+    setMaking(null);
+    setChecked({ ...file, round, rows });
+  });
+  const isReviewing = checked !== null && making === null;
+  const isMaking = making !== null;
+  // The next step begins at its top, however far down the one before was read.
+  useEffect(() => window.scrollTo({ top: 0 }), [isReviewing, isMaking]);
+  const choose = () => {
+    check.forget();
+    setChecked(null);
+    setMaking(null);
+  };
+  if (!hasRole(session, 'maker')) return <Page title="Payouts from a file">Only makers make payouts.</Page>;
+  return (
+    <Page title="Payouts from a file">
+      <Stack>
+        <ErrorNotice error={check.error} />
+        {check.isBusy && (
+          <Text role="status">
+            <Loader size="xs" aria-hidden /> Checking: {progress} rows so far
+          </Text>
+        )}
+        {checked === null && !check.isBusy && <ChooseFile onFile={(file) => check.run(file, '')} currency={currency} />}
+        {isReviewing && (
+          <Review
+            key={checked.round}
+            {...checked}
+            isBusy={check.isBusy}
+            onRound={(round) => check.run(checked, round)}
+            onChoose={choose}
+            onMake={setMaking}
+          />
+        )}
+        {checked !== null && making !== null && (
+          <Results
+            name={checked.name}
+            rows={making}
+            onAgain={() => check.run(checked, checked.round)}
+            onChoose={choose}
+          />
+        )}
+      </Stack>
+    </Page>
+  );
+}

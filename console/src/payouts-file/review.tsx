@@ -1,0 +1,185 @@
+// A checked file, before anything is made: what is wrong first, then what was made before, then what is to be made.
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useState } from 'react';
+import { useBalance } from '../payments/queries.ts';
+import { Phone } from '../payments/cells.tsx';
+import { useSession } from '../session/session.ts';
+import { Amount } from '../ui/amount.tsx';
+import { downloadCsv } from '../ui/download.ts';
+import { LongRows } from '../ui/long-rows.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { ObjectLink } from '../ui/object-link.tsx';
+import { OPERATOR_NAMES } from '../ui/operator-names.ts';
+import type { Column } from '../ui/rows.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import type { CheckedRow } from './check-rows.ts';
+import { ConfirmMaking } from './confirm-making.tsx';
+import { COLUMNS } from './read-file.ts';
+import { payouts, Summary, sumOf } from './summary.tsx';
+
+type ReviewProps = {
+  readonly name: string;
+  readonly round: string;
+  readonly rows: readonly CheckedRow[];
+  readonly isBusy: boolean;
+  readonly onRound: (round: string) => void;
+  readonly onChoose: () => void;
+  readonly onMake: (rows: readonly CheckedRow[]) => void;
+};
+
+type Shown = CheckedRow & { readonly id: string };
+
+export function Review({ name, round, rows, isBusy, onRound, onChoose, onMake }: ReviewProps) {
+  const { currency } = useSession().merchant;
+  const { data: balance } = useBalance();
+  const [isAsking, setAsking] = useState(false);
+  const shown = rows.map((row) => ({ ...row, id: String(row.number) }));
+  // What was made is made, whatever the file says of it by now.
+  const before = shown.filter(({ made }) => made !== null);
+  const bad = shown.filter(({ made, problems }) => made === null && problems.length > 0);
+  const good = shown.filter(({ made, problems }) => made === null && problems.length === 0);
+  const { amount } = sumOf(good);
+  const isEnough = balance !== undefined && amount <= balance.available;
+  const counts = { all: rows.length, bad: bad.length, before, good };
+  return (
+    <Stack>
+      <Text className="wraps">
+        {name}
+        {round !== '' && `, round “${round}”`}
+      </Text>
+      {bad.length > 0 && <Wrong rows={bad} />}
+      <Summary {...counts} currency={currency} available={balance?.available} />
+      <Group>
+        <Button disabled={good.length === 0 || !isEnough || isBusy} onClick={() => setAsking(true)}>
+          {bad.length > 0 ? `Make the ${payouts(good.length)} that can be made…` : `Make ${payouts(good.length)}…`}
+        </Button>
+        <Button variant="default" onClick={onChoose}>
+          Choose another file
+        </Button>
+      </Group>
+      {before.length > 0 && <MadeBefore rows={before} round={round} onRound={onRound} />}
+      {good.length > 0 && <ToBeMade rows={good} currency={currency} />}
+      {isAsking && (
+        <ConfirmMaking
+          {...sumOf(good)}
+          currency={currency}
+          bad={bad.length}
+          onMake={() => onMake(good)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Stack>
+  );
+}
+
+const WRONG_COLUMNS: readonly Column<Shown>[] = [
+  { title: 'Row', isNumber: true, cell: ({ number }) => number },
+  {
+    title: 'What is wrong',
+    cell: ({ problems }) =>
+      problems.map(({ column, message }, index) => (
+        <Text key={index} size="sm" miw={220} className="wraps">
+          {column !== null && !message.startsWith(column) && <b>{column}: </b>}
+          {message}
+        </Text>
+      )),
+  },
+  ...COLUMNS.map((column) => ({ title: column, cell: ({ cells }: Shown) => cells[column].slice(0, 120) })),
+];
+
+function Wrong({ rows }: { readonly rows: readonly Shown[] }) {
+  const download = () =>
+    downloadCsv('payouts-with-problems.csv', [
+      [...COLUMNS, 'row', 'problems'],
+      ...rows.map(({ cells, number, problems }) => [
+        ...COLUMNS.map((column) => ({ text: cells[column] })),
+        number,
+        {
+          text: problems.map(({ column, message }) => (column === null ? message : `${column}: ${message}`)).join(' '),
+        },
+      ]),
+    ]);
+  return (
+    <>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {rows.length === 1 ? 'One row cannot be made' : `${rows.length} rows cannot be made`}
+        </Title>
+        <Button variant="default" size="compact-sm" onClick={download}>
+          Download them with the reasons
+        </Button>
+      </Group>
+      <LongRows label="Rows that cannot be made" columns={WRONG_COLUMNS} rows={rows} empty="" />
+    </>
+  );
+}
+
+const MADE_COLUMNS: readonly Column<Shown>[] = [
+  { title: 'Row', isNumber: true, cell: ({ number }) => number },
+  { title: 'Reference', cell: ({ cells }) => cells.reference },
+  { title: 'Payout', cell: ({ made }) => made && <ObjectLink id={made.id} /> },
+  { title: 'State', cell: ({ made }) => made && <StateBadge state={made.state} /> },
+  { title: 'Made', cell: ({ made }) => made && <Moment at={made.created_at} /> },
+];
+
+type MadeBeforeProps = {
+  readonly rows: readonly Shown[];
+  readonly round: string;
+  readonly onRound: (round: string) => void;
+};
+
+function MadeBefore({ rows, round, onRound }: MadeBeforeProps) {
+  const [name, setName] = useState('');
+  const again = useAct(() => {
+    onRound(name.trim());
+    return Promise.resolve();
+  });
+  return (
+    <>
+      <Title order={2} size="h4">
+        Made before, and not made again
+      </Title>
+      <form onSubmit={submitting(again)}>
+        <Group align="end">
+          <TextInput
+            label="Pay these rows once more, as the round"
+            description="Name it, such as the month, or a second try of what failed. Under one name they are made once."
+            placeholder={round === '' ? 'December' : `after “${round}”`}
+            maxLength={60}
+            value={name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+            maw={420}
+          />
+          <Button type="submit" variant="default" disabled={name.trim() === '' || name.trim() === round}>
+            Check them for this round
+          </Button>
+        </Group>
+      </form>
+      <LongRows label="Rows that were made before" columns={MADE_COLUMNS} rows={rows} empty="" />
+    </>
+  );
+}
+
+function ToBeMade({ rows, currency }: { readonly rows: readonly Shown[]; readonly currency: string }) {
+  const columns: readonly Column<Shown>[] = [
+    { title: 'Row', isNumber: true, cell: ({ number }) => number },
+    { title: 'Payee', cell: ({ payout }) => <Phone phone={payout.phone ?? ''} /> },
+    {
+      title: 'Amount',
+      isNumber: true,
+      cell: ({ payout }) => <Amount amount={payout.amount ?? 0} currency={currency} />,
+    },
+    { title: 'Reference', cell: ({ payout }) => payout.reference },
+    { title: 'Description', cell: ({ payout }) => payout.description ?? '–' },
+    { title: 'Operator', cell: ({ operator }) => OPERATOR_NAMES[operator ?? ''] ?? operator },
+  ];
+  return (
+    <>
+      <Title order={2} size="h4">
+        To be made
+      </Title>
+      <LongRows label="Rows to be made" columns={columns} rows={rows} empty="" />
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+// Checks payouts of a list before any of them is made, by the rules of their creation.
+import { DomainError, type ParameterIssue } from '../../../domain/errors.ts';
+import type { Currency } from '../../../domain/money.ts';
+import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
+import { findKeysOutcomes, type KeysOutcome } from '../../../queries/payments/planned-payout.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
+import {
+  checkedPayoutObject,
+  checkedPayoutsSchema,
+  checkPayoutsSchema,
+  MAX_CHECKED,
+} from '../../schemas/payments/check-payouts.ts';
+import { CREATE_PAYMENT_CODES, toPaymentRequest } from '../../schemas/payments/payment.ts';
+import { createPayoutSchema } from '../../schemas/payments/payout.ts';
+import { validate } from '../../validation.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Planned = { readonly operator: OperatorId | null; readonly issues: readonly ParameterIssue[] };
+
+const NO_KEYS: KeysOutcome = { payout: null, unusedKey: null };
+
+export function checkPayoutRoutes(deps: ApiDeps): Route[] {
+  return [
+    route(deps, {
+      method: 'post',
+      path: '/v1/console/payouts/check',
+      operationId: 'checkPayouts',
+      tag: 'Console payouts',
+      summary: `Check up to ${MAX_CHECKED} payouts before any is made`,
+      description:
+        'Makes nothing. Each row is answered by itself: what `POST /v1/api/payouts` would refuse of it, its operator, and what was ' +
+        'made under its keys already. The balance and the backlog are not looked at: they change until a row is made.',
+      access: { roles: ['maker'] },
+      body: checkPayoutsSchema,
+      response: { status: 200, description: 'Each row, in the order of the request.', schema: checkedPayoutsSchema },
+      handle: async ({ merchantId, session, body: { rows } }) => {
+        const lists = rows.map(({ idempotency_keys: keys }) => keys);
+        const outcomes = await findKeysOutcomes(deps.db, merchantId, lists, new Date());
+        const { merchantCurrency } = session.person;
+        const data = rows.map(({ payout }, index) =>
+          checkedPayoutObject({ ...plan(deps, payout, merchantCurrency), ...(outcomes[index] ?? NO_KEYS) }),
+        );
+        return { body: { data } };
+      },
+    }),
+  ];
+}
+
+function plan({ payments }: ApiDeps, fields: Fields, currency: Currency): Planned {
+  const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));
+  if (found.issues.length === 0 && found.result) {
+    const { result, issues } = issuesOf(() =>
+      payments.planPayout({ request: found.result, merchantCurrency: currency }),
+    );
+    return { operator: result?.operator ?? null, issues };
+  }
+  // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
+  const named = new Set(found.issues.map(({ param }) => param));
+  const { issues } = issuesOf(() =>
+    payments.planPayout({ request: readable(fields, named), merchantCurrency: currency }),
+  );
+  return { operator: null, issues: [...found.issues, ...issues.filter(({ param }) => !named.has(param))] };
+}
+
+function readable(fields: Fields, named: ReadonlySet<string>): PaymentRequest {
+  const text = (name: string) => (named.has(name) ? null : ((fields[name] as string | undefined) ?? null));
+  const amountMinor = named.has('amount') ? 1n : BigInt(fields['amount'] as number);
+  return {
+    phone: text('phone') ?? '',
+    amountMinor,
+    reference: '',
+    currency: text('currency'),
+    description: null,
+    metadata: {},
+  };
+}
+
+type Found<Result> =
+  | { readonly result: Result; readonly issues: readonly [] }
+  | { readonly result: null; readonly issues: readonly ParameterIssue[] };
+
+/** What the check returns, or why it refuses. */
+function issuesOf<Result>(check: () => Result): Found<Result> {
+  try {
+    return { result: check(), issues: [] };
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.issues.length === 0) throw error;
+    return { result: null, issues: error.issues };
+  }
+}

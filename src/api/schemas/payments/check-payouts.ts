@@ -1,0 +1,79 @@
+// A list of payouts to be checked before any of them is made.
+import { z } from 'zod';
+import type { ParameterIssue } from '../../../domain/errors.ts';
+import type { KeysOutcome } from '../../../queries/payments/planned-payout.ts';
+import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import { idOf, time } from '../primitives.ts';
+import { operator } from './payment.ts';
+import { payoutState } from './payout.ts';
+
+export const MAX_CHECKED = 100;
+/** A row needs a further key only where the balance did not suffice for the one before. */
+const MAX_KEYS = 4;
+
+const key = z
+  .string({ error: 'an idempotency key must be text.' })
+  .regex(/^[\x21-\x7e]{1,255}$/, { error: 'an idempotency key must be 1 to 255 visible ASCII characters.' });
+
+const rowSchema = z
+  .strictObject({
+    idempotency_keys: z
+      .array(key, { error: 'idempotency_keys must be a list of keys.' })
+      .min(1, { error: 'idempotency_keys must name at least one key.' })
+      .max(MAX_KEYS, { error: `idempotency_keys can name at most ${MAX_KEYS} keys.` })
+      .meta({
+        description: 'Under which it is to be made: the first one that nothing was made or refused under yet.',
+        example: ['salaries-11-7'],
+      }),
+    payout: z
+      .record(z.string(), z.unknown(), { error: 'payout must be an object of fields.' })
+      .meta({ description: 'As `CreatePayout`. What is wrong with it is answered, not refused.' })
+      .meta({ example: { phone: '256772123456', amount: 5000, reference: 'SAL-11-7' } }),
+  })
+  .meta({ id: 'PayoutToCheck' });
+
+export const checkPayoutsSchema = z
+  .strictObject({
+    rows: z
+      .array(rowSchema, { error: 'rows must be a list of payouts.' })
+      .min(1, { error: 'rows must name at least one payout.' })
+      .max(MAX_CHECKED, { error: `rows can name at most ${MAX_CHECKED} payouts.` }),
+  })
+  .meta({ id: 'CheckPayouts' });
+
+export const checkedPayoutsSchema = z
+  .strictObject({
+    data: z.array(
+      z
+        .strictObject({
+          errors: z
+            .array(z.strictObject({ param: z.string(), code: z.string(), message: z.string() }))
+            .meta({ description: 'Why it would be refused; empty: it would not.', example: [] }),
+          operator: operator.nullable().meta({ description: 'That would pay it; null: none, or it has errors.' }),
+          payout: z
+            .strictObject({ id: idOf('pay'), state: payoutState, created_at: time })
+            .nullable()
+            .meta({ description: 'The newest that was made under one of its keys.' }),
+          idempotency_key: z
+            .string()
+            .nullable()
+            .meta({ description: 'The key to make it under; null: all were used.', example: 'salaries-11-7' }),
+        })
+        .meta({ id: 'CheckedPayout' }),
+    ),
+  })
+  .meta({ id: 'CheckedPayouts' });
+
+export type CheckedRow = KeysOutcome & {
+  readonly operator: OperatorId | null;
+  readonly issues: readonly ParameterIssue[];
+};
+
+export function checkedPayoutObject({ operator, issues, payout, unusedKey }: CheckedRow) {
+  return {
+    errors: issues.map(({ param, code, message }) => ({ param, code, message })),
+    operator,
+    payout: payout && { id: payout.id, state: payout.state, created_at: payout.createdAt.toISOString() },
+    idempotency_key: unusedKey,
+  };
+}

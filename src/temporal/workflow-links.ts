@@ -1,0 +1,20 @@
+// Where the Temporal UI shows the workflow of a payment.
+import type { Collection } from '../domain/payments/collection.ts';
+import type { Payout } from '../domain/payments/payout.ts';
+import { collectionWorkflowId, payoutWorkflowId } from './workflow-ids.ts';
+
+export type WorkflowLinks = {
+  collection(collection: Pick<Collection, 'merchantId' | 'idempotencyKey'>): string;
+  payout(payout: Pick<Payout, 'merchantId' | 'idempotencyKey'>): string;
+};
+
+/** Each leads to the newest run under the workflow's id. Null where no UI is known. */
+export function createWorkflowLinks(uiUrl: string | undefined, namespace: string): WorkflowLinks | null {
+  if (uiUrl === undefined) return null;
+  const base = `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/`;
+  return {
+    collection: ({ merchantId, idempotencyKey }) =>
+      base + encodeURIComponent(collectionWorkflowId(merchantId, idempotencyKey)),
+    payout: ({ merchantId, idempotencyKey }) => base + encodeURIComponent(payoutWorkflowId(merchantId, idempotencyKey)),
+  };
+}

@@ -1,0 +1,117 @@
+// Files of payouts as people save them: which are read, how, and what is named as wrong with them.
+import assert from 'node:assert/strict';
+import { readFile, UnreadableFile, type FileRow } from '../../console/src/payouts-file/read-file.ts';
+
+const HEADER = 'phone,amount,reference,description';
+const GOOD = '256772000100,12500,SAL-1,Salary';
+
+function read(text: string, currency = 'UGX'): readonly FileRow[] {
+  return readFile(new TextEncoder().encode(text), currency);
+}
+
+/** By row: its number, and its problems as `column: message`. */
+function problemsOf(text: string, currency?: string): string[] {
+  return read(text, currency).flatMap(({ number, problems }) =>
+    problems.map(({ column, message }) => `${number} ${column ?? 'row'}: ${message}`),
+  );
+}
+
+function assertRefused(text: string | Uint8Array, message: RegExp): void {
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+  assert.throws(
+    () => readFile(bytes, 'UGX'),
+    (error) => error instanceof UnreadableFile && message.test(error.message),
+  );
+}
+
+describe('a file of payouts', () => {
+  it('is read the same with commas or semicolons, any line ends, a byte order mark, quotes and blank lines', () => {
+    const expected = [
+      { phone: '256772000100', amount: 12500, reference: 'SAL-1', description: 'Rice, 2 bags' },
+      { phone: '256772000101', amount: 900, reference: 'SAL "2"' },
+    ];
+    const rows = ['256772000100,12500,SAL-1,"Rice, 2 bags"', '+256 772 000 101, 900 ,"SAL ""2""",'];
+    const withCommas = `${HEADER}\n\n${rows.join('\n')}`;
+    const withSemicolons = `\uFEFFPhone;Amount;Reference;Description\r\n\r\n256772000100;12500;SAL-1;Rice, 2 bags\r\n+256 772 000 101;900;"SAL ""2""";\r\n;;;\r\n`;
+    for (const text of [withCommas, withSemicolons]) {
+      const found = read(text);
+      assert.deepEqual(
+        found.map(({ payout }) => payout),
+        expected,
+      );
+      // As the spreadsheet counts, so that people find them.
+      assert.deepEqual(
+        found.map(({ number, problems }) => [number, problems.length]),
+        [
+          [3, 0],
+          [4, 0],
+        ],
+      );
+    }
+  });
+
+  it('may have its columns in any order, and no description', () => {
+    assert.deepEqual(read('reference,phone,amount\nSAL-1,256772000100,5')[0]!.payout, {
+      phone: '256772000100',
+      amount: 5,
+      reference: 'SAL-1',
+    });
+  });
+
+  it('is refused as a whole when its columns are not known, or nothing can be read', () => {
+    assertRefused(`${GOOD}\n`, /^The first row must name the columns\. Missing: phone, amount, reference\.$/);
+    assertRefused('phone,amount,reference,bank\n', /mean nothing here: bank/);
+    assertRefused('phone,amount,reference,phone\n', /names a column twice/);
+    assertRefused(`${HEADER}\n`, /no rows/);
+    assertRefused('', /Missing/);
+    assertRefused(`${HEADER}\n256772000100,5,"SAL-1`, /Row \d+ cannot be read/);
+    assertRefused(new Uint8Array([0xff, 0xfe, 0x70, 0x00]), /UTF-8/);
+    assertRefused(new Uint8Array(1024 * 1024 + 1), /1 MB/);
+    const rows = Array.from({ length: 1001 }, (_, index) => `256772000100,5,SAL-${index}`);
+    assertRefused(`phone,amount,reference\n${rows.join('\n')}`, /1001 rows/);
+    assert.equal(read(`phone,amount,reference\n${rows.slice(1).join('\n')}`).length, 1000);
+  });
+
+  it('takes no amount whose separators could mean two things, and no fraction that the currency has not', () => {
+    const wrong = ['"12,500"', '12.500', '12 500', '1.5', '0', '-5', '5e3', 'five', '99999999999999999'];
+    for (const amount of wrong) {
+      const [row] = read(`${HEADER}\n256772000100,${amount},SAL-1,`);
+      assert.deepEqual(
+        [row!.payout.amount, row!.problems.map(({ column }) => column)],
+        [undefined, ['amount']],
+        amount,
+      );
+    }
+    for (const [amount, minor] of [
+      ['12500', 1_250_000],
+      ['12500.5', 1_250_050],
+      ['0.05', 5],
+    ] as const) {
+      assert.equal(read(`${HEADER}\n254772000100,${amount},SAL-1,`, 'KES')[0]!.payout.amount, minor);
+    }
+    assert.equal(problemsOf(`${HEADER}\n254772000100,12.500,SAL-1,`, 'KES').length, 1);
+  });
+
+  it('names every problem with its row and column', () => {
+    const lines = [
+      HEADER,
+      GOOD,
+      '2.56772E+11,1,=1+1,@name',
+      '256772000101,12,500,SAL-3,Salary',
+      '256772000102,5,SAL-4,x',
+    ];
+    assert.deepEqual(
+      problemsOf(lines.join('\n')).map((line) => line.split(/[:.]/)[0]),
+      ['3 reference', '3 description', '3 phone', '4 row'],
+    );
+  });
+
+  it('names a row that is the same as one above it, and all that share a reference', () => {
+    const lines = [HEADER, GOOD, GOOD, '256772000101,5,SAL-2,', '256772000102,5,SAL-2,', '256772000103,5,SAL-3,'];
+    assert.deepEqual(problemsOf(lines.join('\n')), [
+      '3 row: It is the same as row 2.',
+      '4 reference: Row 5 has the same reference.',
+      '5 reference: Row 4 has the same reference.',
+    ]);
+  });
+});
