@@ -255,6 +255,7 @@ describe('a day’s work in the console', function () {
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name of the passkey').fill('My telephone');
+    await dialog.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByRole('table', { name: 'Passkeys' }).getByText('My telephone').waitFor();
   }

@@ -9,7 +9,8 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { QrCode } from '../ui/qr-code.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { PasswordForm } from './password-form.tsx';
-import { useReplaceSession } from './session.ts';
+import { useReplaceSession, useSession } from './session.ts';
+import { useStepUp } from './step-up.tsx';
 
 /** Calls `onEnrolled` once the factor counts. */
 export function EnrolAuthenticator({ onEnrolled }: { readonly onEnrolled: () => void }) {
@@ -45,8 +46,12 @@ export function EnrolAuthenticator({ onEnrolled }: { readonly onEnrolled: () => 
 
 export function RegisterPasskey({ onRegistered }: { readonly onRegistered: () => void }) {
   const replaceSession = useReplaceSession();
+  const stepUp = useStepUp();
+  const { factors } = useSession();
   const [name, setName] = useState('This device');
   const register = async (password: string) => {
+    // Whoever has a factor proves it first, as for the removal of one.
+    if (factors.totp || factors.passkeys > 0) await stepUp('removePasskey');
     const options = await answerOf(api.POST('/v1/console/session/passkeys/options', { body: { password } }));
     const optionsJSON = options.public_key as unknown as PublicKeyCredentialCreationOptionsJSON;
     const credential = JSON.stringify(await startRegistration({ optionsJSON }));
