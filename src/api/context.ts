@@ -7,7 +7,7 @@ import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';
 import type { ServiceLimits } from '../domain/accounts/policy.ts';
 import type { Currency } from '../domain/money.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
+import type { Coverage, OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
 import type { KeyRing } from '../security/sealing.ts';
 import type { ConsoleApp } from './console-app.ts';
@@ -76,6 +76,13 @@ export type ApiDeps = {
   readonly streams: LiveStreams;
   /** Where the requests of API keys are noted. */
   readonly requests: RequestLog;
+  /** What applies to the attempts of payers at checkouts. */
+  readonly checkouts: {
+    readonly coverage: Coverage;
+    readonly secondAttemptWaitMs: number;
+    /** In a quarter of an hour; 0: any number. */
+    readonly attemptsPerAddress: number;
+  };
   /** Counts a refused key of this address. */
   readonly refusedKeys: RefusedKeys;
   /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */

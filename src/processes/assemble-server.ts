@@ -32,7 +32,7 @@ import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
 import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import { coverageOf, OPERATORS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { coverageOf, OPERATORS, type OperatorId, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
@@ -62,6 +62,7 @@ type Parts = {
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
+  readonly coverage: Coverage;
   readonly payments: Payments;
   readonly releases: ReleaseAttestor;
 };
@@ -179,11 +180,11 @@ function assemble(config: Config, log: Log): Parts {
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
-  return { config, log, db, temporal, sender, concurrency, starter, payments, releases };
+  return { config, log, db, temporal, sender, concurrency, starter, coverage, payments, releases };
 }
 
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, payments } = parts;
+  const { config, log, db, temporal, starter, coverage, payments } = parts;
   const { settings } = config;
   const gate = createBacklogGate({
     db,
@@ -200,6 +201,11 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
+    checkouts: {
+      coverage,
+      secondAttemptWaitMs: config.clocks.secondAttemptWaitMs,
+      attemptsPerAddress: settings.MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS,
+    },
     consoleApp: loadConsoleApp(CONSOLE_APP_FOLDERS),
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
     serviceLimits: serviceLimitsOf(config),
