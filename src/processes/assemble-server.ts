@@ -184,7 +184,7 @@ function assemble(config: Config, log: Log): Parts {
 }
 
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, coverage, payments } = parts;
+  const { config, log, db, temporal, starter, payments } = parts;
   const { settings } = config;
   const gate = createBacklogGate({
     db,
@@ -201,11 +201,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
-    checkouts: {
-      coverage,
-      secondAttemptWaitMs: config.clocks.secondAttemptWaitMs,
-      attemptsPerAddress: settings.MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS,
-    },
+    checkouts: checkoutRulesOf(parts),
     consoleApp: loadConsoleApp(CONSOLE_APP_FOLDERS),
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
     serviceLimits: serviceLimitsOf(config),
@@ -255,6 +251,11 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
       await requests.close();
     },
   };
+}
+
+function checkoutRulesOf({ config: { clocks, settings }, coverage }: Parts) {
+  const { MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: attemptsPerAddress } = settings;
+  return { coverage, secondAttemptWaitMs: clocks.secondAttemptWaitMs, attemptsPerAddress };
 }
 
 function serviceLimitsOf({ clocks, settings }: Config) {

@@ -1,5 +1,5 @@
 // The page of one attempt to pay, which its payer alone has the address of: how it stands, what to do, and the receipt.
-import { refusalOfAttempt, standingOf, type AttemptRefusal, type Checkout } from '../../domain/payments/checkout.ts';
+import { refusalOfAttempt, stageOf, type AttemptRefusal, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 import { parsePhone } from '../../domain/payments/phone.ts';
@@ -25,7 +25,7 @@ export type AttemptVisit = {
 
 /** Whether the page of the attempt has a form for another one. */
 export function mayTryAgain(deps: PayDeps, { found, attempt, at }: AttemptVisit): boolean {
-  return standingOf(attempt.collection) === 'over' && refusalOf(deps, found, at) === null;
+  return stageOf(attempt.collection) === 'over' && refusalOf(deps, found, at) === null;
 }
 
 export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer, at: Date): AttemptRefusal | null {
@@ -94,8 +94,8 @@ function tell(deps: PayDeps, visit: AttemptVisit): Told {
   const { found, attempt } = visit;
   const { collection } = attempt;
   const isOneTime = found.checkout.use === 'one_time';
-  const paidTimes = found.earlier.filter((each) => standingOf(each) === 'paid').length;
-  switch (standingOf(collection)) {
+  const paidTimes = found.earlier.filter((each) => stageOf(each) === 'paid').length;
+  switch (stageOf(collection)) {
     case 'live':
       return { ...tellLive(deps, visit), alert: isOneTime && paidTimes > 0 ? 'live.paidBefore' : null };
     case 'paid':

@@ -1,6 +1,6 @@
 // The hosted checkout under /pay: its pages for payers, without any script that they need.
 import { DomainError } from '../../domain/errors.ts';
-import { attemptKey, AttemptRefused, standingOf, type Checkout } from '../../domain/payments/checkout.ts';
+import { attemptKey, AttemptRefused, stageOf, type Checkout } from '../../domain/payments/checkout.ts';
 import { readPayerPhone } from '../../domain/payments/payer-phone.ts';
 import {
   findAttemptForPayer,
@@ -95,15 +95,15 @@ async function showCheckout(ctx: Context, deps: PayDeps, code: string): Promise<
     return;
   }
   const attempt = nextCode(ctx, deps, code, own ? null : kept);
-  const wasPaid = own !== null && standingOf(own.collection) === 'paid';
+  const wasPaid = own !== null && stageOf(own.collection) === 'paid';
   const lastPayment = kept && wasPaid ? attemptPath(found.checkout, kept, spoken) : null;
   sendPage(ctx, formPage(deps, found, spoken, { attempt, lastPayment }));
 }
 
 /** Whoever has paid, or is about to, sees how that stands. Where one can pay again, only while it is under way. */
 function leadsToItsPage({ use }: Checkout, { collection }: AttemptForPayer): boolean {
-  const standing = standingOf(collection);
-  return use === 'reusable' ? standing === 'live' : standing !== 'over';
+  const stage = stageOf(collection);
+  return use === 'reusable' ? stage === 'live' : stage !== 'over';
 }
 
 // A code that made no attempt yet stays: two tabs, or a page that was loaded again, make one attempt together.

@@ -48,9 +48,9 @@ export type Attempt = Pick<Collection, 'state' | 'failureCode' | 'updatedAt'>;
  * `live`: it may be paid any moment. `undecided`: the operator never said how it ended, so it may be paid still.
  * `returned`: it was paid, and the money went back.
  */
-export type AttemptStanding = 'live' | 'paid' | 'returned' | 'undecided' | 'over';
+export type AttemptStage = 'live' | 'paid' | 'returned' | 'undecided' | 'over';
 
-export function standingOf({ state, failureCode }: Pick<Attempt, 'state' | 'failureCode'>): AttemptStanding {
+export function stageOf({ state, failureCode }: Pick<Attempt, 'state' | 'failureCode'>): AttemptStage {
   switch (state) {
     case 'initiated':
     case 'prompted':
@@ -97,13 +97,13 @@ export function refusalOfAttempt(
   at: Date,
   secondAttemptWaitMs: number,
 ): AttemptRefusal | null {
-  const standings = earlier.map(standingOf);
-  const wasPaid = standings.includes('paid') || standings.includes('returned');
+  const stages = earlier.map(stageOf);
+  const wasPaid = stages.includes('paid') || stages.includes('returned');
   const state = checkoutState(checkout, wasPaid, at);
   if (state !== 'open') return { kind: state };
-  if (standings.includes('live')) return { kind: 'live' };
+  if (stages.includes('live')) return { kind: 'live' };
   if (checkout.use === 'reusable') return null;
-  if (standings.includes('undecided')) return { kind: 'undecided' };
+  if (stages.includes('undecided')) return { kind: 'undecided' };
   const until = new Date(Math.max(...earlier.map((attempt) => mayBePaidUntilMs(attempt, secondAttemptWaitMs)), 0));
   return until > at ? { kind: 'waiting', until } : null;
 }
