@@ -109,6 +109,8 @@ const SETTINGS = z.object({
   MALIPO_KEY_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
   // In a quarter of an hour, over all processes; 0: any number.
   MALIPO_REFUSED_KEYS_PER_ADDRESS: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  // Attempts to pay at checkouts in a quarter of an hour, over all processes; 0: any number. A mobile network may have one address.
+  MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: z.coerce.number().int().min(0).max(1_000_000).default(60),
   MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(2000),
   // Of the account with the application's rights alone. No server ever needs that of the owner.
   MALIPO_DATABASE_URL: databaseUrl,

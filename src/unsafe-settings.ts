@@ -57,6 +57,7 @@ const LIMITS = [
   'MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND',
   'MALIPO_KEY_RATE_LIMIT_PER_SECOND',
   'MALIPO_REFUSED_KEYS_PER_ADDRESS',
+  'MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS',
 ];
 
 // Behind an edge that limits too, a high number is as good as none.

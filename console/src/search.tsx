@@ -21,6 +21,7 @@ const NOUNS: Readonly<Record<Hit['kind'], string>> = {
   delivery: 'Delivery',
   endpoint: 'Endpoint',
   api_key: 'API key',
+  checkout: 'Checkout',
 };
 
 export function Search({ onGo }: { readonly onGo?: () => void }) {

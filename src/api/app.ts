@@ -10,12 +10,14 @@ import type { SessionDeps } from './own-session.ts';
 import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
+import { isPayPage, respondWithPage, servePayPages } from './pay/pay-pages.ts';
 import type { Route } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
 import { apiRequestRoutes } from './routes/accounts/api-requests.ts';
 import { auditRoutes } from './routes/accounts/audit.ts';
 import { balanceRoutes } from './routes/payments/balance.ts';
+import { checkoutRoutes } from './routes/payments/checkouts.ts';
 import { collectionRoutes } from './routes/payments/collections.ts';
 import { consolePaymentRoutes } from './routes/payments/console-payments.ts';
 import { checkPayoutRoutes } from './routes/payments/check-payouts.ts';
@@ -74,10 +76,17 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   app.use(requestId());
   app.use(accessLog(deps.log));
   app.use(requestLog(deps.requests));
-  app.use(errorResponder(deps.log));
+  app.use(
+    errorResponder(deps.log, (ctx, error) => {
+      if (!isPayPage(ctx)) return false;
+      respondWithPage(ctx, deps, error);
+      return true;
+    }),
+  );
   app.use(rateLimit(deps));
   app.use(serveConsoleApp(deps.consoleApp));
   app.use(serveDocsSite(deps.docsSite));
+  app.use(servePayPages(deps));
   app.use(refuseUnrouted(routes));
   app.use(router.routes() as Koa.Middleware<ApiState>);
   return { app, routes };
@@ -97,6 +106,7 @@ function consoleRoutes(deps: SessionDeps): Route[] {
     ...consolePaymentRoutes(deps),
     ...consolePayoutRoutes(deps),
     ...checkPayoutRoutes(deps),
+    ...checkoutRoutes(deps),
     ...reversalRoutes(deps),
     ...ledgerRoutes(deps),
     ...totalsRoutes(deps),

@@ -8,7 +8,7 @@ import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';
 import type { ServiceLimits } from '../domain/accounts/policy.ts';
 import type { Currency } from '../domain/money.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
+import type { Coverage, OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
 import type { KeyRing } from '../security/sealing.ts';
 import type { ConsoleApp } from './console-app.ts';
@@ -84,6 +84,13 @@ export type ApiDeps = {
   readonly requests: RequestLog;
   /** Counts the refused requests of people. */
   readonly refusals: RefusalTally;
+  /** What applies to the attempts of payers at checkouts. */
+  readonly checkouts: {
+    readonly coverage: Coverage;
+    readonly secondAttemptWaitMs: number;
+    /** In a quarter of an hour; 0: any number. */
+    readonly attemptsPerAddress: number;
+  };
   /** Counts a refused key of this address. */
   readonly refusedKeys: RefusedKeys;
   /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */

@@ -39,7 +39,7 @@ function setCookie(publicUrl: string, value: string): string {
   return `${sessionCookieName(publicUrl)}=${value}; Path=/${secure}; HttpOnly; SameSite=Strict`;
 }
 
-function isPlainLoopback(publicUrl: string): boolean {
+export function isPlainLoopback(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   return protocol === 'http:' && LOOPBACK.test(hostname);
 }

@@ -27,6 +27,9 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   audit_entries_to_link: [],
   audit_heads: APPENDED,
   audit_links: APPENDED,
+  // Beside cancelling one, for the lock of an attempt.
+  checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
+  checkout_attempts: APPENDED,
   collection_transitions: [],
   collections: KEPT,
   deliveries: KEPT,
@@ -74,6 +77,9 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
 export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['key_sha256'],
   audit_entries: [],
+  // Whoever has the code can try to pay.
+  checkouts: ['code'],
+  checkout_attempts: ['code_sha256'],
   collection_transitions: [],
   collections: [],
   deliveries: [],

@@ -21,6 +21,11 @@ export const DURATIONS = {
     real: 5 * MINUTE,
     demo: 15 * SECOND,
   },
+  secondAttemptWaitMs: {
+    meaning: 'How long after an expired attempt a one-time checkout takes no other one: a late payment shows meanwhile',
+    real: 2 * MINUTE,
+    demo: 3 * SECOND,
+  },
   // A person who decides by hand finds the handset page within it.
   promptWindowMs: { meaning: 'How long a prompt stays open at the operator', real: 5 * MINUTE, demo: 3 * MINUTE },
   promptRetryMs: { meaning: 'First wait between two tries to send a payment', real: 1 * SECOND, demo: 300 },

@@ -87,6 +87,7 @@ export const ERROR_REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   endpoint_not_found: { cause: NOT_YOURS, remedy: 'Load the list of endpoints again.' },
   event_not_found: { cause: NOT_YOURS, remedy: CHECK_ID },
   delivery_not_found: { cause: NOT_YOURS, remedy: CHECK_ID },
+  checkout_not_found: { cause: NOT_YOURS, remedy: CHECK_ID },
   replay_not_found: { cause: NOT_YOURS, remedy: 'Look at the deliveries themselves: each shows its attempts.' },
   request_not_found: {
     cause: 'The request log has no such request of yours, or no longer: it is kept for 30 days.',

@@ -52,6 +52,7 @@ const CODES = {
   delivery_not_found: ['invalid_request_error', 'not_found'],
   replay_not_found: ['invalid_request_error', 'not_found'],
   request_not_found: ['invalid_request_error', 'not_found'],
+  checkout_not_found: ['invalid_request_error', 'not_found'],
   member_change_not_found: ['invalid_request_error', 'not_found'],
   passkey_not_found: ['invalid_request_error', 'not_found'],
   session_not_found: ['invalid_request_error', 'not_found'],

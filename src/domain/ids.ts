@@ -23,6 +23,7 @@ export type SessionId = Branded<'ses'>;
 export type RecoveryId = Branded<'rcv'>;
 export type PasskeyId = Branded<'psk'>;
 export type RequestId = Branded<'req'>;
+export type CheckoutId = Branded<'chk'>;
 
 type IdByPrefix = {
   col: CollectionId;
@@ -42,6 +43,7 @@ type IdByPrefix = {
   rcv: RecoveryId;
   psk: PasskeyId;
   req: RequestId;
+  chk: CheckoutId;
 };
 type IdPrefix = keyof IdByPrefix;
 

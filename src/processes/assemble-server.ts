@@ -35,7 +35,7 @@ import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
 import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import { coverageOf, OPERATORS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { coverageOf, OPERATORS, type OperatorId, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
@@ -65,6 +65,7 @@ type Parts = {
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
+  readonly coverage: Coverage;
   readonly payments: Payments;
   readonly releases: ReleaseAttestor;
 };
@@ -180,7 +181,7 @@ function assemble(config: Config, log: Log): Parts {
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
-  return { config, log, db, temporal, sender, concurrency, starter, payments, releases };
+  return { config, log, db, temporal, sender, concurrency, starter, coverage, payments, releases };
 }
 
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
@@ -202,6 +203,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
+    checkouts: checkoutRulesOf(parts),
     workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
     consoleApp: loadConsoleApp(foldersOf('console-app')),
     docsSite: loadDocsSite(foldersOf('docs-site')),
@@ -254,6 +256,11 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
       await requests.close();
     },
   };
+}
+
+function checkoutRulesOf({ config: { clocks, settings }, coverage }: Parts) {
+  const { MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: attemptsPerAddress } = settings;
+  return { coverage, secondAttemptWaitMs: clocks.secondAttemptWaitMs, attemptsPerAddress };
 }
 
 function serviceLimitsOf({ clocks, settings }: Config) {

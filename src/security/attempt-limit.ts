@@ -1,7 +1,8 @@
-// Attempt limits: how many authentication attempts may fail per account, per person in a session and per address.
+// Attempt limits: how many authentication attempts may fail per account, per person in a session and per address, and how many attempts
+// to pay are made at checkouts.
 import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
-import type { ApiKeyId, UserId } from '../domain/ids.ts';
+import type { ApiKeyId, CheckoutId, UserId } from '../domain/ids.ts';
 import { readAddress } from './address-blocks.ts';
 
 /** The subject whose failed attempts are counted, and how many may fail within a window that begins with the first. */
@@ -81,6 +82,48 @@ export function challengeLimit(address: string | null): AttemptLimit {
     subject: `challenge/${networkOf(address)}`,
     maxFailures: 2 * MAX_FAILURES_PER_ADDRESS,
   };
+}
+
+/** How many attempts to pay one phone gets in a quarter of an hour and in a day, at all checkouts together. */
+const PHONE_LIMITS = [
+  { name: '', maxFailures: 5, windowMs: ATTEMPT_WINDOW_MS },
+  { name: 'day/', maxFailures: 15, windowMs: DAY_MS },
+] as const;
+// A one-time checkout is one purchase; at a reusable one the customers of a shop pay.
+const MAX_ONE_TIME_ATTEMPTS = 20;
+const MAX_REUSABLE_ATTEMPTS = 300;
+
+type CheckoutAttempt = {
+  readonly checkoutId: CheckoutId;
+  readonly isReusable: boolean;
+  readonly phone: string;
+  readonly address: string | null;
+  /** A setting, because a whole mobile network may share one address; 0: any number. */
+  readonly maxPerAddress: number;
+};
+
+/** Limits the attempts to pay at checkouts, so that nobody makes the phones of strangers ring. A phone is stored as its digest. */
+export function checkoutLimits({
+  checkoutId,
+  isReusable,
+  phone,
+  address,
+  maxPerAddress,
+}: CheckoutAttempt): AttemptLimit[] {
+  const ofPhone = PHONE_LIMITS.map(({ name, ...limit }) => ({ subject: `payer/${name}${digestOf(phone)}`, ...limit }));
+  const ofCheckout = isReusable
+    ? { maxFailures: MAX_REUSABLE_ATTEMPTS, windowMs: ATTEMPT_WINDOW_MS }
+    : { maxFailures: MAX_ONE_TIME_ATTEMPTS, windowMs: DAY_MS };
+  const ofAddress = {
+    subject: `checkout_address/${networkOf(address)}`,
+    maxFailures: maxPerAddress,
+    windowMs: ATTEMPT_WINDOW_MS,
+  };
+  return [
+    ...ofPhone,
+    { subject: `checkout/${checkoutId}`, ...ofCheckout },
+    ...(maxPerAddress === 0 ? [] : [ofAddress]),
+  ];
 }
 
 /** For how long one audit entry about a refusal stands for all that are like it. */

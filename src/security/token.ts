@@ -1,4 +1,4 @@
-// Opaque tokens for sessions, invitations and recoveries: 256 random bits, of which only the digest is stored.
+// Opaque tokens for sessions, invitations and recoveries: 256 random bits, of which only the digest is stored; and codes in addresses.
 import { createHash, randomBytes } from 'node:crypto';
 
 const BYTES = 32;
@@ -15,6 +15,34 @@ export type NewToken = { readonly token: string; readonly sha256: Buffer };
 export function newToken(): NewToken {
   const token = randomBytes(BYTES).toString('base64url');
   return { token, sha256: digest(token) };
+}
+
+/** 160 bits, in letters and digits that no program breaks a link at, and that people can read out. */
+const CODE_BYTES = 20;
+const CODE_FORM = /^[0-9a-hjkmnp-tv-z]{32}$/;
+const CODE_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** What the address of a page has in it that only those know who were given it. */
+export function newCode(): string {
+  // Five bytes are eight digits.
+  return (randomBytes(CODE_BYTES).toString('hex').match(/.{10}/g) ?? []).map(toDigits).join('');
+}
+
+/** Whether the text has the form of a code. */
+export function isCode(text: string): boolean {
+  return CODE_FORM.test(text);
+}
+
+/** SHA-256 of a code that is stored as its digest alone; null when the text cannot be a code. */
+export function hashCode(code: string): Buffer | null {
+  return isCode(code) ? digest(code) : null;
+}
+
+function toDigits(fiveBytesInHex: string): string {
+  const value = BigInt(`0x${fiveBytesInHex}`);
+  return Array.from({ length: 8 }, (_, index) => CODE_ALPHABET.charAt(Number((value >> BigInt(5 * index)) & 31n))).join(
+    '',
+  );
 }
 
 function digest(token: string): Buffer {

@@ -66,6 +66,7 @@ describe('the error codes of the API', () => {
       const { json } = await createWith({});
       return callAs('viewer', 'GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
     },
+    checkout_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/checkouts/${newId('chk')}`),
     collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, testEnv.merchant.key),
     passkey_not_found: () =>
       callAs('owner', 'POST', `${CONSOLE}/session/passkeys/${newId('psk')}/remove`, { json: { password: PASSWORD } }),

@@ -10,6 +10,7 @@ import { ATTESTED_ROW_RULE_CASES } from './accounts/attested-row-rule-cases.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
 import { DEPLOYMENT_RULE_CASES } from './deployment-rule-cases.ts';
 import { HOUSEKEEPING_RULE_CASES } from './housekeeping-rule-cases.ts';
+import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
@@ -59,6 +60,7 @@ const CASES: readonly RuleCase[] = [
   ...TOTALS_RULE_CASES,
   ...LIVE_UPDATE_RULE_CASES,
   ...API_REQUEST_RULE_CASES,
+  ...CHECKOUT_RULE_CASES,
 ];
 
 describe('the database', () => {
@@ -120,6 +122,9 @@ const NEEDS_NO_CASE: readonly string[] = [
   'audit_links_hash_check',
   'audit_links_pkey',
   'audit_links_position_check',
+  // A trigger refuses such an attempt first.
+  'checkout_attempts_checkout_id_fkey',
+  'checkout_attempts_collection_id_fkey',
   'collection_transitions_pkey',
   'discrepancies_pkey',
   // Serves a foreign key only, as do the others that end in `_key`.

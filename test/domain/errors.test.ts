@@ -33,7 +33,7 @@ const CONTRACT: readonly [number, string, string][] = [
   [
     404,
     'invalid_request_error',
-    'endpoint_not_found event_not_found delivery_not_found replay_not_found request_not_found',
+    'endpoint_not_found event_not_found delivery_not_found replay_not_found request_not_found checkout_not_found',
   ],
 ];
 

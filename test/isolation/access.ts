@@ -63,6 +63,10 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   rejectReversal: RELEASES,
   // Open to the refund's maker, whatever their roles are now.
   cancelReversal: ANY,
+  createCheckout: ['owner', 'maker'],
+  listCheckouts: ANY,
+  getCheckout: ANY,
+  cancelCheckout: ['owner', 'maker'],
   listLedgerEntries: ANY,
   getOverview: ANY,
   getTotals: ANY,
@@ -168,6 +172,8 @@ export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   replayDelivery: 'dlv',
   getReplay: 'rpl',
   getApiRequest: 'req',
+  getCheckout: 'chk',
+  cancelCheckout: 'chk',
 };
 
 /** The error for an unknown id of this noun, and for another merchant's. */
@@ -187,6 +193,7 @@ export const NOT_FOUND = {
   ses: 'session_not_found',
   psk: 'passkey_not_found',
   req: 'request_not_found',
+  chk: 'checkout_not_found',
 } as const satisfies Record<string, ErrorCode>;
 
 /** Ids that come in a body: the field, and the error for an unknown one. */

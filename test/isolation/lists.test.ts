@@ -16,7 +16,7 @@ const IDS = /\b(?!req_)[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;
 /** The values that each parameter of a list is tested with: rows of both merchants have them. */
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   limit: ['100'],
-  state: ['succeeded', 'queued', 'initiated', 'pending', 'withheld'],
+  state: ['succeeded', 'queued', 'initiated', 'pending', 'withheld', 'open'],
   type: ['collection.succeeded', 'payout.queued'],
   approval_state: ['pending'],
   reference: ['INV-1', 'SAL-1'],
@@ -44,11 +44,12 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 };
 // States that the rows of a list never have.
 const NO_STATES: Readonly<Record<string, readonly string[]>> = {
-  listCollections: ['queued', 'pending', 'withheld'],
-  listPayouts: ['initiated', 'pending', 'withheld'],
-  listDeliveries: ['succeeded', 'queued', 'initiated'],
+  listCollections: ['queued', 'pending', 'withheld', 'open'],
+  listPayouts: ['initiated', 'pending', 'withheld', 'open'],
+  listDeliveries: ['succeeded', 'queued', 'initiated', 'open'],
   listConsoleCollections: ['queued'],
-  listReversals: ['initiated', 'pending', 'withheld'],
+  listCheckouts: ['succeeded', 'queued', 'initiated', 'pending', 'withheld'],
+  listReversals: ['initiated', 'pending', 'withheld', 'open'],
 };
 
 describe('a read without an id', () => {

@@ -35,6 +35,7 @@ import { changePolicy } from '../../src/operations/accounts/change-policy.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { startSecondFactor } from '../../src/operations/accounts/start-second-factor.ts';
 import { actedBy, queue, queueReversal } from '../db/payments/payout-rows.ts';
+import { makeCheckout } from '../db/payments/checkouts.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
 import { collectionFields } from '../support/api.ts';
@@ -141,6 +142,14 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   releaseReversal: async (context) => ({ id: (await addReversal(context)).id }),
   rejectReversal: async (context) => ({ id: (await addReversal(context)).id, json: { reason: 'Wrong one' } }),
   cancelReversal: async (context) => ({ id: (await addReversal(context, context.person.id)).id }),
+
+  createCheckout: () => ({ json: { amount: 5000, reference: 'INV-1' } }),
+  listCheckouts: async (context) => {
+    for (let i = 0; i < 3; i++) await addCheckout(context);
+    return {};
+  },
+  getCheckout: async (context) => ({ id: await addCheckout(context) }),
+  cancelCheckout: async (context) => ({ id: await addCheckout(context) }),
 
   listLedgerEntries: async ({ testEnv, shop }) => {
     await queue(testEnv.db, shop, 1000n);
@@ -267,6 +276,10 @@ function addMember({ testEnv, shop }: SampleContext, roles: readonly Role[]): Pr
 
 async function addSucceededCollection({ db }: TestEnvironment, { merchantId }: Shop): Promise<CollectionId> {
   return (await makeCollection(db, merchantId, 'succeeded')).id;
+}
+
+async function addCheckout({ testEnv: { db }, shop }: SampleContext): Promise<string> {
+  return (await makeCheckout(db, shop.merchantId, shop.owner.userId)).id;
 }
 
 /** A queued reversal, of this person where one is named, whatever their roles are. */

@@ -205,6 +205,7 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_REFUSED_KEYS_PER_ADDRESS: '0',
+    MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: '0',
     MALIPO_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
     MALIPO_ATTESTATION_KEYS: ATTESTATION_KEYS,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',

@@ -40,6 +40,14 @@ export async function readBody(ctx: Context, schema: z.ZodObject): Promise<objec
   });
 }
 
+/** The text of a form that a browser posted; null: it is no form. */
+export async function readFormText(ctx: Context): Promise<string | null> {
+  if (ctx.is(FORM_TYPE) !== FORM_TYPE || !isPlain(ctx.get('Content-Encoding'))) return null;
+  refuseBrokenBody(ctx.req);
+  await parseBytes(ctx, () => Promise.resolve());
+  return decode(ctx.request.rawBody);
+}
+
 /** The fields of a JSON body from an operator. It is less strict, because operators will not change what they send. */
 export async function readJsonBody(ctx: Context): Promise<object> {
   return readBodyAs(ctx, [JSON_TYPE], parseAnyJson, () => ctx.request.body);

@@ -1,11 +1,16 @@
 // Gives every request an id and a log line, and every failure an error body.
-import { errorBody } from '../../domain/errors.ts';
+import { errorBody, type DomainError } from '../../domain/errors.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { Log } from '../../log.ts';
 import { clientNetwork } from '../client-address.ts';
 import { matchedRoute, type ApiMiddleware, type ApiState } from '../context.ts';
 import { HTTP_STATUS, toDomainError } from '../errors.ts';
 import { createRefusalLog } from '../refusal-log.ts';
+
+type Context = Parameters<ApiMiddleware>[0];
+
+// The pages of payers have in their address what only the payer knows.
+const PAYERS = '/pay/';
 
 export function requestId(): ApiMiddleware {
   return async (ctx, next) => {
@@ -23,7 +28,8 @@ export function accessLog(log: Log): ApiMiddleware {
     try {
       await next();
     } finally {
-      const { method, path, status } = ctx;
+      const { method, status } = ctx;
+      const path = loggedPath(ctx);
       const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
       const merchantId = merchantOf(ctx);
       log.debug({ requestId: ctx.state.requestId, method, path, status, durationMs, merchantId }, 'request');
@@ -31,7 +37,11 @@ export function accessLog(log: Log): ApiMiddleware {
   };
 }
 
-export function errorResponder(log: Log): ApiMiddleware {
+/** `respondWithPage` tells people of an error where they and no program read the response; false: they do not. */
+export function errorResponder(
+  log: Log,
+  respondWithPage: (ctx: Context, error: DomainError) => boolean = () => false,
+): ApiMiddleware {
   const logRefusal = createRefusalLog(log);
   return async (ctx, next) => {
     try {
@@ -39,7 +49,7 @@ export function errorResponder(log: Log): ApiMiddleware {
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (error.category === 'internal' || error.category === 'unavailable') {
-        log.error({ error: thrown, requestId: ctx.state.requestId, path: ctx.path }, 'request failed');
+        log.error({ error: thrown, requestId: ctx.state.requestId, path: loggedPath(ctx) }, 'request failed');
       }
       logRefusal(error, {
         requestId: ctx.state.requestId,
@@ -48,12 +58,18 @@ export function errorResponder(log: Log): ApiMiddleware {
         network: clientNetwork(ctx),
         merchantId: merchantOf(ctx),
       });
-      ctx.status = HTTP_STATUS[error.category];
-      ctx.body = errorBody(error, ctx.state.requestId);
+      if (!respondWithPage(ctx, error)) {
+        ctx.status = HTTP_STATUS[error.category];
+        ctx.body = errorBody(error, ctx.state.requestId);
+      }
       if (error.category === 'unauthenticated') ctx.set('WWW-Authenticate', 'Bearer');
       if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds));
     }
   };
+}
+
+function loggedPath({ path }: { readonly path: string }): string {
+  return path.startsWith(PAYERS) ? PAYERS : path;
 }
 
 function merchantOf({ state }: { readonly state: ApiState }): MerchantId | undefined {

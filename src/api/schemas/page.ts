@@ -6,7 +6,7 @@ import { idForm, instant } from './primitives.ts';
 const CURSOR_FORM = '^[A-Za-z0-9_-]+$';
 // An example of the keys of each list.
 const EXAMPLE_KEYS = [
-  ...['col', 'pay', 'rev', 'evt', 'dlv', 'whe', 'key', 'rpl', 'req'].map(
+  ...['col', 'pay', 'rev', 'evt', 'dlv', 'whe', 'key', 'rpl', 'req', 'chk'].map(
     (prefix) => `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3`,
   ),
   '1042',

@@ -67,6 +67,23 @@ const OF_PHONE: readonly Source[] = [
   },
   { table: 'api_requests', where: `(t.merchant_id, t.object_id) IN (${OBJECTS_OF})` },
   { table: 'live_updates', where: `(t.merchant_id, t.object_id) IN (${OBJECTS_OF})` },
+  {
+    table: 'checkout_attempts',
+    without: ['code_sha256'],
+    where: 't.collection_id IN (SELECT id FROM collections_of)',
+  },
+  {
+    table: 'checkouts',
+    only: ['id', 'reference', 'description', 'metadata', 'created_at'],
+    where: `t.id IN (SELECT checkout_id FROM checkout_attempts WHERE collection_id IN (SELECT id FROM collections_of))`,
+  },
+  {
+    // Attempts at checkouts, which are counted by the digest of the number: `checkoutLimits`.
+    table: 'attempt_counters',
+    where: `t.subject IN (SELECT 'payer/' || name || encode(sha256(convert_to($1, 'UTF8')), 'hex')
+                          FROM unnest(ARRAY['', 'day/']) AS name)`,
+    merchant: 'NULL',
+  },
   { table: 'discrepancies', where: `(${ofPayments} OR t.reversal_id IN (SELECT id FROM reversals_of))` },
   { table: 'events', where: 't.id IN (SELECT id FROM events_of)' },
   { table: 'deliveries', where: 't.event_id IN (SELECT id FROM events_of)' },
@@ -108,6 +125,7 @@ const OF_PERSON: readonly Source[] = [
   { table: 'policy_changes', where: '$1 IN (t.proposed_by, t.decided_by)' },
   { table: 'api_keys', without: ['key_sha256'], where: 't.created_by = $1' },
   { table: 'collections', only: ['id', 'created_by', 'created_at'], where: 't.created_by = $1' },
+  { table: 'checkouts', only: ['id', 'created_by', 'created_at'], where: 't.created_by = $1' },
   {
     table: 'payouts',
     only: ['id', 'created_by', 'created_at', 'decided_by'],

@@ -38,6 +38,13 @@ const inReversals = (way: 'id' | 'operator_reference', where: string): Statement
      WHERE r.merchant_id = $1 AND r.${where}`,
   );
 
+const inCheckouts = (way: FoundBy, where: string): Statement =>
+  statement(
+    `checkouts_search_${way}`,
+    `SELECT id, NULL AS state, amount_minor, currency, reference, NULL AS phone, description AS title, created_at
+     FROM checkouts WHERE merchant_id = $1 AND ${where}`,
+  );
+
 /** Of each kind, the ways in which it is found. */
 const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Statement>>>>> = {
   collection: inPayments('collections'),
@@ -65,6 +72,11 @@ const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Stat
       `SELECT id, state, ${OTHER_COLUMNS}, url AS title, created_at FROM endpoints
        WHERE merchant_id = $1 AND id = $2 AND deleted_at IS NULL`,
     ),
+  },
+  checkout: {
+    id: inCheckouts('id', 'id = $2'),
+    reference: inCheckouts('reference', PAYMENT_WAYS.reference),
+    reference_prefix: inCheckouts('reference_prefix', PAYMENT_WAYS.reference_prefix),
   },
   api_key: {
     id: statement(

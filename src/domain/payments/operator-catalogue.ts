@@ -127,6 +127,42 @@ export function routePhone(
   return { kind: 'none' };
 }
 
+/** The operators and countries in which this currency is paid, as far as the deployment reaches them. */
+function marketsOf(
+  currency: Currency,
+  coverage: Coverage,
+): { readonly operator: OperatorId; readonly market: Market }[] {
+  return (Object.entries(OPERATORS) as [OperatorId, OperatorEntry][]).flatMap(([operator, { markets }]) =>
+    markets
+      .filter((market) => market.currency === currency && coverage[operator].includes(market.country))
+      .map((market) => ({ operator, market })),
+  );
+}
+
+export function countriesOf(currency: Currency, coverage: Coverage): string[] {
+  return [...new Set(marketsOf(currency, coverage).map(({ market }) => market.country))];
+}
+
+export function operatorsOf(currency: Currency, coverage: Coverage): OperatorId[] {
+  return [...new Set(marketsOf(currency, coverage).map(({ operator }) => operator))];
+}
+
+/** The widest bounds of any operator: what is outside of them nobody can pay. Null: no operator takes the currency. */
+export function amountBounds(
+  currency: Currency,
+  coverage: Coverage,
+): { readonly min: bigint; readonly max: bigint } | null {
+  const [first, ...others] = marketsOf(currency, coverage).map(({ market }) => market);
+  if (!first) return null;
+  return others.reduce(
+    ({ min, max }, { minAmountMinor, maxAmountMinor }) => ({
+      min: minAmountMinor < min ? minAmountMinor : min,
+      max: maxAmountMinor > max ? maxAmountMinor : max,
+    }),
+    { min: first.minAmountMinor, max: first.maxAmountMinor },
+  );
+}
+
 function prefixes(text: string): readonly string[] {
   return text.split(' ');
 }

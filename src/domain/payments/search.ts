@@ -1,10 +1,28 @@
 // What a search finds: objects of one merchant, and by what each of them was found.
-import type { ApiKeyId, CollectionId, DeliveryId, EndpointId, EventId, PayoutId, ReversalId } from '../ids.ts';
+import type {
+  ApiKeyId,
+  CheckoutId,
+  CollectionId,
+  DeliveryId,
+  EndpointId,
+  EventId,
+  PayoutId,
+  ReversalId,
+} from '../ids.ts';
 
 /** At most as many are shown. */
 export const MOST_HITS = 20;
 
-export const HIT_KINDS = ['collection', 'payout', 'reversal', 'event', 'delivery', 'endpoint', 'api_key'] as const;
+export const HIT_KINDS = [
+  'collection',
+  'payout',
+  'reversal',
+  'event',
+  'delivery',
+  'endpoint',
+  'api_key',
+  'checkout',
+] as const;
 export type HitKind = (typeof HIT_KINDS)[number];
 
 /** The most certain first. */
@@ -20,9 +38,9 @@ export type FoundBy = (typeof FOUND_BY)[number];
 
 export type SearchHit = {
   readonly kind: HitKind;
-  readonly id: CollectionId | PayoutId | ReversalId | EventId | DeliveryId | EndpointId | ApiKeyId;
+  readonly id: CollectionId | PayoutId | ReversalId | EventId | DeliveryId | EndpointId | ApiKeyId | CheckoutId;
   readonly foundBy: FoundBy;
-  /** Of a payment, a delivery or an endpoint. */
+  /** Of a payment, a delivery or an endpoint. That of a checkout follows from more than its row. */
   readonly state: string | null;
   readonly amountMinor: bigint | null;
   readonly currency: string | null;

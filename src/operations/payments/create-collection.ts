@@ -1,6 +1,10 @@
 // Accepts a request for a collection: once per idempotency key, and recorded before the payer is prompted.
 import { randomUUID } from 'node:crypto';
+import { requireAttempt } from '../../db/accounts/attempt-counter.ts';
 import { recordAct } from '../../db/accounts/audit.ts';
+import type { Tx } from '../../db/database.ts';
+import { findCheckoutLocked } from '../../db/payments/checkout.ts';
+import { insertAttempt, listEarlierAttempts } from '../../db/payments/checkout-attempt.ts';
 import { insertCollection } from '../../db/payments/collection.ts';
 import {
   claimIdempotencyKey,
@@ -8,10 +12,12 @@ import {
   type KeyedRequest,
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
+import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
 import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { backlogFull } from '../../domain/errors.ts';
-import { idTimeMs, newId, type ApiKeyId, type MerchantId } from '../../domain/ids.ts';
+import { idTimeMs, newId, type ApiKeyId, type CheckoutId, type MerchantId } from '../../domain/ids.ts';
+import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -28,7 +34,17 @@ export type CreateCollection = {
   readonly by?: ActedBy;
   /** The key that makes the request; absent for a session. */
   readonly apiKeyId?: ApiKeyId;
+  /** The attempt of a payer at a checkout; absent for what a merchant requests. */
+  readonly attempt?: CollectionAttempt;
   readonly at: Date;
+};
+
+export type CollectionAttempt = {
+  readonly checkoutId: CheckoutId;
+  /** Of the code in the address of the attempt's own page. */
+  readonly codeSha256: Buffer;
+  /** What this attempt counts against. */
+  readonly limits: readonly AttemptLimit[];
 };
 
 export type CreatedCollection =
@@ -39,7 +55,7 @@ export type CreatedCollection =
  * One transaction claims the key, inserts the collection and stores the response: all or nothing. Repeating the call
  * returns the stored response. Throws `idempotency_key_in_flight` while another call with the key is under way,
  * `idempotency_key_reused` for other parameters, `service_unavailable` when no new work is accepted, and what
- * `planPayment` throws; nothing is stored then.
+ * `planPayment` throws; of an attempt at a checkout also `AttemptRefused`, and `rate_limited`; nothing is stored then.
  */
 export async function createCollection(context: PaymentContext, input: CreateCollection): Promise<CreatedCollection> {
   const request: KeyedRequest = {
@@ -52,14 +68,37 @@ export async function createCollection(context: PaymentContext, input: CreateCol
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
     if (!input.isAcceptingWork) throw backlogFull();
+    const { attempt } = input;
+    const checkout = attempt ? await openCheckout(tx, input, attempt, context) : null;
     const collection = newCollection(input, context);
     const response = { status: 202, body: JSON.stringify(collectionObject(collection)) };
     await storeResponse(tx, request, response);
     await insertCollection(tx, collection);
+    if (attempt && checkout) await insertAttempt(tx, checkout, attempt.codeSha256, collection);
     if (input.by)
       await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
     return { kind: 'created', response, collection };
   });
+}
+
+const TOO_MANY = 'Too many attempts to pay. Wait, then try again.';
+
+/** The checkout, locked, which takes an attempt of this phone now; the attempt is counted. */
+async function openCheckout(
+  tx: Tx,
+  { merchantId, request, at }: CreateCollection,
+  { checkoutId, limits }: CollectionAttempt,
+  { clocks }: PaymentContext,
+): Promise<Checkout> {
+  const checkout = await findCheckoutLocked(tx, merchantId, checkoutId);
+  if (!checkout) throw checkoutNotFound();
+  const earlier = await listEarlierAttempts(tx, checkout, request.phone);
+  const refusal = refusalOfAttempt(checkout, earlier, at, clocks.secondAttemptWaitMs);
+  if (refusal) throw new AttemptRefused(refusal);
+  // In the order of their subjects, so that no two attempts deadlock.
+  const inOrder = [...limits].sort((one, other) => (one.subject < other.subject ? -1 : 1));
+  for (const limit of inOrder) await requireAttempt(tx, limit, TOO_MANY, at);
+  return checkout;
 }
 
 function newCollection(input: CreateCollection, { clocks, coverage }: PaymentContext): Collection {

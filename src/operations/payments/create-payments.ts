@@ -1,4 +1,5 @@
 // Binds the payment operations to their database, environment and clocks, once per process.
+import { createCheckout, type CreateCheckout } from './create-checkout.ts';
 import { createCollection, type CreateCollection } from './create-collection.ts';
 import { createPayout, planPayout, type CreatePayout, type PlanPayout } from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
@@ -26,6 +27,7 @@ export type Payments = ReturnType<typeof createPayments>;
 /** The commands that need environment or clocks. Each is one transaction, with the guarantees that its own file states. */
 export function createPayments(context: PaymentContext) {
   return {
+    createCheckout: (input: CreateCheckout) => createCheckout(context, input),
     createCollection: (input: CreateCollection) => createCollection(context, input),
     planPayout: (input: PlanPayout) => planPayout(context, input),
     createPayout: (input: CreatePayout) => createPayout(context, input),

@@ -1,9 +1,10 @@
 // Reads collections for a merchant's people: with the names of whoever created them.
 import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
 import type { Database, Queryable } from '../../db/database.ts';
+import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { countCollections as countRows, pageCollections } from '../../db/payments/collection.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
-import type { MerchantId } from '../../domain/ids.ts';
+import type { CheckoutId, MerchantId } from '../../domain/ids.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 
@@ -11,6 +12,8 @@ export type NamedCollection = {
   readonly collection: Collection;
   readonly createdBy: KnownPerson | null;
   readonly apiKey: KnownKey | null;
+  /** At which a payer made it. */
+  readonly checkoutId: CheckoutId | null;
 };
 
 /** One page; `listPage` says when it has fewer than it could. */
@@ -39,9 +42,14 @@ async function withNames(
   const people = collections.map(({ createdBy }) => createdBy);
   const keys = collections.map(({ apiKeyId }) => apiKeyId);
   const names = await findNames(db, merchantId, people, keys);
+  const checkouts = await findCheckoutIds(
+    db,
+    collections.map(({ id }) => id),
+  );
   return collections.map((collection) => ({
     collection,
     createdBy: collection.createdBy && names.person(collection.createdBy),
     apiKey: collection.apiKeyId && names.key(collection.apiKeyId),
+    checkoutId: checkouts.get(collection.id) ?? null,
   }));
 }

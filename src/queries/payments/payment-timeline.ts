@@ -1,6 +1,7 @@
 // Reads one collection or payout with everything that is recorded of it, at one moment.
 import { findNames, type Names } from '../../db/accounts/named-people.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
+import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import { listExchanges } from '../../db/payments/operator-exchange.ts';
 import { findUsualAmount, listPayoutHistories } from '../../db/payments/payout-history.ts';
@@ -41,7 +42,8 @@ export async function getCollectionTimeline(db: Database, merchantId: MerchantId
       ...(await readShared(tx, ref, reversals)),
     ]);
     const apiKey = collection.apiKeyId && names.key(collection.apiKeyId);
-    return { collection, createdBy, apiKey, timeline };
+    const checkoutId = (await findCheckoutIds(tx, [collection.id])).get(collection.id) ?? null;
+    return { collection, createdBy, apiKey, checkoutId, timeline };
   });
 }
 

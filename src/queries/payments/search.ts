@@ -12,7 +12,19 @@ const KIND_OF_PREFIX = {
   dlv: 'delivery',
   whe: 'endpoint',
   key: 'api_key',
+  chk: 'checkout',
 } as const satisfies Readonly<Record<string, HitKind>>;
+
+const PAYMENTS: readonly HitKind[] = ['collection', 'payout'];
+/** An id names its kind. */
+const KINDS_FOUND_BY: Readonly<Record<FoundBy, readonly HitKind[]>> = {
+  id: [],
+  operator_reference: [...PAYMENTS, 'reversal'],
+  idempotency_key: PAYMENTS,
+  reference: [...PAYMENTS, 'checkout'],
+  phone: PAYMENTS,
+  reference_prefix: [...PAYMENTS, 'checkout'],
+};
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAX_REFERENCE = 100;
@@ -25,10 +37,9 @@ export async function search(db: Database, merchantId: MerchantId, text: string)
   for (const foundBy of FOUND_BY) {
     const wanted = textFor(foundBy, text);
     if (wanted === null || hits.length >= MOST_HITS) continue;
-    const kinds: readonly HitKind[] =
-      foundBy === 'operator_reference' ? ['collection', 'payout', 'reversal'] : ['collection', 'payout'];
     const found: SearchHit[] = [];
-    for (const kind of kinds) found.push(...(await findHits(db, merchantId, { kind, foundBy }, wanted)));
+    for (const kind of KINDS_FOUND_BY[foundBy])
+      found.push(...(await findHits(db, merchantId, { kind, foundBy }, wanted)));
     if (foundBy !== 'reference_prefix') found.sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime());
     hits.push(...found.filter((hit) => !hits.some((known) => known.id === hit.id)));
   }

@@ -50,6 +50,8 @@ const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
   rejectPolicyChange: 'protects: all stays as it is',
   replayDelivery: 'sends again what the endpoint was owed already',
   createReplay: 'sends again what the endpoint was owed already',
+  createCheckout: 'takes money in for the merchant: nothing leaves',
+  cancelCheckout: 'protects: nobody pays there any more',
   testEndpoint: 'sends an event without content',
 };
 

@@ -5,6 +5,7 @@ import { isFinal } from '../../../domain/payments/payment.ts';
 import type { NamedCollection } from '../../../queries/payments/console-collection.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
+import { idOf } from '../primitives.ts';
 import { completedAt } from './decision.ts';
 import { collectionSchema, collectionState } from './collection.ts';
 import { consoleFilters, knownKey, orderedPageQuery, several } from './console-list.ts';
@@ -14,8 +15,13 @@ import { timelineSchema, workflowUrl } from './timeline.ts';
 const consoleCollectionFields = {
   ...collectionSchema.shape,
   idempotency_key: shownIdempotencyKey,
-  created_by: knownPerson.nullable().meta({ description: 'Who requested it in a session. Null: nobody, a key did.' }),
+  created_by: knownPerson
+    .nullable()
+    .meta({ description: 'Who requested it in a session. Null: nobody, a key did, or a payer at a checkout.' }),
   api_key: knownKey.nullable().meta({ description: 'The key that requested it, if one did.' }),
+  checkout_id: idOf('chk')
+    .nullable()
+    .meta({ description: 'The checkout at which a payer made it, if any did.', example: null }),
   completed_at: completedAt,
 };
 
@@ -30,12 +36,13 @@ const filters = { ...consoleFilters, states: several('states', collectionState) 
 export const countConsoleCollectionsSchema = z.strictObject(filters);
 export const listConsoleCollectionsSchema = z.strictObject({ ...orderedPageQuery('col'), ...filters });
 
-export function consoleCollectionObject({ collection, createdBy, apiKey }: NamedCollection) {
+export function consoleCollectionObject({ collection, createdBy, apiKey, checkoutId }: NamedCollection) {
   return {
     ...collectionObject(collection),
     idempotency_key: collection.idempotencyKey,
     created_by: createdBy,
     api_key: apiKey,
+    checkout_id: checkoutId,
     completed_at: isFinal(collection.state) ? collection.updatedAt.toISOString() : null,
   };
 }

@@ -18,19 +18,20 @@ const hitSchema = z
     kind: z.enum(HIT_KINDS),
     id: z
       .string()
-      .regex(/^(?:col|pay|rev|evt|dlv|whe|key)_/)
+      .regex(/^(?:col|pay|rev|evt|dlv|whe|key|chk)_/)
       .meta({ example: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
     found_by: z.enum(FOUND_BY),
     state: z
       .string()
       .nullable()
       .meta({ description: 'Of a payment, a delivery or an endpoint.', example: 'succeeded' }),
-    amount: z.int().nullable().meta({ description: 'Of a payment, as what follows.', example: 5000 }),
+    amount: z.int().nullable().meta({ description: 'Of a payment or checkout, as what follows.', example: 5000 }),
     currency: currency.nullable(),
     reference: z.string().nullable().meta({ example: 'INV-1042' }),
     phone: z.string().nullable().meta({ example: '256772123456' }),
     title: z.string().nullable().meta({
-      description: 'The name of a key, the address of an endpoint, the type of an event or of a delivery’s event.',
+      description:
+        'The name of a key, the address of an endpoint, the type of an event or of a delivery’s event, what a checkout is for.',
       example: null,
     }),
     created_at: time,

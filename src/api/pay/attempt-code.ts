@@ -1,0 +1,57 @@
+// The code of a payer's next attempt: in the form, in a cookie of this checkout alone, and then in the address of the attempt's page.
+import { hashCode, isCode, newCode } from '../../security/token.ts';
+import type { ApiDeps, ApiMiddleware } from '../context.ts';
+import { isPlainLoopback } from '../session-cookie.ts';
+
+type Context = Parameters<ApiMiddleware>[0];
+type Deps = Pick<ApiDeps, 'publicUrl'>;
+
+/** As long as payers come back to look for their receipt. */
+const LIFE_SECONDS = 30 * 24 * 3600;
+
+/** A code and its digest, by which its attempt is found. */
+export type AttemptCode = { readonly code: string; readonly sha256: Buffer };
+
+/** The code in the text; null: it is none. */
+export function readAttemptCode(text: unknown): AttemptCode | null {
+  const sha256 = typeof text === 'string' ? hashCode(text) : null;
+  return sha256 && { code: text as string, sha256 };
+}
+
+/** The code that this browser was given at this checkout; null: none. */
+export function readAttemptCookie(ctx: Context, { publicUrl }: Deps): AttemptCode | null {
+  return readAttemptCode(ctx.cookies.get(cookieName(publicUrl), { signed: false }));
+}
+
+/** The code of another attempt, which the browser keeps from now on. */
+export function giveAttemptCode(ctx: Context, deps: Deps, checkoutCode: string): AttemptCode {
+  const given = readAttemptCode(newCode());
+  if (!given) throw new Error('a new code is no code');
+  keepAttemptCode(ctx, deps, checkoutCode, given);
+  return given;
+}
+
+// `Lax`, not `Strict`: whoever comes by a link of the merchant must keep the code that they have. It goes with no post of another site.
+export function keepAttemptCode(ctx: Context, { publicUrl }: Deps, checkoutCode: string, { code }: AttemptCode): void {
+  if (!isCode(checkoutCode)) throw new Error('a cookie for no checkout');
+  const secure = isPlainLoopback(publicUrl) ? '' : '; Secure';
+  ctx.append(
+    'Set-Cookie',
+    `${cookieName(publicUrl)}=${code}; Path=/pay/${checkoutCode}; Max-Age=${LIFE_SECONDS}${secure}; HttpOnly; SameSite=Lax`,
+  );
+}
+
+function cookieName(publicUrl: string): string {
+  return isPlainLoopback(publicUrl) ? 'malipo_attempt' : '__Secure-malipo_attempt';
+}
+
+/**
+ * Whether another site's page made the browser send this. Browsers that say where a request comes from are believed; without a referrer
+ * some call the origin of our own pages `null`. Whatever a browser says, the form's code must be that of the cookie.
+ */
+export function isFromOtherSite(ctx: Context, { publicUrl }: Deps): boolean {
+  const site = ctx.get('Sec-Fetch-Site');
+  const origin = ctx.get('Origin');
+  if (site !== '' && site !== 'same-origin') return true;
+  return origin !== '' && origin !== 'null' && origin !== new URL(publicUrl).origin;
+}

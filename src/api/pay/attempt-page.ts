@@ -1,0 +1,180 @@
+// The page of one attempt to pay, which its payer alone has the address of: how it stands, what to do, and the receipt.
+import { refusalOfAttempt, stageOf, type AttemptRefusal, type Checkout } from '../../domain/payments/checkout.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
+import { parsePhone } from '../../domain/payments/phone.ts';
+import type { AttemptForPayer, CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import { COUNTRIES } from './operator-instructions.ts';
+import { inLanguage, type Page } from './render.ts';
+import type { TextKey, Values } from './texts.ts';
+import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
+import { amountIn, countdown, maskedPhone, timeIn, timeZoneOfPhone } from './words.ts';
+
+/** How soon the page is read again while a payer acts on the phone, and while they only wait. */
+const REFRESH_SECONDS = 5;
+const SLOW_REFRESH_SECONDS = 15;
+
+export type AttemptVisit = {
+  readonly found: CheckoutForPayer;
+  readonly attempt: AttemptForPayer;
+  /** In the address of this page. */
+  readonly code: string;
+  readonly spoken: Spoken;
+  readonly at: Date;
+};
+
+/** Whether the page of the attempt has a form for another one. */
+export function mayTryAgain(deps: PayDeps, { found, attempt, at }: AttemptVisit): boolean {
+  return stageOf(attempt.collection) === 'over' && refusalOf(deps, found, at) === null;
+}
+
+export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer, at: Date): AttemptRefusal | null {
+  return refusalOfAttempt(checkout, earlier, at, deps.checkouts.secondAttemptWaitMs);
+}
+
+/** `nextCode`: of the attempt that the page offers to make; null: it offers none. */
+export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string | null): Page {
+  const { found, attempt, code, spoken, at } = visit;
+  const { checkout } = found;
+  const { collection } = attempt;
+  const path = `/pay/${checkout.code}`;
+  const told = tell(deps, visit);
+  const isKnown = told.refreshSeconds === null;
+  const isReceipted = collection.state === 'succeeded' || collection.state === 'reversed';
+  return {
+    ...spoken,
+    template: 'status',
+    title: told.heading,
+    values: { ...valuesOfAttempt(deps, visit), ...told.values },
+    here: `${path}/${code}`,
+    refreshSeconds: told.refreshSeconds,
+    data: {
+      ...told,
+      ...purchaseOf(checkout, spoken),
+      ...promptTime(collection, told.steps.length > 0, at),
+      action: path,
+      again: nextCode === null ? null : { attempt: nextCode, of: code },
+      formHref: inLanguage(path, spoken.chosenLanguage),
+      receiptHref: isReceipted ? inLanguage(`${path}/${code}/receipt`, spoken.chosenLanguage) : null,
+      returnUrl: isKnown ? checkout.returnUrl : null,
+      isPaid: collection.state === 'succeeded',
+    },
+  };
+}
+
+export function purchaseOf({ reference, description, ...money }: Checkout, { language }: Spoken) {
+  return { amount: amountIn(language, money), reference, description };
+}
+
+function valuesOfAttempt(deps: PayDeps, { found, attempt: { collection }, spoken }: AttemptVisit): Values {
+  const { phone, operator } = collection;
+  const ussd = COUNTRIES[parsePhone(phone)?.country ?? '']?.approvalsUssd[operator] ?? '';
+  return {
+    ...valuesOf(found, spoken, deps),
+    phone: maskedPhone(phone),
+    operator: OPERATORS[operator].name,
+    ussd,
+  };
+}
+
+type Told = {
+  readonly heading: TextKey;
+  readonly text: TextKey;
+  readonly alert: TextKey | null;
+  readonly addition: TextKey | null;
+  readonly steps: readonly TextKey[];
+  /** Null: nothing more is awaited. */
+  readonly refreshSeconds: number | null;
+  readonly values?: Values;
+};
+
+const QUIET = { alert: null, addition: null, steps: [], refreshSeconds: null } as const;
+
+function tell(deps: PayDeps, visit: AttemptVisit): Told {
+  const { found, attempt } = visit;
+  const { collection } = attempt;
+  const isOneTime = found.checkout.use === 'one_time';
+  const paidTimes = found.earlier.filter((each) => stageOf(each) === 'paid').length;
+  switch (stageOf(collection)) {
+    case 'live':
+      return { ...tellLive(deps, visit), alert: isOneTime && paidTimes > 0 ? 'live.paidBefore' : null };
+    case 'paid':
+      return { ...QUIET, heading: 'paid.title', text: 'paid.text', alert: paidTimes > 1 ? 'paid.twice' : null };
+    case 'returned':
+      return { ...QUIET, heading: 'returned.title', text: 'returned.text' };
+    case 'undecided': {
+      const text = isOneTime ? 'undecided.text' : 'failure.unknown';
+      return { ...QUIET, heading: 'undecided.title', text, refreshSeconds: SLOW_REFRESH_SECONDS };
+    }
+    case 'over':
+      return tellOver(deps, visit);
+  }
+}
+
+function tellLive(deps: PayDeps, visit: AttemptVisit): Omit<Told, 'alert'> {
+  const { state, promptExpiresAt } = visit.attempt.collection;
+  const live = { addition: null, steps: [], refreshSeconds: REFRESH_SECONDS } as const;
+  if (state === 'initiated') return { ...live, heading: 'starting.title', text: 'starting.text' };
+  const isOpen = state === 'prompted' && promptExpiresAt !== null && promptExpiresAt > visit.at;
+  if (!isOpen) return { ...live, heading: 'checking.title', text: 'checking.text' };
+  const where: TextKey = valuesOfAttempt(deps, visit)['ussd'] === '' ? 'steps.menu' : 'steps.dial';
+  const steps: TextKey[] = ['steps.open', 'steps.check', 'steps.pin', where, 'steps.number'];
+  return { ...live, heading: 'prompted.title', text: 'prompted.text', steps };
+}
+
+function tellOver(deps: PayDeps, { found, attempt, spoken, at }: AttemptVisit): Told {
+  const { failureCode, phone } = attempt.collection;
+  const over = { ...QUIET, heading: 'over.title', text: `failure.${failureCode ?? 'unknown'}` } as const;
+  const refusal = refusalOf(deps, found, at);
+  switch (refusal?.kind) {
+    case undefined:
+      return over;
+    case 'completed':
+      return { ...over, addition: 'over.elsewhere' };
+    case 'cancelled':
+    case 'expired':
+      return { ...over, addition: 'over.closed' };
+    case 'live':
+      return { ...over, addition: 'over.busy', refreshSeconds: REFRESH_SECONDS };
+    case 'undecided':
+      return { ...over, addition: 'doubt.text', refreshSeconds: SLOW_REFRESH_SECONDS };
+    case 'waiting': {
+      const time = timeIn(spoken.language, refusal.until, timeZoneOfPhone(phone));
+      return { ...over, addition: 'over.waiting', refreshSeconds: SLOW_REFRESH_SECONDS, values: { time } };
+    }
+  }
+}
+
+function promptTime({ promptExpiresAt }: Collection, isShown: boolean, at: Date) {
+  if (!isShown || promptExpiresAt === null) return { secondsLeft: null, countdown: null };
+  const leftMs = promptExpiresAt.getTime() - at.getTime();
+  return { secondsLeft: Math.max(0, Math.ceil(leftMs / 1000)), countdown: countdown(leftMs) };
+}
+
+/** Null: there is no receipt of what was never paid. */
+export function receiptPage(deps: PayDeps, visit: AttemptVisit): Page | null {
+  const { found, attempt, code, spoken } = visit;
+  const { collection, operatorReceipt, paidAt } = attempt;
+  if (operatorReceipt === null || paidAt === null) return null;
+  const { checkout, merchantName } = found;
+  const here = `/pay/${checkout.code}/${code}`;
+  return {
+    ...spoken,
+    template: 'receipt',
+    title: 'receipt.title',
+    values: valuesOfAttempt(deps, visit),
+    here: `${here}/receipt`,
+    data: {
+      ...purchaseOf(checkout, spoken),
+      merchant: merchantName,
+      paidAt: paidAt.toISOString(),
+      paidAtText: timeIn(spoken.language, paidAt, timeZoneOfPhone(collection.phone)),
+      maskedPhone: maskedPhone(collection.phone),
+      operatorReceipt,
+      collectionId: collection.id,
+      isReturned: collection.state === 'reversed',
+      statusHref: inLanguage(here, spoken.chosenLanguage),
+      returnUrl: checkout.returnUrl,
+    },
+  };
+}

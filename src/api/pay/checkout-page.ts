@@ -1,0 +1,128 @@
+// The page at a checkout's address: the form to pay, or why nothing is paid there now; and the pages of refusals.
+import type { DomainError } from '../../domain/errors.ts';
+import type { AttemptRefusal } from '../../domain/payments/checkout.ts';
+import type { CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import { HTTP_STATUS } from '../errors.ts';
+import { purchaseOf } from './attempt-page.ts';
+import { inLanguage, type Page } from './render.ts';
+import type { TextKey, Values } from './texts.ts';
+import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
+import { timeIn, timeZoneOf } from './words.ts';
+
+const REFRESH_SECONDS = 10;
+
+export type FormState = {
+  /** Of the attempt that the form makes. */
+  readonly attempt: string;
+  /** What was typed. */
+  readonly phone?: string;
+  readonly error?: TextKey;
+  /** The address of the receipt of an earlier payment of this browser's. */
+  readonly lastPayment?: string | null;
+};
+
+export function formPage(deps: PayDeps, found: CheckoutForPayer, spoken: Spoken, form: FormState): Page {
+  const { checkout } = found;
+  const here = `/pay/${checkout.code}`;
+  const timeZone = timeZoneOf(checkout.currency, deps.checkouts.coverage);
+  const until = checkout.expiresAt && timeIn(spoken.language, checkout.expiresAt, timeZone);
+  return {
+    ...spoken,
+    template: 'form',
+    ...(form.error && { status: 400 }),
+    title: form.error ? 'error.title' : 'form.title',
+    values: { ...valuesOf(found, spoken, deps), ...(until !== null && { time: until }) },
+    here,
+    data: {
+      ...purchaseOf(checkout, spoken),
+      action: here,
+      attempt: form.attempt,
+      phone: form.phone ?? '',
+      error: form.error ?? null,
+      until,
+      lastPayment: form.lastPayment ?? null,
+    },
+  };
+}
+
+const CLOSED: Readonly<Record<AttemptRefusal['kind'], readonly [number, TextKey, TextKey]>> = {
+  completed: [200, 'completed.title', 'completed.text'],
+  cancelled: [410, 'cancelled.title', 'cancelled.text'],
+  expired: [410, 'expired.title', 'expired.text'],
+  live: [200, 'busy.title', 'busy.text'],
+  undecided: [200, 'doubt.title', 'doubt.text'],
+  waiting: [200, 'waiting.title', 'over.waiting'],
+};
+const CONFLICT = 409;
+
+/** Instead of the form. `isRefusal`: somebody tried to pay all the same. */
+export function closedPage(
+  deps: PayDeps,
+  found: CheckoutForPayer,
+  spoken: Spoken,
+  { refusal, isRefusal }: { readonly refusal: AttemptRefusal; readonly isRefusal: boolean },
+): Page {
+  const { checkout } = found;
+  const [status, heading, text] = CLOSED[refusal.kind];
+  const path = `/pay/${checkout.code}`;
+  const timeZone = timeZoneOf(checkout.currency, deps.checkouts.coverage);
+  const time = refusal.kind === 'waiting' ? timeIn(spoken.language, refusal.until, timeZone) : '';
+  const isAwaited = refusal.kind === 'live' || refusal.kind === 'waiting';
+  return {
+    ...spoken,
+    template: 'message',
+    status: isRefusal && status === 200 ? CONFLICT : status,
+    title: heading,
+    values: { ...valuesOf(found, spoken, deps), time },
+    here: path,
+    // The answer to a post is not asked for again by itself.
+    refreshSeconds: isAwaited && !isRefusal ? REFRESH_SECONDS : null,
+    data: {
+      heading,
+      texts: [text],
+      formHref: isAwaited ? inLanguage(path, spoken.chosenLanguage) : null,
+      returnUrl: refusal.kind === 'completed' ? checkout.returnUrl : null,
+      requestId: null,
+    },
+  };
+}
+
+const REFUSALS: Readonly<Partial<Record<DomainError['category'], readonly [TextKey, TextKey]>>> = {
+  not_found: ['unknown.title', 'unknown.text'],
+  rate_limited: ['limited.title', 'limited.text'],
+  forbidden: ['stale.title', 'stale.text'],
+  unavailable: ['away.title', 'away.text'],
+  internal: ['failed.title', 'failed.text'],
+};
+const MINUTE_SECONDS = 60;
+
+/** What a payer is told of an error, in place of the JSON that a program gets. `formHref`: where to begin again; null: nowhere. */
+export function errorPage(
+  error: DomainError,
+  spoken: Spoken,
+  {
+    here,
+    formHref,
+    requestId,
+  }: { readonly here: string; readonly formHref: string | null; readonly requestId: string },
+): Page {
+  // A request that our own pages cannot have made.
+  const [heading, text] = REFUSALS[error.category] ?? ['stale.title', 'stale.text'];
+  const minutes = Math.ceil((error.retryAfterSeconds ?? MINUTE_SECONDS) / MINUTE_SECONDS);
+  const values: Values = { minutes: String(minutes), id: requestId };
+  return {
+    ...spoken,
+    template: 'message',
+    status: HTTP_STATUS[error.category],
+    title: heading,
+    values,
+    here,
+    data: {
+      heading,
+      texts: [text],
+      formHref: error.category === 'not_found' ? null : formHref,
+      returnUrl: null,
+      requestId: error.category === 'internal' ? requestId : null,
+    },
+  };
+}

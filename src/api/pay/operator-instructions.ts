@@ -1,0 +1,21 @@
+// What payers are told about each operator and country, as data.
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+
+type Country = {
+  readonly timeZone: string;
+  /** What to dial for the list of requests that wait; null: not sure, and the menu or app is named. */
+  readonly approvalsUssd: Readonly<Record<OperatorId, string | null>>;
+  /** A number as people there write it, for the hint. */
+  readonly example: string;
+};
+
+/** By ISO 3166-1 alpha-2: every country of the operator catalogue. */
+export const COUNTRIES: Readonly<Record<string, Country>> = {
+  UG: { timeZone: 'Africa/Kampala', approvalsUssd: { 'mtn-momo': '*165#' }, example: '0772 123456' },
+  RW: { timeZone: 'Africa/Kigali', approvalsUssd: { 'mtn-momo': '*182*7*1#' }, example: '078 812 3456' },
+  CM: { timeZone: 'Africa/Douala', approvalsUssd: { 'mtn-momo': null }, example: '6 70 12 34 56' },
+  CI: { timeZone: 'Africa/Abidjan', approvalsUssd: { 'mtn-momo': null }, example: '05 04 12 34 56' },
+  BJ: { timeZone: 'Africa/Porto-Novo', approvalsUssd: { 'mtn-momo': null }, example: '01 97 12 34 56' },
+  GH: { timeZone: 'Africa/Accra', approvalsUssd: { 'mtn-momo': '*170#' }, example: '024 123 4567' },
+  ZM: { timeZone: 'Africa/Lusaka', approvalsUssd: { 'mtn-momo': null }, example: '096 123 4567' },
+};

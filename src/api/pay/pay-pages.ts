@@ -1,0 +1,248 @@
+// The hosted checkout under /pay: its pages for payers, without any script that they need.
+import { DomainError } from '../../domain/errors.ts';
+import { attemptKey, AttemptRefused, stageOf, type Checkout } from '../../domain/payments/checkout.ts';
+import { readPayerPhone } from '../../domain/payments/payer-phone.ts';
+import {
+  findAttemptForPayer,
+  findCheckoutForPayer,
+  type AttemptForPayer,
+  type CheckoutForPayer,
+} from '../../queries/payments/checkout.ts';
+import { checkoutLimits } from '../../security/attempt-limit.ts';
+import { isCode } from '../../security/token.ts';
+import { addressOf, type ApiMiddleware } from '../context.ts';
+import { mediaTypeUnsupported, routeNotFound } from '../errors.ts';
+import { parseForm } from '../form.ts';
+import { readFormText } from '../middleware/body.ts';
+import {
+  giveAttemptCode,
+  isFromOtherSite,
+  keepAttemptCode,
+  readAttemptCode,
+  readAttemptCookie,
+  type AttemptCode,
+} from './attempt-code.ts';
+import { mayTryAgain, receiptPage, refusalOf, statusPage, type AttemptVisit } from './attempt-page.ts';
+import { closedPage, errorPage, formPage } from './checkout-page.ts';
+import { inLanguage, SCRIPT_PATH, sendPage, sendScript } from './render.ts';
+import type { TextKey } from './texts.ts';
+import { spokenTo, type Context, type PayDeps, type Spoken } from './visit.ts';
+
+const PREFIX = '/pay/';
+const PATH = /^\/pay\/([0-9a-z]{32})(?:\/([0-9a-z]{32})(\/receipt)?)?$/;
+/** Errors about what a payer typed, which the form shows again. */
+const FORM_ERRORS: Readonly<Record<string, TextKey>> = {
+  phone_invalid: 'error.phone.invalid',
+  phone_unsupported: 'error.phone.unsupported',
+  amount_out_of_bounds: 'error.amount',
+};
+
+export function isPayPage({ path }: { readonly path: string }): boolean {
+  return path.startsWith(PREFIX);
+}
+
+/** Passes on what is not under /pay/. Throws what `respondWithPage` then tells the payer. */
+export function servePayPages(deps: PayDeps): ApiMiddleware {
+  return async (ctx, next) => {
+    if (!isPayPage(ctx)) {
+      await next();
+      return;
+    }
+    const [, code = '', attemptCode, receipt] = PATH.exec(ctx.path) ?? [];
+    const isScript = ctx.path === SCRIPT_PATH;
+    if (!isScript && !isCode(code)) throw routeNotFound();
+    requireMethod(ctx, !isScript && attemptCode === undefined ? ['GET', 'POST'] : ['GET']);
+    if (isScript) sendScript(ctx);
+    else if (ctx.method === 'POST') await pay(ctx, deps, code);
+    else if (attemptCode === undefined) await showCheckout(ctx, deps, code);
+    else await showAttempt(ctx, deps, { code, attemptCode, isReceipt: receipt !== undefined });
+  };
+}
+
+/** Tells a payer of an error: a page in place of JSON. */
+export function respondWithPage(ctx: Context, deps: Pick<PayDeps, 'environment'>, error: DomainError): void {
+  const spoken = spokenTo(ctx, deps, ctx.query['lang']);
+  const [, code] = PATH.exec(ctx.path) ?? [];
+  const here = code === undefined ? PREFIX : `${PREFIX}${code}`;
+  const formHref = code === undefined ? null : inLanguage(here, spoken.chosenLanguage);
+  sendPage(ctx, errorPage(error, spoken, { here, formHref, requestId: ctx.state.requestId }));
+}
+
+function requireMethod(ctx: Context, methods: readonly string[]): void {
+  if (methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method)) return;
+  ctx.set('Allow', ['GET', 'HEAD', ...methods.filter((method) => method !== 'GET')].join(', '));
+  throw new DomainError('method_not_allowed', `This page answers to ${methods.join(' and ')}.`);
+}
+
+async function findCheckout({ db }: PayDeps, code: string): Promise<CheckoutForPayer> {
+  const found = await findCheckoutForPayer(db, code);
+  if (!found) throw new DomainError('checkout_not_found', 'There is no checkout at this address.');
+  return found;
+}
+
+async function showCheckout(ctx: Context, deps: PayDeps, code: string): Promise<void> {
+  const spoken = spokenTo(ctx, deps, ctx.query['lang']);
+  const found = await findCheckout(deps, code);
+  const kept = readAttemptCookie(ctx, deps);
+  const own = kept && (await findAttemptForPayer(deps.db, found.checkout, kept.sha256));
+  if (kept && own && leadsToItsPage(found.checkout, own)) {
+    redirect(ctx, attemptPath(found.checkout, kept, spoken));
+    return;
+  }
+  const refusal = refusalOf(deps, found, new Date());
+  if (refusal) {
+    sendPage(ctx, closedPage(deps, found, spoken, { refusal, isRefusal: false }));
+    return;
+  }
+  const attempt = nextCode(ctx, deps, code, own ? null : kept);
+  const wasPaid = own !== null && stageOf(own.collection) === 'paid';
+  const lastPayment = kept && wasPaid ? attemptPath(found.checkout, kept, spoken) : null;
+  sendPage(ctx, formPage(deps, found, spoken, { attempt, lastPayment }));
+}
+
+/** Whoever has paid, or is about to, sees how that stands. Where one can pay again, only while it is under way. */
+function leadsToItsPage({ use }: Checkout, { collection }: AttemptForPayer): boolean {
+  const stage = stageOf(collection);
+  return use === 'reusable' ? stage === 'live' : stage !== 'over';
+}
+
+// A code that made no attempt yet stays: two tabs, or a page that was loaded again, make one attempt together.
+function nextCode(ctx: Context, deps: PayDeps, checkoutCode: string, unused: AttemptCode | null): string {
+  if (unused === null) return giveAttemptCode(ctx, deps, checkoutCode).code;
+  keepAttemptCode(ctx, deps, checkoutCode, unused);
+  return unused.code;
+}
+
+async function showAttempt(
+  ctx: Context,
+  deps: PayDeps,
+  {
+    code,
+    attemptCode,
+    isReceipt,
+  }: { readonly code: string; readonly attemptCode: string; readonly isReceipt: boolean },
+): Promise<void> {
+  const spoken = spokenTo(ctx, deps, ctx.query['lang']);
+  const found = await findCheckout(deps, code);
+  const given = readAttemptCode(attemptCode);
+  const attempt = given && (await findAttemptForPayer(deps.db, found.checkout, given.sha256));
+  if (!attempt) throw new DomainError('checkout_not_found', 'There is no attempt at this address.');
+  const visit: AttemptVisit = { found, attempt, code: attemptCode, spoken, at: new Date() };
+  if (isReceipt) {
+    const page = receiptPage(deps, visit);
+    if (!page) throw new DomainError('checkout_not_found', 'There is no receipt of what was not paid.');
+    sendPage(ctx, page);
+    return;
+  }
+  sendPage(ctx, statusPage(deps, visit, mayTryAgain(deps, visit) ? await codeForAnother(ctx, deps, found) : null));
+}
+
+async function codeForAnother(ctx: Context, deps: PayDeps, { checkout }: CheckoutForPayer): Promise<string> {
+  const kept = readAttemptCookie(ctx, deps);
+  const isUsed = kept !== null && (await findAttemptForPayer(deps.db, checkout, kept.sha256)) !== null;
+  return nextCode(ctx, deps, checkout.code, isUsed ? null : kept);
+}
+
+/** A form was posted. However often that happens, and whatever became of the answer, one code makes one attempt. */
+async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
+  if (isFromOtherSite(ctx, deps)) throw stale('from another site');
+  const fields = await readFields(ctx);
+  const spoken = spokenTo(ctx, deps, fields['lang']);
+  const attempt = readAttemptCode(fields['attempt']);
+  if (!attempt || readAttemptCookie(ctx, deps)?.code !== attempt.code) throw stale('the cookie is not of the form');
+  const found = await findCheckout(deps, code);
+  const typed = typeof fields['phone'] === 'string' ? fields['phone'].trim() : '';
+  if (await findAttemptForPayer(deps.db, found.checkout, attempt.sha256)) {
+    redirect(ctx, attemptPath(found.checkout, attempt, spoken));
+    return;
+  }
+  const showError = (error: TextKey) => {
+    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error }));
+  };
+  const phone = await phoneOf(deps, found, fields['again'], typed);
+  if (phone === null) {
+    showError(typed === '' ? 'error.phone.missing' : 'error.phone.invalid');
+    return;
+  }
+  try {
+    await makeAttempt(deps, found, { attempt, phone, address: addressOf(ctx) });
+    redirect(ctx, attemptPath(found.checkout, attempt, spoken));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const formError = FORM_ERRORS[error.code];
+    if (error instanceof AttemptRefused)
+      sendPage(ctx, closedPage(deps, found, spoken, { refusal: error.refusal, isRefusal: true }));
+    else if (formError) showError(formError);
+    // The same form was posted twice at once: whoever came first makes the attempt, and its page says what became of it.
+    else if (error.type === 'idempotency_error')
+      redirect(ctx, inLanguage(`${PREFIX}${found.checkout.code}`, spoken.chosenLanguage));
+    else throw error;
+  }
+}
+
+async function readFields(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFormText(ctx);
+  if (text === null) throw mediaTypeUnsupported();
+  return parseForm(text);
+}
+
+/** What was typed or, to try again, the phone of the payer's earlier attempt, which no page shows in full. Null: no phone. */
+async function phoneOf(
+  deps: PayDeps,
+  { checkout }: CheckoutForPayer,
+  again: unknown,
+  typed: string,
+): Promise<string | null> {
+  const earlier = readAttemptCode(again);
+  if (earlier) return (await findAttemptForPayer(deps.db, checkout, earlier.sha256))?.collection.phone ?? null;
+  const read = readPayerPhone(typed, checkout.currency, deps.checkouts.coverage);
+  return read.kind === 'phone' ? read.digits : null;
+}
+
+type NewAttempt = { readonly attempt: AttemptCode; readonly phone: string; readonly address: string | null };
+
+async function makeAttempt(
+  deps: PayDeps,
+  { checkout }: CheckoutForPayer,
+  { attempt, phone, address }: NewAttempt,
+): Promise<void> {
+  const { merchantId } = checkout;
+  const limits = checkoutLimits({
+    checkoutId: checkout.id,
+    isReusable: checkout.use === 'reusable',
+    phone,
+    address,
+    maxPerAddress: deps.checkouts.attemptsPerAddress,
+  });
+  const created = await deps.payments.createCollection({
+    merchantId,
+    merchantCurrency: checkout.currency,
+    idempotencyKey: attemptKey(checkout.id, attempt.sha256),
+    request: {
+      phone,
+      amountMinor: checkout.amountMinor,
+      reference: checkout.reference,
+      currency: null,
+      description: checkout.description,
+      metadata: checkout.metadata,
+    },
+    isAcceptingWork: deps.isAcceptingWork(merchantId),
+    attempt: { checkoutId: checkout.id, codeSha256: attempt.sha256, limits },
+    at: new Date(),
+  });
+  if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
+}
+
+function attemptPath({ code }: Checkout, attempt: AttemptCode, { chosenLanguage }: Spoken): string {
+  return inLanguage(`${PREFIX}${code}/${attempt.code}`, chosenLanguage);
+}
+
+function redirect(ctx: Context, path: string): void {
+  ctx.status = 303;
+  ctx.set('Location', path);
+  ctx.body = '';
+}
+
+function stale(reason: string): DomainError {
+  return new DomainError('permission_denied', 'This form did not come from our page.', { reason });
+}

@@ -1,0 +1,21 @@
+// What the pages of checkouts say, in Luganda: only where we are sure of the words. What is missing is said in English.
+import type { Texts } from './texts.ts';
+
+export const LUGANDA: Texts = {
+  language: 'Luganda',
+  languages: 'Olulimi',
+  'form.title': 'Sasula {merchant}',
+  'form.amount': 'Omuwendo',
+  'form.phone': 'Ennamba yo eya mobile money',
+  'form.pay': 'Sasula {amount}',
+  'error.phone.missing': 'Wandiika ennamba yo eya mobile money.',
+  'prompted.title': 'Kakasa ku ssimu yo',
+  'steps.title': 'Eky’okukola',
+  'live.check': 'Kebera nate',
+  'paid.title': 'Kisasuddwa',
+  'over.title': 'Tekisasuddwa',
+  'over.other': 'Kozesa ennamba endala',
+  'return.link': 'Ddayo ku {merchant}',
+  'completed.title': 'Kino kisasuddwa',
+  'page.open': 'Ggulawo omuko nate',
+};

@@ -1,0 +1,44 @@
+// A visit to a checkout: what its address names, in which language, and the words that its pages are made of.
+import type { ApiDeps, ApiMiddleware } from '../context.ts';
+import type { CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
+import type { Page } from './render.ts';
+import { LANGUAGES, languageOf, type Language, type Values } from './texts.ts';
+import { amountIn, examplePhone } from './words.ts';
+
+export type Context = Parameters<ApiMiddleware>[0];
+
+export type PayDeps = Pick<
+  ApiDeps,
+  'db' | 'environment' | 'publicUrl' | 'payments' | 'isAcceptingWork' | 'offer' | 'checkouts'
+>;
+
+export type Spoken = Pick<Page, 'language' | 'chosenLanguage' | 'isTest'>;
+
+/** The language that the address or the form names, or the first of the browser's that we have. */
+export function spokenTo(ctx: Context, { environment }: Pick<PayDeps, 'environment'>, named: unknown): Spoken {
+  const chosenLanguage = languageOf(named);
+  return { chosenLanguage, language: chosenLanguage ?? preferredLanguage(ctx), isTest: environment === 'test' };
+}
+
+function preferredLanguage(ctx: Context): Language {
+  ctx.vary('Accept-Language');
+  return languageOf(ctx.acceptsLanguages([...LANGUAGES])) ?? 'en';
+}
+
+/** What every text about this checkout may name. */
+export function valuesOf(
+  { checkout, merchantName }: CheckoutForPayer,
+  { language }: Spoken,
+  { checkouts: { coverage } }: PayDeps,
+): Values {
+  return {
+    merchant: merchantName,
+    amount: amountIn(language, checkout),
+    reference: checkout.reference,
+    example: examplePhone(checkout.currency, coverage),
+    operators: operatorsOf(checkout.currency, coverage)
+      .map((operator) => OPERATORS[operator].name)
+      .join(', '),
+  };
+}

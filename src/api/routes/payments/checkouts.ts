@@ -1,0 +1,114 @@
+// Checkouts in the console: create, list, fetch, cancel. Their pages are in src/api/pay.
+import type { MerchantId } from '../../../domain/ids.ts';
+import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts';
+import { getNamedCheckout, listNamedCheckouts } from '../../../queries/payments/checkout.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
+import { pageObject } from '../../schemas/page.ts';
+import {
+  checkoutFilter,
+  checkoutListSchema,
+  checkoutObject,
+  checkoutSchema,
+  checkoutWithAttemptsObject,
+  checkoutWithAttemptsSchema,
+  createCheckoutSchema,
+  listCheckoutsSchema,
+  newCheckoutObject,
+  toCheckoutRequest,
+} from '../../schemas/payments/checkout.ts';
+
+const TAG = 'Console checkouts';
+const PATH = '/v1/console/checkouts';
+const BODY_CODES = { amount: { range: 'amount_out_of_bounds' } } as const;
+
+export function checkoutRoutes(deps: ApiDeps): Route[] {
+  return [createRoute(deps), listRoute(deps), fetchRoute(deps), cancelRoute(deps)];
+}
+
+function createRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: PATH,
+    operationId: 'createCheckout',
+    tag: TAG,
+    summary: 'Create a page at which a payer pays',
+    description:
+      'Send its `url` to the payer, or show it as a QR code. Each attempt to pay makes a collection, with the events of any collection.',
+    access: { roles: ['maker'] },
+    isIdempotent: true,
+    body: createCheckoutSchema,
+    bodyCodes: BODY_CODES,
+    response: { status: 201, description: 'It takes payments from now on.', schema: checkoutSchema },
+    errors: ['amount_out_of_bounds'],
+    handle: async ({ by, idempotencyKey, body }) => ({
+      stored: await deps.payments.createCheckout({
+        by,
+        idempotencyKey,
+        request: toCheckoutRequest(body),
+        present: (checkout, createdBy) => newCheckoutObject(checkout, createdBy, deps.publicUrl),
+        at: new Date(),
+      }),
+    }),
+  });
+}
+
+function listRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: PATH,
+    operationId: 'listCheckouts',
+    tag: TAG,
+    summary: 'List checkouts, newest first',
+    description:
+      'A page looks through so many checkouts and no more: with `state` it may have fewer entries than `limit`, or none, and still a ' +
+      '`next_cursor`.',
+    access: 'session',
+    query: listCheckoutsSchema,
+    response: { status: 200, description: 'One page.', schema: checkoutListSchema },
+    handle: async ({ merchantId, query }) => {
+      const at = new Date();
+      const page = await listNamedCheckouts(deps.db, merchantId, checkoutFilter(query), { limit: query.limit, at });
+      return { body: pageObject(page, (each) => checkoutObject(each, deps.publicUrl, at)) };
+    },
+  });
+}
+
+function fetchRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: `${PATH}/{id}`,
+    operationId: 'getCheckout',
+    tag: TAG,
+    summary: 'Fetch one checkout with the attempts to pay it',
+    access: 'session',
+    idPrefix: 'chk',
+    response: { status: 200, description: 'The checkout.', schema: checkoutWithAttemptsSchema },
+    errors: ['checkout_not_found'],
+    handle: async ({ merchantId, id }) => ({ body: await show(deps, merchantId, id) }),
+  });
+}
+
+function cancelRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: `${PATH}/{id}/cancel`,
+    operationId: 'cancelCheckout',
+    tag: TAG,
+    summary: 'Take no more payments at a checkout',
+    description:
+      'A prompt that is on a payer’s phone already can still be approved. A repeated call changes nothing and is no error.',
+    access: { roles: ['maker'] },
+    idPrefix: 'chk',
+    response: { status: 200, description: 'The checkout as it then stands.', schema: checkoutWithAttemptsSchema },
+    errors: ['checkout_not_found', 'state_conflict'],
+    handle: async ({ merchantId, id, by }) => {
+      await cancelCheckout(deps.db, { by, id, at: new Date() });
+      return { body: await show(deps, merchantId, id) };
+    },
+  });
+}
+
+async function show({ db, publicUrl }: ApiDeps, merchantId: MerchantId, id: string) {
+  return checkoutWithAttemptsObject(await getNamedCheckout(db, merchantId, id), publicUrl, new Date());
+}

@@ -1,0 +1,218 @@
+// Checkouts on the wire.
+import { z } from 'zod';
+import {
+  CHECKOUT_STATES,
+  CHECKOUT_USES,
+  checkoutState,
+  MAX_RETURN_URL_LENGTH,
+  MOST_COUNTED_PAID,
+  MOST_SHOWN_ATTEMPTS,
+  type Checkout,
+} from '../../../domain/payments/checkout.ts';
+import type { KnownPerson } from '../../../domain/accounts/member.ts';
+import { failure as failureOf } from '../../../domain/payments/failure.ts';
+import { isId } from '../../../domain/ids.ts';
+import { isFinal } from '../../../domain/payments/payment.ts';
+import type { CheckoutRequest } from '../../../operations/payments/create-checkout.ts';
+import type { getNamedCheckout, NamedCheckout } from '../../../queries/payments/checkout.ts';
+import { knownPerson } from '../accounts/person.ts';
+import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
+import { amount, idOf, instant, metadata, printable, time } from '../primitives.ts';
+import { definedFields } from '../../validation.ts';
+import { collectionState } from './collection.ts';
+import {
+  currency,
+  failure,
+  operator,
+  paymentFields,
+  paymentFilters,
+  shownAmount,
+  shownDescription,
+  shownMetadata,
+  shownPhone,
+  shownReference,
+} from './payment.ts';
+
+const RETURN_URL_MESSAGE = `return_url must be an https address without a name or password in it, of at most ${MAX_RETURN_URL_LENGTH} characters.`;
+const RETURN_URL_EXAMPLE = 'https://shop.example/orders/1042';
+const checkoutUse = z.enum(CHECKOUT_USES).meta({
+  id: 'CheckoutUse',
+  description: '`one_time` is for one payment; `reusable` takes any number of them, such as a code at a till.',
+});
+const state = z.enum(CHECKOUT_STATES).meta({
+  id: 'CheckoutState',
+  description:
+    '`completed`: one-time, and a payment came in, also if it went back later. `expired` and `cancelled` take no other attempt; one that ' +
+    'is under way may still be paid.',
+});
+
+/** Visible ASCII alone, so that what people see of it is what it is. */
+function isReturnUrl(text: string): boolean {
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || text.length > MAX_RETURN_URL_LENGTH) return false;
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.username === '' && url.password === '' && (url.protocol === 'https:' || isLoopback(url));
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+export const createCheckoutSchema = z
+  .strictObject({
+    amount,
+    reference: paymentFields.reference.meta({
+      description: 'Yours; need not be unique. Every collection that is made here has it.',
+      example: 'INV-1042',
+    }),
+    currency: paymentFields.currency,
+    description: printable('description', 120)
+      .optional()
+      .meta({ description: 'Shown to whoever pays.', example: 'Two bags of maize' }),
+    metadata: metadata
+      .optional()
+      .meta({ description: 'As of a collection: every one that is made here has it.', example: { order: '1042' } }),
+    use: checkoutUse.default('one_time'),
+    expires_at: instant('expires_at').optional().meta({
+      description: '5 minutes to 366 days ahead. Without it: a one-time checkout after 7 days, a reusable one never.',
+    }),
+    return_url: z
+      .string({ error: (issue) => (issue.input === undefined ? undefined : 'return_url must be text.') })
+      .refine(isReturnUrl, { error: RETURN_URL_MESSAGE })
+      .optional()
+      .meta({
+        description:
+          'Yours: linked to, as it is, once it is known how an attempt ended. That somebody comes from there proves no payment. `http` only ' +
+          'to this machine, in the test environment.',
+        example: RETURN_URL_EXAMPLE,
+        maxLength: MAX_RETURN_URL_LENGTH,
+        pattern: '^https?://[\\x21-\\x7e]+$',
+      }),
+  })
+  .meta({ id: 'CreateCheckout' });
+
+export function toCheckoutRequest(body: z.output<typeof createCheckoutSchema>): CheckoutRequest {
+  return {
+    amountMinor: BigInt(body.amount),
+    reference: body.reference,
+    currency: body.currency ?? null,
+    description: body.description ?? null,
+    metadata: body.metadata ?? {},
+    use: body.use,
+    returnUrl: body.return_url ?? null,
+    expiresAt: body.expires_at ?? null,
+  };
+}
+
+const checkoutFields = {
+  id: idOf('chk'),
+  url: z.url().meta({
+    description:
+      'Where payers pay, for a link or a QR code. Whoever has it can see what is to be paid, and try to pay.',
+    example: 'https://pay.example/pay/3f9k2m7q0r5t8w1x4z6a9c2e5g7j0m3p',
+    override: { type: 'string', format: 'uri' },
+  }),
+  state,
+  amount: shownAmount,
+  currency,
+  reference: shownReference,
+  description: shownDescription,
+  metadata: shownMetadata,
+  use: checkoutUse,
+  return_url: z.string().nullable().meta({ example: RETURN_URL_EXAMPLE }),
+  paid_count: z
+    .int()
+    .min(0)
+    .max(MOST_COUNTED_PAID)
+    .meta({
+      description:
+        `How many attempts were paid, also those whose money went back since; ${MOST_COUNTED_PAID} means that many or more. More than 1 ` +
+        'of a one-time checkout: a payment came in late, after another attempt. Refund one of them.',
+      example: 0,
+    }),
+  expires_at: time.nullable().meta({ description: 'Null: never.' }),
+  cancelled_at: time.nullable().meta({ example: null }),
+  created_at: time,
+  created_by: knownPerson,
+};
+
+export const checkoutSchema = z.strictObject(checkoutFields).meta({ id: 'Checkout' });
+export const checkoutListSchema = pageSchema(checkoutSchema, 'CheckoutList');
+
+const attemptSchema = z
+  .strictObject({
+    collection_id: idOf('col'),
+    state: collectionState,
+    phone: shownPhone,
+    operator,
+    failure,
+    created_at: time,
+    completed_at: time.nullable().meta({ description: 'Null while its outcome is awaited.' }),
+  })
+  .meta({ id: 'CheckoutAttempt' });
+
+export const checkoutWithAttemptsSchema = z
+  .strictObject({
+    ...checkoutFields,
+    attempts: z.array(attemptSchema).max(MOST_SHOWN_ATTEMPTS).meta({ description: 'The newest, newest first.' }),
+  })
+  .meta({ id: 'CheckoutWithAttempts' });
+
+export const listCheckoutsSchema = z.strictObject({
+  ...pageQuery((id) => isId('chk', id)).shape,
+  state: state.optional(),
+  reference: paymentFilters.reference,
+  ...timeFilters,
+});
+
+export function checkoutFilter({ state: wanted, reference, ...range }: z.output<typeof listCheckoutsSchema>) {
+  return { ...definedFields({ state: wanted, reference }), ...rangeOf(range) };
+}
+
+/** The checkout as one of the merchant's people sees it. */
+export function checkoutObject(
+  { checkout, paidCount, createdBy }: Pick<NamedCheckout, 'checkout' | 'paidCount' | 'createdBy'>,
+  publicUrl: string,
+  at: Date,
+) {
+  return {
+    id: checkout.id,
+    url: checkoutUrl(publicUrl, checkout),
+    state: checkoutState(checkout, paidCount > 0, at),
+    amount: Number(checkout.amountMinor),
+    currency: checkout.currency,
+    reference: checkout.reference,
+    description: checkout.description,
+    metadata: checkout.metadata,
+    use: checkout.use,
+    return_url: checkout.returnUrl,
+    paid_count: paidCount,
+    expires_at: checkout.expiresAt?.toISOString() ?? null,
+    cancelled_at: checkout.cancelledAt?.toISOString() ?? null,
+    created_at: checkout.createdAt.toISOString(),
+    created_by: createdBy,
+  };
+}
+
+export function newCheckoutObject(checkout: Checkout, createdBy: KnownPerson, publicUrl: string) {
+  return checkoutObject({ checkout, createdBy, paidCount: 0 }, publicUrl, checkout.createdAt);
+}
+
+export function checkoutWithAttemptsObject(
+  named: Awaited<ReturnType<typeof getNamedCheckout>>,
+  publicUrl: string,
+  at: Date,
+) {
+  const attempts = named.attempts.map(({ collectionId, failureCode, createdAt, updatedAt, ...attempt }) => ({
+    collection_id: collectionId,
+    ...attempt,
+    failure: failureCode === null ? null : failureOf(failureCode),
+    created_at: createdAt.toISOString(),
+    completed_at: isFinal(attempt.state) ? updatedAt.toISOString() : null,
+  }));
+  return { ...checkoutObject(named, publicUrl, at), attempts };
+}
+
+function checkoutUrl(publicUrl: string, { code }: Checkout): string {
+  return new URL(`/pay/${code}`, publicUrl).href;
+}

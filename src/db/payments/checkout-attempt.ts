@@ -1,0 +1,98 @@
+// Rows of attempts to pay a checkout, each with the collection that it made.
+import type { CheckoutId, CollectionId, MerchantId } from '../../domain/ids.ts';
+import type { Attempt, Checkout } from '../../domain/payments/checkout.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+
+const INSERT = statement(
+  'checkout_attempt_insert',
+  `INSERT INTO checkout_attempts (code_sha256, checkout_id, merchant_id, collection_id, created_at) VALUES ($1, $2, $3, $4, $5)`,
+);
+
+/** The collection was inserted in the same transaction, as the checkout has it. */
+export async function insertAttempt(
+  tx: Tx,
+  { id: checkoutId, merchantId }: Checkout,
+  codeSha256: Buffer,
+  collection: Pick<Collection, 'id' | 'createdAt'>,
+): Promise<void> {
+  await tx.run(INSERT, [codeSha256, checkoutId, merchantId, collection.id, collection.createdAt]);
+}
+
+const LIST_OF_ONE_TIME = statement(
+  'checkout_attempt_list_of_one_time',
+  `SELECT c.state, c.failure_code, c.updated_at FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+   WHERE a.checkout_id = $1`,
+);
+// By the phone's collections: a reusable checkout may have any number of attempts.
+const LIST_LIVE_OF_PHONE = statement(
+  'checkout_attempt_list_live_of_phone',
+  `SELECT c.state, c.failure_code, c.updated_at
+   FROM collections c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = $1
+   WHERE c.merchant_id = $2 AND c.phone = $3 AND c.state IN ('initiated', 'prompted', 'reconciling')`,
+);
+
+/** What decides whether there may be another attempt by this phone; null: by any phone, which is known of a one-time checkout alone. */
+export async function listEarlierAttempts(
+  db: Queryable,
+  { id, merchantId, use }: Checkout,
+  phone: string | null,
+): Promise<Attempt[]> {
+  if (use === 'one_time') return db.run<Attempt>(LIST_OF_ONE_TIME, [id]);
+  return phone === null ? [] : db.run<Attempt>(LIST_LIVE_OF_PHONE, [id, merchantId, phone]);
+}
+
+const FIND = statement(
+  'checkout_attempt_find',
+  `SELECT a.collection_id, c.operator_receipt,
+     (SELECT v.created_at FROM events v WHERE v.collection_id = c.id AND v.type = 'collection.succeeded') AS paid_at
+   FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id WHERE a.checkout_id = $1 AND a.code_sha256 = $2`,
+);
+
+export type FoundAttempt = {
+  readonly collectionId: CollectionId;
+  readonly operatorReceipt: string | null;
+  /** When the operator's word that it is paid was recorded; null: it was not. */
+  readonly paidAt: Date | null;
+};
+
+/** The attempt whose own page has this code in its address. */
+export async function findAttempt(db: Queryable, id: CheckoutId, codeSha256: Buffer): Promise<FoundAttempt | null> {
+  return findOne<FoundAttempt>(db, FIND, [id, codeSha256]);
+}
+
+const LIST = statement(
+  'checkout_attempt_list',
+  `SELECT c.id AS collection_id, c.state, c.phone, c.operator, c.failure_code, c.created_at, c.updated_at
+   FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+   WHERE a.checkout_id = $1 AND a.merchant_id = $2 ORDER BY a.collection_id DESC LIMIT $3`,
+);
+
+export type ListedAttempt = Pick<
+  Collection,
+  'state' | 'phone' | 'operator' | 'failureCode' | 'createdAt' | 'updatedAt'
+> & { readonly collectionId: CollectionId };
+
+/** The newest, at most `limit`. */
+export async function listAttempts(
+  db: Queryable,
+  merchantId: MerchantId,
+  id: CheckoutId,
+  limit: number,
+): Promise<ListedAttempt[]> {
+  return db.run<ListedAttempt>(LIST, [id, merchantId, limit]);
+}
+
+const LIST_CHECKOUT_IDS = statement(
+  'checkout_attempt_list_checkout_ids',
+  'SELECT collection_id, checkout_id FROM checkout_attempts WHERE collection_id = ANY($1)',
+);
+
+/** The checkouts at which these collections were made, by the ids of the collections. */
+export async function findCheckoutIds(
+  db: Queryable,
+  collections: readonly CollectionId[],
+): Promise<Map<CollectionId, CheckoutId>> {
+  const rows = await db.run<{ collectionId: CollectionId; checkoutId: CheckoutId }>(LIST_CHECKOUT_IDS, [collections]);
+  return new Map(rows.map(({ collectionId, checkoutId }) => [collectionId, checkoutId]));
+}

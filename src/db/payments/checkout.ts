@@ -1,0 +1,148 @@
+// Rows of checkouts.
+import type { CheckoutId, MerchantId } from '../../domain/ids.ts';
+import { lowestIdAt } from '../../domain/ids.ts';
+import { checkoutState, MOST_COUNTED_PAID, type Checkout, type CheckoutState } from '../../domain/payments/checkout.ts';
+import type { Page } from '../page.ts';
+import { composedStatement, findOne, statement, type Queryable, type Tx } from '../database.ts';
+
+const COLUMNS = `k.id, k.code, k.merchant_id, k.amount_minor, k.currency, k.reference, k.description, k.metadata, k.use,
+  k.return_url, k.expires_at, k.cancelled_at, k.created_by, k.created_at`;
+
+const INSERT = statement(
+  'checkout_insert',
+  `INSERT INTO checkouts (id, code, merchant_id, amount_minor, currency, reference, description, metadata, use, return_url,
+     expires_at, created_by, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+);
+
+export async function insertCheckout(tx: Tx, checkout: Checkout): Promise<void> {
+  await tx.run(INSERT, [
+    checkout.id,
+    checkout.code,
+    checkout.merchantId,
+    checkout.amountMinor,
+    checkout.currency,
+    checkout.reference,
+    checkout.description,
+    JSON.stringify(checkout.metadata),
+    checkout.use,
+    checkout.returnUrl,
+    checkout.expiresAt,
+    checkout.createdBy,
+    checkout.createdAt,
+  ]);
+}
+
+const FIND = statement('checkout_find', `SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2`);
+
+export async function findCheckout(db: Queryable, merchantId: MerchantId, id: CheckoutId): Promise<Checkout | null> {
+  return findOne<Checkout>(db, FIND, [merchantId, id]);
+}
+
+const LOCK = statement(
+  'checkout_lock',
+  `SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2 FOR NO KEY UPDATE`,
+);
+
+/** Nobody else makes an attempt at it or cancels it until the transaction ends. */
+export async function findCheckoutLocked(tx: Tx, merchantId: MerchantId, id: CheckoutId): Promise<Checkout | null> {
+  return findOne<Checkout>(tx, LOCK, [merchantId, id]);
+}
+
+const FIND_BY_CODE = statement(
+  'checkout_find_by_code',
+  `SELECT ${COLUMNS}, m.name AS merchant_name FROM checkouts k JOIN merchants m ON m.id = k.merchant_id WHERE k.code = $1`,
+);
+
+/** Searches all merchants: only for the page, whose address names nothing but the code. */
+export async function findCheckoutByCode(
+  db: Queryable,
+  code: string,
+): Promise<{ readonly checkout: Checkout; readonly merchantName: string } | null> {
+  const row = await findOne<Checkout & { merchantName: string }>(db, FIND_BY_CODE, [code]);
+  if (!row) return null;
+  const { merchantName, ...checkout } = row;
+  return { checkout, merchantName };
+}
+
+const CANCEL = statement('checkout_cancel', 'UPDATE checkouts SET cancelled_at = $2 WHERE id = $1');
+
+/** Of a checkout that is locked and not cancelled. */
+export async function cancelCheckout(tx: Tx, id: CheckoutId, at: Date): Promise<void> {
+  await tx.run(CANCEL, [id, at]);
+}
+
+// Stops at the first hundred: what has more is long known to be paid.
+const COUNT_PAID = statement(
+  'checkout_count_paid',
+  `SELECT k.id, p.count FROM unnest($1::text[]) AS k (id) CROSS JOIN LATERAL (
+     SELECT count(*)::int AS count FROM (
+       SELECT FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+       WHERE a.checkout_id = k.id AND c.state IN ('succeeded', 'reversed') LIMIT ${MOST_COUNTED_PAID}) AS paid) AS p`,
+);
+
+/** How many attempts at each checkout were paid, also those whose money was returned since; counted up to a hundred. */
+export async function countPaid(db: Queryable, ids: readonly CheckoutId[]): Promise<Map<CheckoutId, number>> {
+  const rows = await db.run<{ id: CheckoutId; count: number }>(COUNT_PAID, [ids]);
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
+export type CheckoutFilter = {
+  readonly state?: CheckoutState;
+  readonly reference?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only checkouts with an older id than this. */
+  readonly before?: CheckoutId;
+};
+
+export type CountedCheckout = { readonly id: CheckoutId; readonly checkout: Checkout; readonly paidCount: number };
+
+/** So many are looked through for one page of a state, which is in no index: it follows from attempts and the clock. */
+const LOOKED_THROUGH = 500;
+
+/** One page, newest first. With a state it may hold fewer than `limit`, and still say where to go on. */
+export async function listCheckouts(
+  db: Queryable,
+  merchantId: MerchantId,
+  filter: CheckoutFilter,
+  { limit, at }: { readonly limit: number; readonly at: Date },
+): Promise<Page<CountedCheckout>> {
+  const most = filter.state === undefined ? limit + 1 : LOOKED_THROUGH;
+  const checkouts = await readCheckouts(db, merchantId, filter, most);
+  const paid = await countPaid(
+    db,
+    checkouts.map(({ id }) => id),
+  );
+  const found = checkouts
+    .map((checkout) => ({ id: checkout.id, checkout, paidCount: paid.get(checkout.id) ?? 0 }))
+    .filter(
+      ({ checkout, paidCount }) =>
+        filter.state === undefined || checkoutState(checkout, paidCount > 0, at) === filter.state,
+    );
+  const items = found.slice(0, limit);
+  if (found.length > limit) return { items, nextBefore: items.at(-1)?.id ?? null };
+  return { items, nextBefore: checkouts.length < most ? null : (checkouts.at(-1)?.id ?? null) };
+}
+
+async function readCheckouts(
+  db: Queryable,
+  merchantId: MerchantId,
+  { reference, createdFrom, createdTo, before }: CheckoutFilter,
+  most: number,
+): Promise<Checkout[]> {
+  const values: unknown[] = [merchantId, most];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const idAt = (moment: Date) => lowestIdAt('chk', moment.getTime());
+  const conditions = [
+    'k.merchant_id = $1',
+    ...(reference === undefined ? [] : [`k.reference = ${place(reference)}`]),
+    ...(createdFrom === undefined ? [] : [`k.id >= ${place(idAt(createdFrom))}`]),
+    ...(createdTo === undefined ? [] : [`k.id < ${place(idAt(createdTo))}`]),
+    ...(before === undefined ? [] : [`k.id < ${place(before)}`]),
+  ];
+  const text = `SELECT ${COLUMNS} FROM checkouts k WHERE ${conditions.join(' AND ')} ORDER BY k.id DESC LIMIT $2`;
+  return db.run<Checkout>(composedStatement('checkout_list', text), values);
+}

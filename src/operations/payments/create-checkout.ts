@@ -1,0 +1,127 @@
+// Creates a checkout: once per idempotency key.
+import { recordAct } from '../../db/accounts/audit.ts';
+import { findNames } from '../../db/accounts/named-people.ts';
+import { insertCheckout } from '../../db/payments/checkout.ts';
+import {
+  claimIdempotencyKey,
+  storeResponse,
+  type KeyedRequest,
+  type StoredResponse,
+} from '../../db/payments/idempotency-key.ts';
+import type { ActedBy, KnownPerson } from '../../domain/accounts/member.ts';
+import { invalidParameters } from '../../domain/errors.ts';
+import { idTimeMs, newId } from '../../domain/ids.ts';
+import {
+  DEFAULT_CHECKOUT_LIFE_MS,
+  LONGEST_CHECKOUT_LIFE_MS,
+  SHORTEST_CHECKOUT_LIFE_MS,
+  type Checkout,
+  type CheckoutUse,
+} from '../../domain/payments/checkout.ts';
+import { amountBounds } from '../../domain/payments/operator-catalogue.ts';
+import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
+import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import { newCode } from '../../security/token.ts';
+import type { PaymentContext } from './payment-context.ts';
+
+export type CheckoutRequest = Omit<PaymentRequest, 'phone'> & {
+  readonly use: CheckoutUse;
+  readonly returnUrl: string | null;
+  /** Null: as long as is usual. */
+  readonly expiresAt: Date | null;
+};
+
+export type CreateCheckout = {
+  readonly by: ActedBy;
+  readonly idempotencyKey: string;
+  readonly request: CheckoutRequest;
+  /** What the response shows of a new checkout. */
+  readonly present: (checkout: Checkout, createdBy: KnownPerson) => object;
+  readonly at: Date;
+};
+
+export type CreatedCheckout = { readonly kind: 'created' | 'replayed'; readonly response: StoredResponse };
+
+/**
+ * One transaction claims the key, inserts the checkout and the audit entry, and stores the response. Repeating the call returns the
+ * stored response. Throws one error that lists every problem with the request, and what `claimIdempotencyKey` throws.
+ */
+export async function createCheckout(context: PaymentContext, input: CreateCheckout): Promise<CreatedCheckout> {
+  const { by, at } = input;
+  const { merchantId, userId } = by.person;
+  const request: KeyedRequest = {
+    merchantId,
+    key: input.idempotencyKey,
+    fingerprint: requestFingerprint('POST', '/v1/console/checkouts', input.request),
+    at,
+  };
+  return context.db.withTransaction(async (tx) => {
+    const stored = await claimIdempotencyKey(tx, request);
+    if (stored) return { kind: 'replayed', response: stored };
+    requirePayable(context, input);
+    const checkout = newCheckout(input);
+    const createdBy = (await findNames(tx, merchantId, [userId], [])).person(userId);
+    const response = { status: 201, body: JSON.stringify(input.present(checkout, createdBy)) };
+    await storeResponse(tx, request, response);
+    await insertCheckout(tx, checkout);
+    const after = { amount: Number(checkout.amountMinor), use: checkout.use, return_url: checkout.returnUrl };
+    await recordAct(tx, by, { action: 'checkout.created', subjectId: checkout.id, after, at });
+    return { kind: 'created', response };
+  });
+}
+
+function newCheckout({ by, request, at }: CreateCheckout): Checkout {
+  const id = newId('chk', at.getTime());
+  // Lists filter by the time in the id, so the checkout is created at that time.
+  const createdAt = new Date(idTimeMs(id));
+  const usualEnd = request.use === 'one_time' ? new Date(createdAt.getTime() + DEFAULT_CHECKOUT_LIFE_MS) : null;
+  return {
+    id,
+    code: newCode(),
+    merchantId: by.person.merchantId,
+    amountMinor: request.amountMinor,
+    currency: by.person.merchantCurrency,
+    reference: request.reference,
+    description: request.description,
+    metadata: request.metadata,
+    use: request.use,
+    returnUrl: request.returnUrl,
+    expiresAt: request.expiresAt ?? usualEnd,
+    cancelledAt: null,
+    createdBy: by.person.userId,
+    createdAt,
+  };
+}
+
+/** What no payer could ever pay is refused now, while somebody looks who can change it. */
+function requirePayable({ coverage, environment }: PaymentContext, { by, request, at }: CreateCheckout): void {
+  const { merchantCurrency: currency } = by.person;
+  const bounds = amountBounds(currency, coverage);
+  const lifeMs = request.expiresAt === null ? null : request.expiresAt.getTime() - at.getTime();
+  const issues = [
+    request.currency !== null && request.currency !== currency
+      ? invalid('currency', `currency must be ${currency}, the currency of your account. Leave it out to use that.`)
+      : null,
+    bounds !== null && (request.amountMinor < bounds.min || request.amountMinor > bounds.max)
+      ? {
+          ...invalid(
+            'amount',
+            `amount must be from ${bounds.min} to ${bounds.max} in the smallest unit of ${currency}.`,
+          ),
+          code: 'amount_out_of_bounds' as const,
+        }
+      : null,
+    lifeMs !== null && (lifeMs < SHORTEST_CHECKOUT_LIFE_MS || lifeMs > LONGEST_CHECKOUT_LIFE_MS)
+      ? invalid('expires_at', 'expires_at must be from 5 minutes to 366 days ahead.')
+      : null,
+    environment === 'live' && request.returnUrl?.startsWith('http:') === true
+      ? invalid('return_url', 'return_url must begin with https:// in the live environment.')
+      : null,
+  ].filter((issue) => issue !== null);
+  const [first, ...rest] = issues;
+  if (first) throw invalidParameters([first, ...rest]);
+}
+
+function invalid(param: string, message: string) {
+  return { param, code: 'parameter_invalid' as const, message };
+}

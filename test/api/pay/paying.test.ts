@@ -1,0 +1,201 @@
+// Payers at checkouts, with a browser that runs no script: they pay once, whatever happens, and see how it stands.
+import assert from 'node:assert/strict';
+import { call } from '../../support/api.ts';
+import { phoneFor, promptsRaised } from '../../support/payments.ts';
+import { eventually } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { contextOf, paid, queriedAt } from '../../db/rows.ts';
+import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
+import { checkoutMaker, openPayer, unescaped, type MakeCheckout, type Payer } from './payer.ts';
+
+/** As a payer in Uganda types it. */
+const typed = (phone: string) => `0${phone.slice(3, 6)} ${phone.slice(6)}`;
+
+describe('a payer at a checkout', function () {
+  this.timeout(300_000);
+  const testEnv = useTestEnvironment({ sandboxTimes: { decisionMs: 1200 } });
+  let make: MakeCheckout;
+  before(async () => {
+    ({ make } = await checkoutMaker(testEnv));
+  });
+
+  it('types a number as people do, is asked on the phone once, sees that it is paid, and has a receipt', async () => {
+    const { path } = await make({
+      amount: 1234567,
+      description: 'Two bags of maize',
+      return_url: 'https://shop.example/1',
+    });
+    const payer = openPayer(testEnv);
+    const phone = phoneFor('000');
+    const form = await payer.open(path);
+    assert.match(form.html, /UGX\u00a01,234,567/);
+    assert.match(form.html, /Two bags of maize/);
+    assert.doesNotMatch(form.html, /shop\.example/);
+    const own = await payer.attempt(path, typed(phone));
+    const paidPage = await payer.until(own, 'Paid');
+    assert.match(paidPage.html, /href="https:\/\/shop\.example\/1"/);
+    assert.doesNotMatch(paidPage.html, /http-equiv="refresh"/);
+    const receipt = await payer.open(`${own}/receipt`);
+    for (const part of [
+      'Test merchant',
+      'UGX\u00a01,234,567',
+      'INV-1',
+      'MTN MoMo',
+      `••• ${phone.slice(-3)}`,
+      '(UTC+03:00)',
+    ])
+      assert.ok(receipt.html.includes(part), part);
+    assert.match(receipt.html, /col_[0-9a-z]{26}/);
+    assert.equal(await promptsRaised(testEnv, phone), 1);
+    assert.equal((await openPayer(testEnv).open(path)).heading, 'This is paid');
+  });
+
+  it('makes one attempt with one form: posted twice at once, again, from two tabs, and with another number', async () => {
+    const { path } = await make();
+    const payer = openPayer(testEnv);
+    const phone = phoneFor('099');
+    const [{ fields }, other] = [await payer.open(path), await payer.open(path)];
+    assert.deepEqual(other.fields, fields);
+    const post = (number: string) => payer.post(path, { ...fields, phone: number });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post(typed(phone))));
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([303]));
+    const own = `${path}/${fields['attempt']}`;
+    assert.equal((await post(typed(phone))).location, own);
+    assert.equal((await post(typed(phoneFor('000')))).location, own);
+    assert.equal((await payer.open(path)).location, own);
+    const asked = await payer.until(own, 'Approve it on your phone');
+    assert.ok(asked.html.includes(`••• ${phone.slice(-3)}`) && !asked.html.includes(phone.slice(3)));
+    assert.match(asked.html, /<noscript><meta http-equiv="refresh" content="5">/);
+    assert.match(asked.html, /data-seconds="\d+">0:\d\d</);
+    assert.match(asked.html, /\*165#/);
+    assert.equal(await promptsRaised(testEnv, phone), 1);
+    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM collections WHERE phone = $1', [phone]);
+    assert.equal(rows.length, 1);
+  });
+
+  it('sends a new request after one that failed, by one press, and to another number', async () => {
+    const { path } = await make();
+    const payer = openPayer(testEnv);
+    const phone = phoneFor('002');
+    const first = await payer.attempt(path, typed(phone));
+    const failed = await payer.until(first, 'Not paid');
+    assert.match(unescaped(failed.html), /The PIN was wrong\. Send a new request/);
+    assert.notEqual(failed.fields['attempt'], first.split('/').at(-1));
+    const again = await payer.post(path, failed.fields);
+    assert.equal(again.status, 303);
+    assert.equal((await payer.post(path, failed.fields)).location, again.location);
+    await payer.until(String(again.location), 'Not paid');
+    assert.equal(await promptsRaised(testEnv, phone), 2);
+    const third = await payer.attempt(path, typed(phoneFor('000')));
+    await payer.until(third, 'Paid');
+    const done = await payer.open(first);
+    assert.match(done.html, /It is paid already, by another request/);
+    assert.deepEqual(done.fields, {});
+  });
+
+  it('is not asked again while an attempt is live, whoever presses, and nobody else sees whose it is', async () => {
+    const { path } = await make();
+    const [payer, stranger] = [openPayer(testEnv), openPayer(testEnv)];
+    const theirs = await stranger.open(path);
+    const phone = phoneFor('099');
+    const own = await payer.attempt(path, typed(phone));
+    await payer.until(own, 'Approve it on your phone');
+    const seen = await stranger.open(path);
+    assert.equal(seen.heading, 'A payment is under way');
+    assert.ok(!seen.html.includes(phone.slice(-3)) && !seen.html.includes(own));
+    const other = phoneFor('000');
+    const refused = await stranger.post(path, { ...theirs.fields, phone: typed(other) });
+    assert.deepEqual([refused.status, refused.heading], [409, 'A payment is under way']);
+    assert.equal(await promptsRaised(testEnv, other), 0);
+    const guessed = await stranger.open(`${path}/${theirs.fields['attempt']}`);
+    assert.equal(guessed.status, 404);
+  });
+
+  it('pays nothing more for one of which the operator never says how it ended, until it does', async () => {
+    const { path } = await make();
+    const [payer, other] = [openPayer(testEnv), openPayer(testEnv)];
+    const phone = phoneFor('010');
+    const own = await payer.attempt(path, typed(phone));
+    const doubtful = await payer.until(own, 'It is not known whether you paid');
+    assert.deepEqual(doubtful.fields, {});
+    assert.equal((await payer.open(path)).location, own);
+    assert.equal((await other.open(path)).heading, 'No payment is taken here now');
+    const { rows } = await testEnv.db.pool.query<{ id: string }>('SELECT id FROM collections WHERE phone = $1', [
+      phone,
+    ]);
+    await late(rows[0]!.id);
+    assert.equal((await payer.open(own)).heading, 'Paid');
+    assert.equal((await other.open(path)).heading, 'This is paid');
+  });
+
+  it('waits after an expired request, and is warned when the first one was paid all the same', async () => {
+    const { path, id } = await make();
+    const payer = openPayer(testEnv);
+    const first = await payer.attempt(path, typed(phoneFor('003')));
+    const expired = await payer.until(first, 'Not paid');
+    if (expired.fields['attempt'] === undefined) assert.match(expired.html, /You can try again from/);
+    await untilOffered(payer, first);
+    const phone = phoneFor('099');
+    const second = await payer.attempt(path, typed(phone));
+    await payer.until(second, 'Approve it on your phone');
+    const { rows } = await testEnv.db.pool.query<{ id: string }>(
+      `SELECT collection_id AS id FROM checkout_attempts WHERE checkout_id = $1 ORDER BY collection_id LIMIT 1`,
+      [id],
+    );
+    await late(rows[0]!.id);
+    const warned = await payer.open(second);
+    assert.match(warned.html, /Do not approve the request that is on the phone now/);
+    assert.equal((await openPayer(testEnv).open(path)).heading, 'This is paid');
+  });
+
+  const untilOffered = (payer: Payer, own: string) =>
+    eventually(
+      'the page to offer another attempt',
+      async () => (await payer.open(own)).fields['attempt'] !== undefined,
+    );
+
+  /** The operator says that it was paid, after it had expired. */
+  async function late(id: string): Promise<void> {
+    const ref = { id, merchantId: testEnv.merchant.id } as Parameters<typeof recordCollectionTransition>[1]['ref'];
+    const at = new Date();
+    await recordCollectionTransition(contextOf(testEnv.db), { ref, transition: paid(), at, basis: queriedAt(at) });
+  }
+
+  it('pays a reusable one again and again, and each phone has one request at a time', async () => {
+    const { path } = await make({ use: 'reusable' });
+    const [payer, other] = [openPayer(testEnv), openPayer(testEnv)];
+    const phone = phoneFor('099');
+    const own = await payer.attempt(path, typed(phone));
+    assert.equal((await other.pay(path, typed(phone))).heading, 'A payment is under way');
+    const theirs = await other.attempt(path, typed(phoneFor('000')));
+    await other.until(theirs, 'Paid');
+    const back = await other.open(path);
+    assert.match(back.html, new RegExp(`href="${theirs}"`));
+    const next = await other.attempt(path, typed(phoneFor('000')));
+    assert.notEqual(next, theirs);
+    await other.until(next, 'Paid');
+    assert.equal((await payer.open(path)).location, own);
+  });
+
+  it('is told when nothing can be paid: expired, cancelled, unknown', async () => {
+    const payer = openPayer(testEnv);
+    const { path, id } = await make();
+    const { fields } = await payer.open(path);
+    await testEnv.db.pool.query(`ALTER TABLE checkouts DISABLE TRIGGER checkouts_check_change`);
+    await testEnv.db.pool.query(
+      `UPDATE checkouts SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days' WHERE id = $1`,
+      [id],
+    );
+    await testEnv.db.pool.query(`ALTER TABLE checkouts ENABLE TRIGGER checkouts_check_change`);
+    for (const page of [await payer.open(path), await payer.post(path, { ...fields, phone: typed(phoneFor('000')) })])
+      assert.deepEqual([page.status, page.heading], [410, 'This payment page is closed']);
+    for (const unknown of [path.replace(/.$/, (last) => (last === '0' ? '1' : '0')), '/pay/nothing', '/pay/'])
+      assert.deepEqual(
+        [(await payer.open(unknown)).status, (await payer.open(unknown)).heading],
+        [404, 'There is no such payment page'],
+        unknown,
+      );
+    const response = await call(testEnv.baseUrl, 'GET', '/pay');
+    assert.equal(response.status, 404);
+  });
+});
