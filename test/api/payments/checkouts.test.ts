@@ -115,7 +115,7 @@ describe('checkouts in the console', () => {
     const longAgo = new Date(Date.now() - 3_600_000);
     const expired = await made({ reference, createdAt: longAgo, expiresAt: new Date(Date.now() - 1000) });
     const cancelled = await made({ reference });
-    await maker.call('POST', `${PATH}/${cancelled.id}/cancel`);
+    await maker.call('DELETE', `${PATH}/${cancelled.id}`);
     const byState = { open, completed: [completed], expired: [expired], cancelled: [cancelled] };
     for (const [state, checkouts] of Object.entries(byState)) {
       const listed = await maker.call('GET', `${PATH}?reference=${reference}&state=${state}`);
@@ -140,16 +140,16 @@ describe('checkouts in the console', () => {
   it('are cancelled once, unless they are over, and what is on a phone then can still be paid', async () => {
     const checkout = await made();
     const collection = await attempt(testEnv.db, checkout);
-    const cancelled = await maker.call('POST', `${PATH}/${checkout.id}/cancel`);
+    const cancelled = await maker.call('DELETE', `${PATH}/${checkout.id}`);
     assert.deepEqual([cancelled.status, cancelled.json['state']], [200, 'cancelled']);
     await assertAudited(testEnv, cancelled, { action: 'checkout.cancelled', subject_id: checkout.id });
-    const again = await maker.call('POST', `${PATH}/${checkout.id}/cancel`);
+    const again = await maker.call('DELETE', `${PATH}/${checkout.id}`);
     assert.deepEqual(again.json, cancelled.json);
     assert.deepEqual(await auditRows(testEnv, again), []);
     await record(testEnv.db, collection, { kind: 'prompt_accepted' });
     await record(testEnv.db, collection, paid());
     assert.equal((await fetched(checkout.id))['state'], 'completed');
-    assertError(await maker.call('POST', `${PATH}/${checkout.id}/cancel`), 'state_conflict');
+    assertError(await maker.call('DELETE', `${PATH}/${checkout.id}`), 'state_conflict');
   });
 
   it('take one attempt at a time, however many come at once, and say when two were paid all the same', async () => {

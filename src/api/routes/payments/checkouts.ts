@@ -91,8 +91,8 @@ function fetchRoute(deps: ApiDeps): Route {
 
 function cancelRoute(deps: ApiDeps): Route {
   return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/cancel`,
+    method: 'delete',
+    path: `${PATH}/{id}`,
     operationId: 'cancelCheckout',
     tag: TAG,
     summary: 'Take no more payments at a checkout',
