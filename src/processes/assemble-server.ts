@@ -37,7 +37,7 @@ import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
 import { coverageOf, OPERATORS, type OperatorId, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
-import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
+import { apiSettingsOf } from './api-settings.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor, type ReleaseAttestor } from '../security/release-attestation.ts';
@@ -198,23 +198,13 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
   const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
   const refusals = createRefusalTally();
   const { app } = createApp({
-    ...{ db, streams, requests, refusals },
-    temporal,
-    environment: settings.MALIPO_ENVIRONMENT,
-    publicUrl: settings.MALIPO_PUBLIC_URL,
+    ...apiSettingsOf(config, parts.coverage),
+    ...{ db, streams, requests, refusals, temporal, log },
     payments,
-    checkouts: checkoutRulesOf(parts),
     workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
     consoleApp: loadConsoleApp(foldersOf('console-app')),
     docsSite: loadDocsSite(foldersOf('docs-site')),
-    endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
-    serviceLimits: serviceLimitsOf(config),
     refuseUrl: (url) => guard.refuseUrl(url),
-    keyRing: settings.MALIPO_SECRET_KEYS,
-    log,
-    trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
-    rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
-    operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
     limitKey: createKeyLimit(settings.MALIPO_KEY_RATE_LIMIT_PER_SECOND),
     limitGuesses: createGuessLimit(),
     refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
@@ -256,16 +246,6 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
       await requests.close();
     },
   };
-}
-
-function checkoutRulesOf({ config: { clocks, settings }, coverage }: Parts) {
-  const { MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: attemptsPerAddress } = settings;
-  return { coverage, secondAttemptWaitMs: clocks.secondAttemptWaitMs, attemptsPerAddress };
-}
-
-function serviceLimitsOf({ clocks, settings }: Config) {
-  const leastWaitingTimeMs = LEAST_WAITING_TIME_MS[settings.MALIPO_ENVIRONMENT];
-  return { payoutExpiryMs: clocks.payoutExpiryMs, leastWaitingTimeMs };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {

@@ -319,14 +319,8 @@ async function addRequest({ testEnv: { db }, shop: { merchantId } }: SampleConte
   ]);
   const request = {
     ...{ id, merchantId, apiKeyId: rows[0]!.id, createdAt: new Date(), address: null, idempotencyKey: null },
-    ...{
-      method: 'GET',
-      route: '/v1/api/balance',
-      path: '/v1/api/balance',
-      status: 200,
-      errorCode: null,
-      durationMs: 1,
-    },
+    ...{ method: 'GET', route: '/v1/api/balance', path: '/v1/api/balance' },
+    ...{ status: 200, errorCode: null, durationMs: 1 },
   };
   await insertApiRequests(db, [{ ...request, isRepeat: false, objectId: null }]);
   return id;
