@@ -17,6 +17,7 @@ const page = <Name extends string>(load: () => Promise<Record<Name, () => ReactN
   lazy(async () => ({ default: (await load())[name] }));
 const payments = () => import('./payments/pages.ts');
 const payoutsFile = () => import('./payouts-file/pages.ts');
+const checkouts = () => import('./checkouts/pages.ts');
 const keys = () => import('./keys/pages.ts');
 const webhooks = () => import('./webhooks/pages.ts');
 const team = () => import('./team/pages.ts');
@@ -34,6 +35,9 @@ const PAGES = {
   '/approvals': page(payments, 'Approvals'),
   '/refunds': page(payments, 'Refunds'),
   '/refunds/:id': page(payments, 'Refund'),
+  '/checkouts': page(checkouts, 'Checkouts'),
+  '/checkouts/new': page(checkouts, 'NewCheckout'),
+  '/checkouts/:id': page(checkouts, 'Checkout'),
   '/statement': page(payments, 'Statement'),
   '/keys': page(keys, 'ApiKeys'),
   '/endpoints': page(webhooks, 'Endpoints'),

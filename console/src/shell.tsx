@@ -36,6 +36,7 @@ const NAVIGATION: readonly Part[] = [
         waiting: ({ waits_for_you: { payouts, reversals } }) => payouts + reversals,
       },
       { path: '/refunds', label: 'Refunds' },
+      { path: '/checkouts', label: 'Checkouts' },
       { path: '/statement', label: 'Statement' },
     ],
   },

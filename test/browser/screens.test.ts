@@ -45,6 +45,11 @@ describe('the screens of the console', function () {
     const idempotencyKey = 'refund';
     const refund = await browser.call('POST', `/v1/console/collections/${collection.id}/reversal`, { idempotencyKey });
     assert.equal(refund.status, 202, refund.text);
+    const checkout = await browser.call('POST', '/v1/console/checkouts', {
+      idempotencyKey: 'checkout',
+      json: { amount: 5000, reference: 'INV-7', description: 'Two bags of maize' },
+    });
+    assert.equal(checkout.status, 201, checkout.text);
     const [endpoint, delivery, event] = await Promise.all(
       ['endpoints', 'deliveries', 'events'].map(async (table) => {
         const { rows } = await testEnv.db.pool.query<{ id: string }>(`SELECT id FROM ${table} LIMIT 1`);
@@ -62,6 +67,9 @@ describe('the screens of the console', function () {
       '/approvals',
       '/refunds',
       `/refunds/${String(refund.json['id'])}`,
+      '/checkouts',
+      '/checkouts/new',
+      `/checkouts/${String(checkout.json['id'])}`,
       '/statement',
       '/requests',
       '/keys',

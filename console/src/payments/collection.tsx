@@ -12,6 +12,7 @@ import { Fields } from '../ui/fields.tsx';
 import { amountInWords } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { ObjectLink } from '../ui/object-link.tsx';
 import { Page } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { useAct } from '../ui/use-act.ts';
@@ -62,6 +63,9 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
         ['Prompt ends', <Moment key="prompt" at={collection.prompt_expires_at} />],
         ...additionalFields(collection),
         ...originFields(collection),
+        ...(collection.checkout_id === null
+          ? []
+          : [['Checkout', <ObjectLink key="checkout" id={collection.checkout_id} />] as const]),
         ...idFields(collection),
         eventsField(collection.id),
         ...workflowFields(collection),

@@ -21,6 +21,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   reconciling: 'orange',
   retrying: 'orange',
   undecided: 'orange',
+  open: 'blue',
   queued: 'blue',
   pending: 'blue',
   initiated: 'blue',

@@ -1,0 +1,79 @@
+// The list of checkouts: pages at which payers pay, without any program of the merchant's.
+import { Anchor, Button } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { useSession } from '../session/session.ts';
+import { Amount } from '../ui/amount.tsx';
+import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { formatCode } from '../ui/format.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Page } from '../ui/page.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { given, useFilters } from '../ui/use-filters.ts';
+import { useCheckouts, type CheckoutFilters } from './queries.ts';
+
+const STATES = ['open', 'completed', 'expired', 'cancelled'];
+
+export function Checkouts() {
+  const mayMake = useMayMakeCheckouts();
+  const { values, set } = useFilters(['state', 'reference']);
+  const { query, more } = useCheckouts(given(values) as CheckoutFilters);
+  const isFiltered = Object.values(values).some((value) => value !== '');
+  return (
+    <Page
+      title="Checkouts"
+      actions={
+        mayMake && (
+          <Button component={Link} href="/checkouts/new">
+            New checkout
+          </Button>
+        )
+      }
+    >
+      <Filters values={values}>
+        <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
+        <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
+      </Filters>
+      <Loaded query={query}>
+        {(rows) => (
+          <>
+            <Rows
+              label="Checkouts"
+              columns={COLUMNS}
+              rows={rows}
+              empty={
+                isFiltered
+                  ? 'No checkout fits.'
+                  : 'A checkout is a page at which a payer pays you, by a link or a QR code, without a server of yours.'
+              }
+            />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+export function useMayMakeCheckouts(): boolean {
+  const { roles } = useSession();
+  return roles.includes('owner') || roles.includes('maker');
+}
+
+const COLUMNS: readonly Column<Schemas['Checkout']>[] = [
+  {
+    title: 'Reference',
+    cell: ({ id, reference }) => (
+      <Anchor component={Link} inherit href={`/checkouts/${id}`} className="row-link">
+        {reference}
+      </Anchor>
+    ),
+  },
+  { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
+  { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+  { title: 'Use', cell: ({ use }) => formatCode(use) },
+  { title: 'Paid', isNumber: true, cell: ({ paid_count: count }) => String(count) },
+  { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+];

@@ -1,0 +1,144 @@
+// Making a checkout. It moves no money by itself, so it is made at once.
+import { Button, Group, NativeSelect, Stack, Textarea } from '@mantine/core';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { ApiError } from '../api/api-error.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { withIdempotencyKey } from '../api/idempotency-key.ts';
+import { useSession } from '../session/session.ts';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Field } from '../ui/field.tsx';
+import { parseAmount } from '../ui/format.ts';
+import { MomentInput } from '../ui/moment-input.tsx';
+import { Page } from '../ui/page.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { useRefresh } from '../ui/use-refresh.ts';
+
+type Draft = Schemas['CreateCheckout'];
+type Texts = Readonly<Record<'amount' | 'reference' | 'description' | 'expiresAt' | 'returnUrl', string>>;
+
+export function NewCheckout() {
+  const { currency } = useSession().merchant;
+  const [, go] = useLocation();
+  const refresh = useRefresh();
+  const [texts, setTexts] = useState<Texts>({
+    amount: '',
+    reference: '',
+    description: '',
+    expiresAt: '',
+    returnUrl: '',
+  });
+  const [use, setUse] = useState<NonNullable<Draft['use']>>('one_time');
+  const create = useAct(async () => {
+    const body = draftOf(texts, use, currency);
+    if (body === null) return;
+    // A second try of these very values after a lost answer makes no second checkout.
+    const made = await withIdempotencyKey(`checkout:${JSON.stringify(body)}`, (key) =>
+      answerOf(api.POST('/v1/console/checkouts', { body, params: { header: { 'Idempotency-Key': key } } })),
+    );
+    await refresh();
+    go(`/checkouts/${made.id}`);
+  });
+  return (
+    <Page title="New checkout">
+      <form onSubmit={submitting(create)}>
+        <Stack maw={480}>
+          <TextFields
+            texts={texts}
+            byParam={create.error instanceof ApiError ? create.error.byParam : {}}
+            isReusable={use === 'reusable'}
+            set={(name, text) => setTexts({ ...texts, [name]: text })}
+          />
+          <NativeSelect
+            label="Use"
+            value={use}
+            onChange={({ currentTarget }) => setUse(currentTarget.value as typeof use)}
+            data={[
+              { value: 'one_time', label: 'for one payment' },
+              { value: 'reusable', label: 'again and again, such as at a till' },
+            ]}
+          />
+          <Group>
+            <Button type="submit" loading={create.isBusy}>
+              Make the checkout
+            </Button>
+          </Group>
+          <ErrorNotice error={create.error} />
+        </Stack>
+      </form>
+    </Page>
+  );
+}
+
+/** As the API takes it; null while the amount is none. */
+function draftOf(texts: Texts, use: NonNullable<Draft['use']>, currency: string): Draft | null {
+  const amount = parseAmount(texts.amount, currency);
+  if (amount === null) return null;
+  const { reference, description, expiresAt, returnUrl } = texts;
+  return {
+    amount,
+    reference: reference.trim(),
+    use,
+    ...(description.trim() !== '' && { description: description.trim() }),
+    ...(expiresAt !== '' && { expires_at: expiresAt }),
+    ...(returnUrl.trim() !== '' && { return_url: returnUrl.trim() }),
+  };
+}
+
+type TextFieldsProps = {
+  readonly texts: Texts;
+  readonly byParam: Readonly<Record<string, string>>;
+  readonly isReusable: boolean;
+  readonly set: (name: keyof Texts, text: string) => void;
+};
+
+function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
+  const { currency } = useSession().merchant;
+  const isNoAmount = texts.amount !== '' && parseAmount(texts.amount, currency) === null;
+  return (
+    <>
+      <Field
+        label={`Amount in ${currency}`}
+        inputMode="decimal"
+        autoComplete="off"
+        required
+        value={texts.amount}
+        error={byParam['amount'] ?? (isNoAmount && `This is no amount in ${currency}.`)}
+        onText={(text) => set('amount', text)}
+      />
+      <Field
+        label="Reference"
+        description="Yours: an invoice, an order, a till."
+        maxLength={100}
+        required
+        value={texts.reference}
+        error={byParam['reference']}
+        onText={(text) => set('reference', text)}
+      />
+      <Textarea
+        label="Description"
+        description="Whoever pays reads it."
+        maxLength={120}
+        value={texts.description}
+        error={byParam['description']}
+        onChange={({ currentTarget }) => set('description', currentTarget.value)}
+      />
+      <MomentInput
+        label="Takes payments until"
+        description={isReusable ? 'For ever, if you leave it empty.' : 'Seven days, if you leave it empty.'}
+        value={texts.expiresAt}
+        error={byParam['expires_at']}
+        onChange={(text) => set('expiresAt', text)}
+      />
+      <Field
+        label="Address to go on to"
+        description="https://… of yours, linked to when the payer is done. That somebody comes from there proves no payment."
+        inputMode="url"
+        autoComplete="off"
+        value={texts.returnUrl}
+        error={byParam['return_url']}
+        onText={(text) => set('returnUrl', text)}
+      />
+    </>
+  );
+}
