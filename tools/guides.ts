@@ -9,6 +9,7 @@ export const GUIDES = [
   { slug: 'first-payment', file: 'first-payment.md', short: 'First payment' },
   { slug: 'states', file: 'states.md', short: 'Payment states' },
   { slug: 'webhooks', file: 'webhooks.md', short: 'Webhooks' },
+  { slug: 'checkouts', file: 'checkouts.md', short: 'Checkouts' },
   { slug: 'test-numbers', file: 'test-numbers.md', short: 'Test numbers' },
   { slug: 'errors', file: 'errors.md', short: 'Errors' },
   { slug: 'idempotency', file: 'idempotency.md', short: 'Idempotency' },

@@ -79,6 +79,7 @@ describe('a page of the guides as it is served', () => {
   it(`weighs at most ${MAX_PAGE_BYTES} bytes, with all that it loads`, async () => {
     const weigh = async (path: string): Promise<{ bytes: number; text: string }> => {
       const response = await fetch(testEnv.baseUrl + path, { headers: { 'accept-encoding': 'br' } });
+      assert.equal(response.status, 200, path);
       return { bytes: Number(response.headers.get('content-length')), text: await response.text() };
     };
     for (const { slug } of GUIDES) {
