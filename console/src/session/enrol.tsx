@@ -69,15 +69,18 @@ export function RegisterPasskey({ onRegistered }: { readonly onRegistered: () =>
 
 /** The only page of a person whose roles require a second factor that they have yet to enrol. */
 export function MustEnrol() {
+  const [usesPasskey, setUsesPasskey] = useState(false);
   const done = () => undefined;
   return (
     <Stack>
       <Alert title="One thing first">
         Your roles can move money or give rights, so you need a second factor besides your password.
       </Alert>
-      <EnrolAuthenticator onEnrolled={done} />
+      {usesPasskey ? <RegisterPasskey onRegistered={done} /> : <EnrolAuthenticator onEnrolled={done} />}
       <Divider label="or" />
-      <RegisterPasskey onRegistered={done} />
+      <Button variant="subtle" onClick={() => setUsesPasskey(!usesPasskey)}>
+        {usesPasskey ? 'Use an authenticator app' : 'Use a passkey: this device, or a security key'}
+      </Button>
     </Stack>
   );
 }
