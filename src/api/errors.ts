@@ -35,11 +35,10 @@ export function bodyTooLarge(): DomainError {
   return new DomainError('body_too_large', 'The body is larger than 64 KiB. Send a smaller one.');
 }
 
-export function mediaTypeUnsupported(): DomainError {
-  return new DomainError(
-    'media_type_unsupported',
-    'Send the body as application/json or application/x-www-form-urlencoded, and uncompressed.',
-  );
+export function mediaTypeUnsupported(
+  types: readonly string[] = ['application/json', 'application/x-www-form-urlencoded'],
+) {
+  return new DomainError('media_type_unsupported', `Send the body as ${types.join(' or ')}, and uncompressed.`);
 }
 
 export function routeNotFound(): DomainError {

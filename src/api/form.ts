@@ -50,6 +50,16 @@ export function inForm(schema: z.ZodObject): z.ZodObject {
   return z.strictObject({ ...schema.shape, ...fields }).meta({ ...meta, id: `${String(meta.id)}Form` });
 }
 
+/** Whether a form can carry these fields: it has no way to write a list of objects. */
+export function fitsForm({ shape }: z.ZodObject): boolean {
+  return !Object.values<z.ZodType>(shape).some(isListOfObjects);
+}
+
+function isListOfObjects(field: unknown): boolean {
+  if (isWrapper(field)) return isListOfObjects(field.unwrap());
+  return field instanceof z.ZodArray && field.element instanceof z.ZodObject;
+}
+
 /** Whether a form carries this field as pairs, as in `metadata[order]=1042`. */
 export function isPairs(field: unknown): boolean {
   return isWrapper(field) ? isPairs(field.unwrap()) : field instanceof z.ZodRecord;

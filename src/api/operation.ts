@@ -5,7 +5,7 @@ import type { Role } from '../domain/accounts/member.ts';
 import { errorCategory, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
 import { isPublic, type Access } from './access.ts';
 import { HTTP_STATUS } from './errors.ts';
-import { inForm, isPairs } from './form.ts';
+import { fitsForm, inForm, isPairs } from './form.ts';
 import type { RouteDescription } from './route.ts';
 import { errorSchema } from './schemas/error.ts';
 import { consoleHeader, idempotencyKeyHeader, pathId } from './schemas/primitives.ts';
@@ -183,7 +183,9 @@ function requestBodyOf(schema: z.ZodObject): ZodOpenApiRequestBodyObject {
     required: !schema.safeParse({}).success,
     content: {
       'application/json': { schema },
-      'application/x-www-form-urlencoded': { schema: inForm(schema), ...(pairs.length > 0 && { encoding }) },
+      ...(fitsForm(schema) && {
+        'application/x-www-form-urlencoded': { schema: inForm(schema), ...(pairs.length > 0 && { encoding }) },
+      }),
     },
   };
 }

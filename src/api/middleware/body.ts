@@ -5,7 +5,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { refuseBrokenBody } from '../broken-body.ts';
 import type { ApiMiddleware } from '../context.ts';
 import { mediaTypeUnsupported } from '../errors.ts';
-import { parseForm, readFields } from '../form.ts';
+import { fitsForm, parseForm, readFields } from '../form.ts';
 import { parseJson } from '../json.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
@@ -33,7 +33,8 @@ const parseAnyJson = bodyParser({
  * The fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything.
  */
 export async function readBody(ctx: Context, schema: z.ZodObject): Promise<object> {
-  return readBodyAs(ctx, [JSON_TYPE, FORM_TYPE], parseBytes, () => {
+  const types = fitsForm(schema) ? [JSON_TYPE, FORM_TYPE] : [JSON_TYPE];
+  return readBodyAs(ctx, types, parseBytes, () => {
     const text = decode(ctx.request.rawBody);
     if (ctx.is(FORM_TYPE) === FORM_TYPE) return readFields(parseForm(text), schema);
     return text === '' ? {} : parseJson(text);
@@ -69,7 +70,7 @@ async function readBodyAs(
 ): Promise<object> {
   // No body at all counts as an empty one, so that the missing fields are named.
   if (ctx.is(types) === null || ctx.request.length === 0) return {};
-  if (ctx.is(types) === false || !isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported();
+  if (ctx.is(types) === false || !isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported(types);
   refuseBrokenBody(ctx.req);
   await parse(ctx, () => Promise.resolve());
   const body = readParsed();

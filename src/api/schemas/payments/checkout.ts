@@ -89,7 +89,11 @@ export const createCheckoutSchema = z
         pattern: '^https?://[\\x21-\\x7e]+$',
       }),
   })
-  .meta({ id: 'CreateCheckout' });
+  .meta({
+    id: 'CreateCheckout',
+    // Without the time of its end, which would be over some day.
+    example: { amount: 25000, reference: 'INV-1042', description: 'Two bags of maize', return_url: RETURN_URL_EXAMPLE },
+  });
 
 export function toCheckoutRequest(body: z.output<typeof createCheckoutSchema>): CheckoutRequest {
   return {
