@@ -144,16 +144,25 @@ export async function assertRefused(
   return responses;
 }
 
+/** Asked with a body that a GET has no room for; it changes nothing, so nothing of it is in the audit log. */
+const ONLY_ASK: readonly string[] = ['checkPayouts'];
+
 /** Fails unless the call succeeds and, where it changes something with a session, is in the audit log. */
 export async function assertLetIn(
   { testEnv, published, send }: IsolationEnvironment,
   attempt: Attempt,
 ): Promise<ApiResponse> {
   const { operationId, sample, headers, person } = attempt;
+  const onlyAsks = ONLY_ASK.includes(operationId);
+  const before = onlyAsks ? await digestWithoutAudit(testEnv.db) : null;
   const lastId = await lastAuditId(testEnv.db);
   const response = await send(operationId, sample, headers);
   const where = `${operationId} ${attempt.why}: ${response.status} ${response.text}`;
   assert.ok(response.status >= 200 && response.status < 300, where);
+  if (onlyAsks) {
+    assert.deepEqual(await digestWithoutAudit(testEnv.db), before, where);
+    return response;
+  }
   if (person === null || published.find(operationId).method === 'GET') return response;
   const requestId = response.headers.get('malipo-request-id');
   const entries = await auditAfter(testEnv.db, lastId);
