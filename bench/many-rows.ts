@@ -54,7 +54,7 @@ function filled(
   const values: Readonly<Record<string, string>> = {
     // `n` counts from the oldest; the newest is of `at`, the same for every statement, because ids are made of times.
     $numbered: `(SELECT n, timestamptz '${at}' - (${of} - n) * (interval '${DAYS} days' / ${of}) AS at
-      FROM generate_series(${first}, ${Math.min(first + BATCH - 1, of)}) AS n) AS numbered`,
+      FROM generate_series(${first}::bigint, ${Math.min(first + BATCH - 1, of)}) AS n) AS numbered`,
     $merchant: `'${merchantId}'`,
     $maker: `'${makerId}'`,
     $endpoint: `'${endpointId}'`,

@@ -7,7 +7,7 @@ import { csvLine, type Cell } from '../domain/csv.ts';
 import { recordExport, type RecordExport } from '../operations/accounts/record-export.ts';
 import { isUnchanged } from '../queries/live-updates.ts';
 
-export type CsvExport<Item extends { readonly id: string }> = {
+export type CsvExport<Item, Place> = {
   readonly of: RecordExport['of'];
   readonly by: ActedBy;
   readonly session: Session;
@@ -15,25 +15,23 @@ export type CsvExport<Item extends { readonly id: string }> = {
   readonly filters: Readonly<Record<string, unknown>>;
   readonly columns: readonly string[];
   readonly cellsOf: (item: Item) => readonly Cell[];
+  /** A page may have fewer than `limit`, or none, and still a next one. */
   readonly readPage: (
-    before: Item['id'] | undefined,
+    place: Place | null,
     limit: number,
-  ) => Promise<{
-    readonly items: readonly Item[];
-    readonly nextBefore: Item['id'] | null;
-  }>;
+  ) => Promise<{ readonly items: readonly Item[]; readonly next: Place | null }>;
 };
 
 const PAGE_SIZE = 500;
 const CHECK_SESSION_EVERY_MS = 5000;
 // What a filter says about a person does not belong into a log that keeps it for ever.
-const PERSONAL_FILTERS = ['phone', 'reference'];
+const PERSONAL_FILTERS = ['phone', 'reference', 'idempotency_key'];
 
 /**
  * The response with the export. It is recorded in the audit log and its first page is read before this returns, so that a
  * failure is an error response. Later ones, and the end of the session, break the response off, which shows that it is not whole.
  */
-export async function csvResponse<Item extends { readonly id: string }>(db: Database, what: CsvExport<Item>) {
+export async function csvResponse<Item, Place>(db: Database, what: CsvExport<Item, Place>) {
   const { of, by, filters } = what;
   const at = new Date();
   await recordExport(db, { by, of, filters: withoutPersonal(filters), at });
@@ -45,21 +43,26 @@ export async function csvResponse<Item extends { readonly id: string }>(db: Data
   };
 }
 
-async function* linesOf<Item extends { readonly id: string }>(
+async function* linesOf<Item, Place>(
   db: Database,
-  { session, columns, cellsOf, readPage }: CsvExport<Item>,
+  { session, columns, cellsOf, readPage }: CsvExport<Item, Place>,
 ): AsyncGenerator<string, undefined> {
   let head = csvLine(columns);
   let checkedAtMs = Date.now();
-  for (let before: Item['id'] | null | undefined; before !== null;) {
-    const { items, nextBefore } = await readPage(before, PAGE_SIZE);
-    yield head + items.map((item) => csvLine(cellsOf(item))).join('');
+  let place: Place | null = null;
+  do {
+    const { items, next }: { readonly items: readonly Item[]; readonly next: Place | null } = await readPage(
+      place,
+      PAGE_SIZE,
+    );
+    const lines = head + items.map((item) => csvLine(cellsOf(item))).join('');
+    if (lines !== '') yield lines;
     head = '';
-    before = nextBefore;
+    place = next;
     if (Date.now() - checkedAtMs < CHECK_SESSION_EVERY_MS) continue;
     if (!(await isUnchanged(db, session, new Date()))) throw new Error('the session of the export ended');
     checkedAtMs = Date.now();
-  }
+  } while (place !== null);
   return undefined;
 }
 

@@ -1,12 +1,14 @@
 // Streams of live updates: complete and in order over breaks, kills and open transactions, of one merchant, and bounded.
 import assert from 'node:assert/strict';
+import { cancelCheckout } from '../../src/db/payments/checkout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import { createLiveStreams } from '../../src/api/live-streams.ts';
 import { writePlace, type Place } from '../../src/domain/live-update.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { readEnd, readUpdates } from '../../src/queries/live-updates.ts';
-import { makeCollection, newCollection } from '../db/rows.ts';
+import { makeCollection, newCollection, paid, record } from '../db/rows.ts';
+import { attempt, makeCheckout } from '../db/payments/checkouts.ts';
 import { makePayout, makeShop } from '../db/payments/payout-rows.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { addPerson, logIn, logInAs, type Browser } from '../support/people.ts';
@@ -72,6 +74,41 @@ describe('a stream of live updates', function () {
       ['queued', 'queued', 'released', 'succeeded'].map((state) => `${id} ${state}`),
     );
     assert.ok(!JSON.stringify(reader.events).includes(other.id));
+  });
+
+  it('tells when a checkout is created, paid and cancelled, and nothing of other collections as of one', async () => {
+    const { db } = testEnv;
+    const shop = await makeShop(db, 0n);
+    const maker = await addPerson(testEnv, shop.merchantId, ['maker']);
+    const reader = await connect(await logIn(testEnv, maker));
+    await reader.until((events) => events.length === 1);
+    const oneTime = await makeCheckout(db, shop.merchantId, maker.id);
+    const reusable = await makeCheckout(db, shop.merchantId, maker.id, { use: 'reusable', expiresAt: null });
+    for (const [checkout, phone] of [
+      [oneTime, '256772000100'],
+      [reusable, '256772000101'],
+      [reusable, '256772000102'],
+    ] as const) {
+      const made = await record(db, await attempt(db, checkout, { phone }), { kind: 'prompt_accepted' });
+      assert.equal((await record(db, made, paid())).state, 'succeeded');
+    }
+    const declined = await attempt(db, reusable);
+    await record(db, declined, { kind: 'declined', failureCode: 'wrong_pin' });
+    await collect(shop.merchantId);
+    await db.withTransaction((tx) => cancelCheckout(tx, reusable.id, new Date()));
+    await reader.until(() => updatesOf(reader).includes(`${reusable.id} cancelled`));
+    const ofCheckouts = reader.events.filter(({ data }) => data['kind'] === 'checkout');
+    assert.deepEqual(
+      ofCheckouts.map(({ data }) => [data['id'], data['state']]),
+      [
+        [oneTime.id, 'open'],
+        [reusable.id, 'open'],
+        [oneTime.id, 'completed'],
+        [reusable.id, 'open'],
+        [reusable.id, 'open'],
+        [reusable.id, 'cancelled'],
+      ],
+    );
   });
 
   it('goes on in another process where the killed one ended, with nothing lost and nothing twice', async () => {

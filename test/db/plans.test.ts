@@ -16,6 +16,7 @@ import { withholdDeliveries } from '../../src/db/webhooks/delivery.ts';
 import { listDeliveries } from '../../src/db/webhooks/delivery-list.ts';
 import { listEvents } from '../../src/db/webhooks/event.ts';
 import type { Payout } from '../../src/domain/payments/payout.ts';
+import { readServiceFigures } from '../../src/queries/service-figures.ts';
 import { makeMerchant, tamper } from './rows.ts';
 import { useDatabase } from './use-database.ts';
 
@@ -39,13 +40,21 @@ describe('with more than a hundred thousand rows', function () {
     await db.pool.query('VACUUM ANALYZE');
   });
 
-  /** The plans of the statements that `work` runs; the statements themselves are not executed. */
-  async function plansOf(work: (explaining: Queryable) => Promise<unknown>): Promise<string> {
+  /**
+   * The plans of the statements that `work` runs; the statements themselves are not executed. `isForAny`: those for any
+   * values, which PostgreSQL may choose once it has run a prepared statement five times.
+   */
+  async function plansOf(
+    work: (explaining: Queryable) => Promise<unknown>,
+    { isForAny = false } = {},
+  ): Promise<string> {
     const plans: string[] = [];
     await work({
       attestor: db.attestor,
       async run({ text }, values) {
-        const { rows } = await db.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, [...values]);
+        const { rows } = await (isForAny
+          ? db.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${text}`)
+          : db.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, [...values]));
         plans.push(...rows.map((row) => row['QUERY PLAN']));
         return [];
       },
@@ -94,6 +103,14 @@ describe('with more than a hundred thousand rows', function () {
     const plan = await plansOf((explaining) => listDayTotals(explaining, merchantId, range, 'UTC'));
     assert.match(plan, /(using|on) payment_totals_pkey/, plan);
     assert.doesNotMatch(plan, /Seq Scan on (payment_totals|collections|payouts)/, plan);
+  });
+
+  it('the figures of the service are read by indexes, and from tables that do not grow with payments', async () => {
+    const limits = { maxCount: 1000, maxPerMerchant: 100, maxAgeMs: 1000 };
+    const plan = await plansOf((explaining) => readServiceFigures(explaining, limits));
+    assert.match(plan, /using collections_unfinished/, plan);
+    assert.match(plan, /using endpoints_disabled/, plan);
+    assert.doesNotMatch(plan, /Seq Scan on (collections|reversals|deliveries|endpoints|events)/, plan);
   });
 
   it('live updates after a place are read by an index', async () => {
@@ -185,13 +202,15 @@ describe('with more than a hundred thousand rows', function () {
   ];
   for (const [what, index, read] of reads) {
     it(`finds ${what} by an index`, async () => {
-      const plan = await plansOf(read);
-      assert.match(plan, index, plan);
-      assert.doesNotMatch(
-        plan,
-        /Seq Scan on (collections|payouts|events|deliveries|audit_entries|operator_exchanges)/,
-        plan,
-      );
+      for (const isForAny of [false, true]) {
+        const plan = await plansOf(read, { isForAny });
+        assert.match(plan, index, plan);
+        assert.doesNotMatch(
+          plan,
+          /Seq Scan on (collections|payouts|events|deliveries|audit_entries|operator_exchanges)/,
+          plan,
+        );
+      }
     });
   }
 });
@@ -264,8 +283,8 @@ const MANY_ROWS: readonly string[] = [
   `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, created_by, approvals_required, created_at, updated_at,
      expires_at, send_deadline_at)
-   SELECT ${ID('pay')}, $merchant, n::text, CASE WHEN n % 50 = 0 THEN 'succeeded' ELSE 'reconciling' END, 'released', 2, 5000, 'UGX', 'SAL-' || n, (256772000000 + n % 5000)::text,
-     'mtn-momo', gen_random_uuid(), CASE WHEN n % 50 = 0 THEN n::text END, '{}', 'usr', 1, now(), now(), now(), now()
+   SELECT ${ID('pay')}, $merchant, n::text, CASE WHEN n % 50 = 0 THEN 'reconciling' ELSE 'succeeded' END, 'released', 2, 5000, 'UGX', 'SAL-' || n, (256772000000 + n % 5000)::text,
+     'mtn-momo', gen_random_uuid(), CASE WHEN n % 50 <> 0 THEN n::text END, '{}', 'usr', 1, now(), now(), now(), now()
    FROM generate_series($first, least($last, 40000)) AS n`,
   `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)
    SELECT $merchant, ${ID('col', '(n / 3)')}, 'send', now(), 12, 'accepted' FROM generate_series($first, least($last, 60000)) AS n`,

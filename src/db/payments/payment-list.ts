@@ -29,15 +29,16 @@ const ORDER_BY = {
   smallest: 'amount_minor, id',
 } as const satisfies Record<ListOrder, string>;
 
-/** The columns of which the first that is given is found by its index, the most selective ones first. */
+/** The columns of which the first that is given is found by its index, the most selective ones first. Null: of another table. */
 const FOUND_BY = {
   operatorReference: 'operator_reference',
   idempotencyKey: 'idempotency_key',
+  checkoutId: null,
   reference: 'reference',
   phone: 'phone',
   createdBy: 'created_by',
   apiKeyId: 'api_key_id',
-} as const satisfies Partial<Record<keyof ListFilter, string>>;
+} as const satisfies Partial<Record<keyof ListFilter, string | null>>;
 
 type Place = (value: unknown) => string;
 
@@ -50,6 +51,8 @@ type Conditions = {
   readonly others: readonly Condition[];
   /** Null: any, or any that pass the `others`. */
   readonly states: readonly string[] | null;
+  /** By which id the rows are found: that of the payment, or of the attempts to pay a checkout, which are walked instead. */
+  readonly idColumn: 'id' | 'collection_id';
 };
 
 /**
@@ -72,7 +75,7 @@ export async function listPage<
   const place: Place = (value) => `$${values.push(value)}`;
   const isSorted = isByAmount(order) && (await isShort(db, merchantId, from, filter));
   const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount(order) && !isSorted });
-  const after = afterPlace(request, place);
+  const after = afterPlace(request, conditions, place);
   const isWhole = !isSorted && conditions.others.length === 0;
   // What is sorted is found in any order; a few more may have come since they were counted.
   const walk = isSorted ? ({ order: 'newest', after: null } as const) : { order, after };
@@ -153,26 +156,38 @@ type Composing = { readonly from: ListFrom; readonly place: Place; readonly isBy
 function conditionsOf(filter: ListFilter, { from, place, isByAmount }: Composing): Conditions {
   const found: Condition[] = [() => 'merchant_id = $1'];
   const others: Condition[] = [];
+  let idColumn: Conditions['idColumn'] = 'id';
   const { states, createdFrom, createdTo, amountFrom, amountTo, operator, waitingFor } = filter;
   const compare = (column: string, sign: string, value: unknown) => () => `${column} ${sign} ${place(value)}`;
   let isFound = isByAmount;
   for (const [name, column] of Object.entries(FOUND_BY)) {
     const value = filter[name as keyof typeof FOUND_BY];
     if (value === undefined) continue;
-    (isFound ? others : found).push(compare(column, '=', value));
+    if (column !== null) (isFound ? others : found).push(compare(column, '=', value));
+    else if (isFound)
+      others.push(() => `id IN (SELECT collection_id FROM checkout_attempts WHERE ${ofCheckout(value, place)})`);
+    else {
+      found.splice(0, 1, () => ofCheckout(value, place));
+      idColumn = 'collection_id';
+    }
     isFound = true;
   }
   // An id begins with the time of its creation.
   const times = isByAmount ? others : found;
-  if (createdFrom) times.push(compare('id', '>=', lowestIdAt(from.prefix, createdFrom.getTime())));
-  if (createdTo) times.push(compare('id', '<', lowestIdAt(from.prefix, createdTo.getTime())));
+  if (createdFrom) times.push(compare(idColumn, '>=', lowestIdAt(from.prefix, createdFrom.getTime())));
+  if (createdTo) times.push(compare(idColumn, '<', lowestIdAt(from.prefix, createdTo.getTime())));
   const amounts = isByAmount ? found : others;
   if (amountFrom !== undefined) amounts.push(compare('amount_minor', '>=', amountFrom));
   if (amountTo !== undefined) amounts.push(compare('amount_minor', '<=', amountTo));
   if (operator !== undefined) others.push(compare('operator', '=', operator));
   if (waitingFor) others.push(() => waitingCondition(waitingFor, place));
   if (states && isFound) others.push(() => `state = ANY(${place(states)})`);
-  return { found, others, states: states && !isFound ? states : null };
+  return { found, others, states: states && !isFound ? states : null, idColumn };
+}
+
+/** Of attempts to pay this checkout; of none if it is another merchant's. */
+function ofCheckout(checkoutId: string, place: Place): string {
+  return `checkout_id = (SELECT k.id FROM checkouts k WHERE k.merchant_id = $1 AND k.id = ${place(checkoutId)})`;
 }
 
 function waitingCondition({ userId, at }: NonNullable<ListFilter['waitingFor']>, place: Place): string {
@@ -186,19 +201,32 @@ function allOf(conditions: readonly Condition[]): string {
   return conditions.map((condition) => condition()).join(' AND ') || 'true';
 }
 
-function afterPlace({ order, after }: Pick<ListRequest, 'order' | 'after'>, place: Place): Condition | null {
+function afterPlace(
+  { order, after }: Pick<ListRequest, 'order' | 'after'>,
+  { idColumn }: Conditions,
+  place: Place,
+): Condition | null {
   if (after === null) return null;
   const sign = order === 'newest' || order === 'largest' ? '<' : '>';
-  if (!isByAmount(order)) return () => `id ${sign} ${place(after.id)}`;
+  if (!isByAmount(order)) return () => `${idColumn} ${sign} ${place(after.id)}`;
   return () => `(amount_minor, id) ${sign} (${place(after.amountMinor)}, ${place(after.id)})`;
 }
 
 type Walk = Conditions & { readonly from: ListFrom; readonly order: ListOrder; readonly after: Condition | null };
 
 /** SQL of the rows that an index finds, in order, at most so many. A number in the text tells every plan how few they are. */
-function scanOf({ found, states, from: { table }, order, after }: Walk, most: string, place: Place): string {
-  const end = `ORDER BY ${ORDER_BY[order]} LIMIT ${most}`;
+function scanOf(walk: Walk, most: string, place: Place): string {
+  const { found, states, idColumn, order, after } = walk;
+  const { table } = walk.from;
   const where = allOf(after === null ? found : [...found, after]);
+  if (idColumn === 'collection_id') {
+    const ids = `SELECT collection_id FROM checkout_attempts WHERE ${where}
+      ORDER BY collection_id ${order === 'newest' ? 'DESC' : ''} LIMIT ${most}`;
+    // Each is looked up by itself: a plan for a join may read all of either table.
+    return `SELECT payment.* FROM (${ids}) AS attempts
+      CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE id = collection_id LIMIT 1) AS payment`;
+  }
+  const end = `ORDER BY ${ORDER_BY[order]} LIMIT ${most}`;
   if (states === null) return `SELECT * FROM ${table} WHERE ${where} ${end}`;
   if (states.length === 1) return `SELECT * FROM ${table} WHERE ${where} AND state = ${place(states[0])} ${end}`;
   // Each state has its own range of the index, so the list is merged from one range for each.
@@ -218,7 +246,8 @@ async function lastLookedAt(
   const { filter, order } = request;
   const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount(order) });
   const most = share(LOOKED_THROUGH, conditions);
-  const scan = scanOf({ ...conditions, from, order, after: afterPlace(request, place) }, `${most}`, place);
+  const after = afterPlace(request, conditions, place);
+  const scan = scanOf({ ...conditions, from, order, after }, `${most}`, place);
   const text = `SELECT id, amount_minor FROM (${scan}) AS looked_at
     ORDER BY ${ORDER_BY[order]} OFFSET ${most - 1} LIMIT 1`;
   return findOne<ListPlace>(db, composedStatement(`${from.table}_last_looked_at`, text), values);

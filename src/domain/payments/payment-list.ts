@@ -14,6 +14,8 @@ export type ListFilter = {
   readonly operatorReference?: string;
   readonly createdBy?: string;
   readonly apiKeyId?: string;
+  /** Only collections that payers made at it. */
+  readonly checkoutId?: string;
   readonly operator?: string;
   /** Inclusive. */
   readonly amountFrom?: bigint;

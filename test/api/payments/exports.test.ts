@@ -6,6 +6,7 @@ import type { Session } from '../../../src/domain/accounts/session.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import { makeCollection, newCollection } from '../../db/rows.ts';
 import { actedBy, makePayout, makePerson, makeShop } from '../../db/payments/payout-rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 import { addPerson, assertAudited, auditRows, logIn } from '../../support/people.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY } from '../responses.ts';
@@ -48,7 +49,7 @@ describe('an export as CSV', () => {
       outcome: 'done',
       subject_id: null,
     });
-    assert.deepEqual(row.after, { state: 'failed', phone: 'given' });
+    assert.deepEqual(row.after, { sort: 'newest', state: 'failed', phone: 'given' });
   });
 
   it('has payouts with who approved them, and the statement with its balances', async () => {
@@ -67,6 +68,14 @@ describe('an export as CSV', () => {
       ['held', 'payout_held', payout.id, 'SAL-1', '5000', '5000', '5000', '5000', 'UGX'],
     ]);
     assert.equal((await auditRows(testEnv, ledger))[0]?.action, 'ledger.exported');
+    const other = await makePayout(testEnv.db, shop, 'queued', 300n);
+    const ofOne = await browser.call('GET', `/v1/console/ledger.csv?payment_id=${other.id}&account=held`);
+    assert.deepEqual(
+      linesOf(ofOne.text)
+        .slice(1)
+        .map((each) => each.split(',')[4]),
+      [other.id],
+    );
   });
 
   it('has the payments of several states, and of those alone', async () => {
@@ -83,17 +92,54 @@ describe('an export as CSV', () => {
     assert.deepEqual(await statesIn('states=failed&state=expired'), []);
   });
 
+  it('has what the list has under the same filters, in the same order', async () => {
+    const { shop, browser } = await shopWithViewer();
+    for (const amount of [300n, 100n, 200n, 900n]) await makePayout(testEnv.db, shop, 'queued', amount);
+    await makePayout(testEnv.db, shop, 'succeeded', 150n);
+    const query = `states=queued&amount_to=500&created_by=${shop.maker.userId}&sort=smallest`;
+    const { json } = await browser.call('GET', `/v1/console/payouts?${query}`);
+    const listed = valuesOf(json['data'] as { id: string; amount: number }[], 'amount');
+    assert.deepEqual(listed, [100, 200, 300]);
+    const { text } = await browser.call('GET', `/v1/console/payouts.csv?${query}`);
+    const amounts = linesOf(text)
+      .slice(1)
+      .map((line) => Number(line.split(',')[4]));
+    assert.deepEqual(amounts, listed);
+    const refused = await browser.call('GET', '/v1/console/payouts.csv?amount_to=many');
+    assert.equal(refused.status, 400);
+  });
+
+  it('reads every page of a list whose pages can be empty', async () => {
+    const shop = await makeShop(testEnv.db, 0n);
+    const person = await makePerson(testEnv.db, shop.merchantId, ['viewer']);
+    const item = newCollection(shop.merchantId);
+    const pages = [
+      { items: [], next: 1 },
+      { items: [item], next: 2 },
+      { items: [], next: 3 },
+      { items: [item], next: null },
+    ];
+    const { stream } = await csvResponse<Collection, number>(testEnv.db, {
+      ...{ of: 'collections', by: actedBy(person), session: {} as Session, filters: {}, columns: COLLECTION_COLUMNS },
+      cellsOf: collectionCells,
+      readPage: (place) => Promise.resolve(pages[place ?? 0]!),
+    });
+    const chunks: string[] = [];
+    for await (const chunk of stream) chunks.push(String(chunk));
+    assert.equal(linesOf(chunks.join('')).length, 3);
+  });
+
   it('reads no page before the caller has taken what was sent, and none after the caller has gone', async () => {
     const shop = await makeShop(testEnv.db, 0n);
     const person = await makePerson(testEnv.db, shop.merchantId, ['viewer']);
     let pages = 0;
     const item = newCollection(shop.merchantId, { description: 'x'.repeat(100) });
-    const what: CsvExport<Collection> = {
+    const what: CsvExport<Collection, string> = {
       ...{ of: 'collections', by: actedBy(person), session: {} as Session, filters: {}, columns: COLLECTION_COLUMNS },
       cellsOf: collectionCells,
       readPage: (_before, limit) => {
         pages++;
-        return Promise.resolve({ items: Array<Collection>(limit).fill(item), nextBefore: item.id });
+        return Promise.resolve({ items: Array<Collection>(limit).fill(item), next: item.id });
       },
     };
     const { stream } = await csvResponse(testEnv.db, what);

@@ -1,30 +1,30 @@
 // Collections, payouts and the statement as CSV.
 import type { Collection } from '../../../domain/payments/collection.ts';
-import type { Payout } from '../../../domain/payments/payout.ts';
-import { listCollections } from '../../../queries/payments/collection.ts';
+import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
+import type { ListPlace } from '../../../domain/payments/payment-list.ts';
+import { pageCollections } from '../../../queries/payments/collection.ts';
 import { listLedgerEntries } from '../../../queries/payments/ledger-entry.ts';
-import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../queries/payments/payout.ts';
+import { pagePayoutsWithPeople, type PayoutWithPeople } from '../../../queries/payments/payout.ts';
 import type { ApiDeps } from '../../context.ts';
 import { csvResponse } from '../../csv-export.ts';
 import { route, type Route } from '../../route.ts';
 import { rangeOf } from '../../schemas/page.ts';
+import { collectionFilter, exportCollectionsSchema } from '../../schemas/payments/console-collection.ts';
+import { exportPayoutsSchema, payoutFilter } from '../../schemas/payments/console-payout.ts';
 import {
   COLLECTION_COLUMNS,
   collectionCells,
-  collectionsCsvFilters,
   csvSchema,
   LEDGER_COLUMNS,
   ledgerCells,
   ledgerCsvFilters,
   PAYOUT_COLUMNS,
   payoutCells,
-  payoutsCsvFilters,
 } from '../../schemas/payments/csv.ts';
-import { paymentFilter } from '../../schemas/payments/payment.ts';
 import { definedFields } from '../../validation.ts';
 
 const DESCRIPTION =
-  'Newest first, as UTF-8 with a line of names, sent as it is read. `amount` is in the smallest unit, `amount_decimal` the same in whole ' +
+  'By any combination of filters, as UTF-8 with a line of names, sent as it is read. `amount` is in the smallest unit, `amount_decimal` the same in whole ' +
   'units. A text that a spreadsheet would run as a formula has an apostrophe in front. A response that breaks off is not whole. ' +
   'The audit log records who exported what.';
 const EXPORT = { method: 'get', tag: 'Console exports', description: DESCRIPTION, access: 'session' } as const;
@@ -43,17 +43,13 @@ function collectionsRoute(deps: ApiDeps): Route {
     path: '/v1/console/collections.csv',
     operationId: 'getCollectionsCsv',
     summary: 'Export collections',
-    query: collectionsCsvFilters,
+    query: exportCollectionsSchema,
     response: csvOf(COLLECTION_COLUMNS),
     handle: ({ merchantId, query, by, session }) => {
-      const filter = {
-        ...paymentFilter<Collection['id']>(query),
-        ...statesOf(query),
-      };
-      return csvResponse<Collection>(db, {
+      const list = { filter: collectionFilter(query), order: query.sort };
+      return csvResponse<Collection, ListPlace>(db, {
         ...{ of: 'collections', by, session, filters: query, columns: COLLECTION_COLUMNS, cellsOf: collectionCells },
-        readPage: (before, limit) =>
-          listCollections(db, merchantId, { ...filter, ...definedFields({ before }) }, limit),
+        readPage: (after, limit) => pageCollections(db, merchantId, { ...list, after, limit }),
       });
     },
   });
@@ -66,17 +62,13 @@ function payoutsRoute(deps: ApiDeps): Route {
     path: '/v1/console/payouts.csv',
     operationId: 'getPayoutsCsv',
     summary: 'Export payouts',
-    query: payoutsCsvFilters,
+    query: exportPayoutsSchema,
     response: csvOf(PAYOUT_COLUMNS),
     handle: ({ merchantId, query, by, session }) => {
-      const filter = {
-        ...paymentFilter<Payout['id']>(query),
-        ...statesOf(query),
-      };
-      return csvResponse<PayoutWithPeople>(db, {
+      const list = { filter: payoutFilter(query, session.person, new Date()), order: query.sort };
+      return csvResponse<PayoutWithPeople, ListPlace>(db, {
         ...{ of: 'payouts', by, session, filters: query, columns: PAYOUT_COLUMNS, cellsOf: payoutCells },
-        readPage: (before, limit) =>
-          listPayoutsWithPeople(db, merchantId, { ...filter, ...definedFields({ before }) }, limit),
+        readPage: (after, limit) => pagePayoutsWithPeople(db, merchantId, { ...list, after, limit }),
       });
     },
   });
@@ -92,19 +84,16 @@ function ledgerRoute(deps: ApiDeps): Route {
     query: ledgerCsvFilters,
     response: csvOf(LEDGER_COLUMNS),
     handle: ({ merchantId, query, by, session }) => {
-      const { account, kind } = query;
-      const filter = { ...rangeOf(query), ...definedFields({ account, kind }) };
-      return csvResponse(db, {
+      const { account, kind, payment_id: paymentId } = query;
+      const filter = { ...rangeOf(query), ...definedFields({ account, kind, paymentId }) };
+      return csvResponse<LedgerEntry, LedgerEntry['id']>(db, {
         ...{ of: 'ledger', by, session, filters: query, columns: LEDGER_COLUMNS, cellsOf: ledgerCells },
-        readPage: (before, limit) =>
-          listLedgerEntries(db, merchantId, { ...filter, ...definedFields({ before }) }, limit),
+        readPage: async (before, limit) => {
+          const from = { ...filter, ...(before !== null && { before }) };
+          const { items, nextBefore } = await listLedgerEntries(db, merchantId, from, limit);
+          return { items, next: nextBefore };
+        },
       });
     },
   });
-}
-
-/** Those that pass both filters; a payment has one state. */
-function statesOf<State>({ state, states }: { state?: State | undefined; states?: State[] | undefined }) {
-  const wanted = state === undefined ? states : [state].filter((one) => states?.includes(one) !== false);
-  return wanted && { states: wanted };
 }

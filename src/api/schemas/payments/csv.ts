@@ -6,18 +6,9 @@ import type { Collection } from '../../../domain/payments/collection.ts';
 import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
 import type { Payout } from '../../../domain/payments/payout.ts';
 import type { PayoutWithPeople } from '../../../queries/payments/payout.ts';
-import { collectionState, listCollectionsSchema } from './collection.ts';
-import { several } from './console-list.ts';
 import { ledgerEntryFilters } from './ledger-entry.ts';
-import { listPayoutsSchema, payoutState } from './payout.ts';
 
-export const collectionsCsvFilters = listCollectionsSchema
-  .omit({ limit: true, cursor: true })
-  .extend({ states: several('states', collectionState) });
-export const payoutsCsvFilters = listPayoutsSchema
-  .omit({ limit: true, cursor: true, approval_state: true })
-  .extend({ states: several('states', payoutState) });
-export const ledgerCsvFilters = z.strictObject(ledgerEntryFilters).omit({ payment_id: true });
+export const ledgerCsvFilters = z.strictObject(ledgerEntryFilters);
 
 /** The schema of an export with these columns. */
 export function csvSchema(columns: readonly string[]) {
