@@ -93,6 +93,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   changePolicy: PEOPLE,
   approvePolicyChange: PEOPLE,
   rejectPolicyChange: PEOPLE,
+  withdrawPolicyChange: PEOPLE,
   listAuditEntries: ANY,
   getSearchHits: ANY,
   listApiRequests: KEYS,
@@ -162,6 +163,7 @@ export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   cancelReversal: 'rev',
   approvePolicyChange: 'pch',
   rejectPolicyChange: 'pch',
+  withdrawPolicyChange: 'pch',
   getEndpoint: 'whe',
   changeEndpoint: 'whe',
   deleteEndpoint: 'whe',
@@ -208,11 +210,14 @@ export const QUERY_IDS: Readonly<Record<string, Readonly<Record<string, keyof ty
   listEvents: { object_id: 'col' },
   listDeliveries: { endpoint_id: 'whe', event_id: 'evt', object_id: 'col' },
   listAuditEntries: { subject_id: 'pay', actor_id: 'usr' },
-  listConsoleCollections: { api_key_id: 'key' },
-  getConsoleCollectionCount: { api_key_id: 'key' },
+  listConsoleCollections: { api_key_id: 'key', checkout_id: 'chk' },
+  getConsoleCollectionCount: { api_key_id: 'key', checkout_id: 'chk' },
   listConsolePayouts: { api_key_id: 'key' },
   getConsolePayoutCount: { api_key_id: 'key' },
   listLedgerEntries: { payment_id: 'pay' },
+  getCollectionsCsv: { api_key_id: 'key', checkout_id: 'chk' },
+  getPayoutsCsv: { api_key_id: 'key' },
+  getLedgerCsv: { payment_id: 'pay' },
 };
 
 /** Operations that need a session or accept one. */

@@ -185,8 +185,9 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
 
   getPolicy: NOTHING,
   changePolicy: () => ({ json: { payout_expires_after_seconds: 86_400 } }),
-  approvePolicyChange: async (context) => ({ id: await proposePolicy(context) }),
-  rejectPolicyChange: async (context) => ({ id: await proposePolicy(context) }),
+  approvePolicyChange: async (context) => ({ id: await proposePolicy(context, context.shop.owner) }),
+  rejectPolicyChange: async (context) => ({ id: await proposePolicy(context, context.shop.owner) }),
+  withdrawPolicyChange: async (context) => ({ id: await proposePolicy(context, await proposerFor(context)) }),
   listAuditEntries: NOTHING,
   getSearchHits: () => ({ query: { q: 'SAL-1' } }),
   listApiRequests: async (context) => {
@@ -365,15 +366,12 @@ async function proposerFor({ testEnv, shop, person }: SampleContext): Promise<Pe
 
 let longerSeconds = 1_000_000;
 
-/**
- * Made by the owner, so that the caller is a second person. Only one per person may wait: each must be decided. Each is
- * looser than what applies, so that it waits.
- */
-async function proposePolicy({ testEnv, shop }: SampleContext): Promise<string> {
+/** Only one per person may wait: each must be decided. Each is looser than what applies, so that it waits. */
+async function proposePolicy({ testEnv }: SampleContext, proposer: Person): Promise<string> {
   const changed = await changePolicy(testEnv.db, {
     changes: { payout_expires_after_seconds: ++longerSeconds },
     serviceLimits: { payoutExpiryMs: testEnv.config.clocks.payoutExpiryMs, leastWaitingTimeMs: 0 },
-    by: actedBy(shop.owner),
+    by: actedBy(proposer),
     at: new Date(),
   });
   if (changed.kind !== 'waiting') throw new Error('a looser policy was not proposed but changed');

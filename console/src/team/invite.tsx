@@ -1,11 +1,12 @@
 // Inviting a person: who, and with which roles; then the link, shown once.
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import type { Role } from '../session/session.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
@@ -45,18 +46,16 @@ export function InviteModal({ onInvited, onClose }: InviteModalProps) {
           />
           <RoleChoice chosen={roles} before={[]} error={byParam['roles']} onChange={setRoles} />
           <Text size="sm" c="dimmed">
-            For an owner, admin, maker or approver, a second owner or admin approves the invitation before it opens
-            anything.
+            For an owner, admin, maker or approver, a second owner or admin, where there is one, approves the invitation
+            before it opens anything.
           </Text>
           <ErrorNotice error={invite.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={invite.isBusy}>
-              Back
-            </Button>
-            <Button type="submit" loading={invite.isBusy} disabled={email.trim() === '' || roles.length === 0}>
-              Invite them
-            </Button>
-          </Group>
+          <ModalActions
+            act={invite}
+            verb="Invite them"
+            onBack={onClose}
+            isDisabled={email.trim() === '' || roles.length === 0}
+          />
         </Stack>
       </form>
     </Modal>

@@ -7,6 +7,7 @@ import { hasRole, useSession, type Role } from '../session/session.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
@@ -131,14 +132,7 @@ function RolesModal({ member: { id, name, roles: before }, onDone, onClose }: Ac
             owner or admin. The rest counts at once.
           </Text>
           <ErrorNotice error={change.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={change.isBusy}>
-              Back
-            </Button>
-            <Button type="submit" loading={change.isBusy} disabled={isSame || roles.length === 0}>
-              Change them
-            </Button>
-          </Group>
+          <ModalActions act={change} verb="Change them" onBack={onClose} isDisabled={isSame || roles.length === 0} />
         </Stack>
       </form>
     </Modal>

@@ -1,5 +1,5 @@
-// A proposed change of the policy: each rule as it is and as it would be, and its approval or rejection.
-import { Text } from '@mantine/core';
+// A proposed change of the policy: each rule as it is and as it would be, and its approval, rejection or withdrawal.
+import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
@@ -9,13 +9,15 @@ import { DecisionButtons, Proposal } from './proposal.tsx';
 import { ALL_RULES, formatRule, RULES, type PolicyValues, type Rule } from './rules.ts';
 
 type PolicyChange = Schemas['PolicyChange'];
+type Act = 'approve' | 'reject' | 'withdraw';
 type WaitingProps = { readonly policy: PolicyValues; readonly change: PolicyChange };
 
 export function WaitingPolicyChange({ policy, change }: WaitingProps) {
   const session = useSession();
-  const [open, setOpen] = useState<'approve' | 'reject' | null>(null);
+  const [open, setOpen] = useState<Act | null>(null);
   const isOwn = change.proposed_by.id === session.person.id;
-  const mayDecide = hasRole(session, 'admin') && !isOwn;
+  const isAdmin = hasRole(session, 'admin');
+  const mayDecide = isAdmin && !isOwn;
   return (
     <Proposal
       label={`Change of the policy by ${change.proposed_by.name}`}
@@ -30,10 +32,19 @@ export function WaitingPolicyChange({ policy, change }: WaitingProps) {
             : 'It waits for an owner or admin.'
       }
       needsSecondPerson={false}
-      acts={<DecisionButtons mayApprove={mayDecide} mayReject={mayDecide} onChoose={setOpen} />}
+      acts={
+        <>
+          <DecisionButtons mayApprove={mayDecide} mayReject={mayDecide} onChoose={setOpen} />
+          {isOwn && isAdmin && (
+            <Button variant="default" onClick={() => setOpen('withdraw')}>
+              Withdraw…
+            </Button>
+          )}
+        </>
+      }
     >
       <Differences policy={policy} change={change} />
-      {open !== null && <DecisionModal decision={open} policy={policy} change={change} onClose={() => setOpen(null)} />}
+      {open !== null && <DecisionModal act={open} policy={policy} change={change} onClose={() => setOpen(null)} />}
     </Proposal>
   );
 }
@@ -56,30 +67,50 @@ function Differences({ policy, change: { changes } }: WaitingProps) {
   return <Rows label="What changes" columns={columns} rows={changed.map((id) => ({ id }))} empty="" />;
 }
 
-type DecisionModalProps = WaitingProps & {
-  readonly decision: 'approve' | 'reject';
-  readonly onClose: () => void;
+const WORDS: Readonly<Record<Act, { title: string; verb: string; operationId: string; hint: string }>> = {
+  approve: {
+    title: 'Approve this change of the policy?',
+    verb: 'Approve it',
+    operationId: 'approvePolicyChange',
+    hint: 'It counts at once.',
+  },
+  reject: {
+    title: 'Reject this change of the policy?',
+    verb: 'Reject it',
+    operationId: 'rejectPolicyChange',
+    hint: 'The policy stays as it is.',
+  },
+  withdraw: {
+    title: 'Withdraw your proposal?',
+    verb: 'Withdraw it',
+    operationId: 'withdrawPolicyChange',
+    hint: 'The policy stays as it is.',
+  },
 };
 
-function DecisionModal({ decision, policy, change, onClose }: DecisionModalProps) {
-  const isApproval = decision === 'approve';
-  const params = { path: { id: change.id } };
-  const decide = () =>
-    isApproval
-      ? answerOf(api.POST('/v1/console/policy/changes/{id}/approve', { params }))
-      : answerOf(api.POST('/v1/console/policy/changes/{id}/reject', { params }));
+type DecisionModalProps = WaitingProps & { readonly act: Act; readonly onClose: () => void };
+
+function DecisionModal({ act, policy, change, onClose }: DecisionModalProps) {
+  const { title, verb, operationId, hint } = WORDS[act];
   return (
     <ConfirmModal
-      title={isApproval ? 'Approve this change of the policy?' : 'Reject this change of the policy?'}
-      verb={isApproval ? 'Approve it' : 'Reject it'}
-      operationId={isApproval ? 'approvePolicyChange' : 'rejectPolicyChange'}
-      act={decide}
+      title={title}
+      verb={verb}
+      operationId={operationId}
+      act={() => decide(act, change.id)}
       onClose={onClose}
     >
       <Differences policy={policy} change={change} />
       <Text size="sm">
-        Proposed by {change.proposed_by.name}. {isApproval ? 'It counts at once.' : 'The policy stays as it is.'}
+        Proposed by {change.proposed_by.name}. {hint}
       </Text>
     </ConfirmModal>
   );
+}
+
+function decide(act: Act, id: string): Promise<unknown> {
+  const params = { path: { id } };
+  if (act === 'approve') return answerOf(api.POST('/v1/console/policy/changes/{id}/approve', { params }));
+  if (act === 'reject') return answerOf(api.POST('/v1/console/policy/changes/{id}/reject', { params }));
+  return answerOf(api.DELETE('/v1/console/policy/changes/{id}', { params }));
 }

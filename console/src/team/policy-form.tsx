@@ -1,5 +1,5 @@
 // Changing the policy: what is stricter counts at once, what is looser waits for a second person.
-import { Alert, Button, Checkbox, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Alert, Checkbox, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
@@ -7,6 +7,7 @@ import { useSession } from '../session/session.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatAmount } from '../ui/format.ts';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
 import {
@@ -66,14 +67,12 @@ export function PolicyForm({ policy, onChanged, onClose }: PolicyFormProps) {
             />
           ))}
           <ErrorNotice error={change.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={change.isBusy}>
-              Back
-            </Button>
-            <Button type="submit" loading={change.isBusy} disabled={changes.length === 0 || isWrong}>
-              {changes.length > 1 ? `Change ${changes.length} rules` : 'Change it'}
-            </Button>
-          </Group>
+          <ModalActions
+            act={change}
+            verb={changes.length > 1 ? `Change ${changes.length} rules` : 'Change it'}
+            onBack={onClose}
+            isDisabled={changes.length === 0 || isWrong}
+          />
         </Stack>
       </form>
     </Modal>
@@ -150,29 +149,32 @@ function TimeInput({ rule, before, error, onChange }: NumberInputProps) {
   const [unit, setUnit] = useState<Unit>(begun.unit);
   const isWrong = parseTime(text, unit) === 'wrong';
   return (
-    <Group align="flex-end" wrap="nowrap" gap="xs">
-      <TextInput
-        flex={1}
-        label={name}
-        description={`${what} Left empty: ${empty}.`}
-        inputMode="numeric"
-        autoComplete="off"
-        value={text}
-        error={isWrong ? 'This is no whole number of them.' : error}
-        onChange={({ currentTarget: { value } }) => {
-          setText(value);
-          onChange(parseTime(value, unit));
-        }}
-      />
-      <NativeSelect
-        aria-label={`${name}: unit`}
-        data={[...UNIT_NAMES]}
-        value={unit}
-        onChange={({ currentTarget: { value } }) => {
-          setUnit(value as Unit);
-          onChange(parseTime(text, value as Unit));
-        }}
-      />
-    </Group>
+    <TextInput
+      label={name}
+      description={`${what} Left empty: ${empty}.`}
+      inputMode="numeric"
+      autoComplete="off"
+      value={text}
+      error={isWrong ? 'This is no whole number of them.' : error}
+      onChange={({ currentTarget: { value } }) => {
+        setText(value);
+        onChange(parseTime(value, unit));
+      }}
+      rightSectionWidth={110}
+      rightSection={
+        <NativeSelect
+          aria-label={`${name}: unit`}
+          variant="unstyled"
+          rightSectionWidth={28}
+          w={100}
+          data={[...UNIT_NAMES]}
+          value={unit}
+          onChange={({ currentTarget: { value } }) => {
+            setUnit(value as Unit);
+            onChange(parseTime(text, value as Unit));
+          }}
+        />
+      }
+    />
   );
 }

@@ -1,9 +1,9 @@
 // Rows of proposals to change a merchant's policy.
 import type { MerchantId, PolicyChangeId, UserId } from '../../domain/ids.ts';
-import type { PolicyChange, PolicyChangeState } from '../../domain/accounts/policy.ts';
+import type { PolicyChange } from '../../domain/accounts/policy.ts';
 import { attestRow } from '../attested-rows.ts';
 import { statement, type Tx } from '../database.ts';
-import { proposalStatements, type Decision } from './proposal.ts';
+import { proposalStatements } from './proposal.ts';
 
 const INSERT = statement(
   'policy_change_insert',
@@ -47,9 +47,5 @@ export const listPendingPolicyChanges = statements.listPending;
 export const findPolicyChange = statements.find;
 export const withdrawPolicyChangesBy = statements.withdrawBy;
 
-/** Decides the proposal if it is still pending; returns whether it was. Of two simultaneous decisions, one applies. */
-export const decidePolicyChange: (
-  tx: Tx,
-  id: PolicyChangeId,
-  decision: Decision<PolicyChangeState> & { readonly by: UserId },
-) => Promise<boolean> = statements.decide;
+/** Ends the proposal if it is still pending; returns whether it was. Of two simultaneous decisions, one applies. */
+export const endPolicyChange = statements.decide;

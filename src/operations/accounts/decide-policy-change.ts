@@ -3,7 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovered.ts';
-import { decidePolicyChange as decideRow, findPolicyChange } from '../../db/accounts/policy-change.ts';
+import { endPolicyChange, findPolicyChange } from '../../db/accounts/policy-change.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
@@ -35,7 +35,7 @@ export async function decidePolicyChange(db: Database, input: DecidePolicyChange
       throw new DomainError('state_conflict', 'Who proposed this may not any more. Propose it anew.');
     }
     if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
-    if (!(await decideRow(tx, change.id, { state: decision, by: userId, at }))) {
+    if (!(await endPolicyChange(tx, change.id, { state: decision, by: userId, at }))) {
       throw new DomainError('state_conflict', 'This proposal was decided or replaced, or its time is over.');
     }
     if (decision === 'approved') {

@@ -27,6 +27,7 @@ const LIMITED: Readonly<Record<string, readonly Role[]>> = {
   'PATCH /v1/console/policy': ['admin'],
   'POST /v1/console/policy/changes/{id}/approve': ['admin'],
   'POST /v1/console/policy/changes/{id}/reject': ['admin'],
+  'DELETE /v1/console/policy/changes/{id}': ['admin'],
 };
 const BEFORE_A_SESSION = [
   'POST /v1/console/session',

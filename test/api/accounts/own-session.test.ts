@@ -109,12 +109,15 @@ describe('the person’s own session', () => {
     assert.equal((await look(maker))['moves_money_from'], null);
   });
 
-  it('names the operations that need a step-up, those that the document marks', async () => {
+  it('names the operations that need a step-up: those that the document marks, and passkeys beside another factor', async () => {
     const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
     const marked = operationsOf(document).filter(({ operation }) => operation['x-step-up'] === true);
-    const named = (await look(await logInAs(testEnv, testEnv.merchant.id, 'viewer')))['needs_step_up'] as string[];
-    assert.deepEqual([...named].sort(), marked.map(({ operation }) => operation.operationId).sort());
-    assert.ok(named.includes('changePassword') && !named.includes('stepUp'));
+    const always = marked.map(({ operation }) => operation.operationId).sort();
+    const named = async (role: 'viewer' | 'maker') =>
+      ((await look(await logInAs(testEnv, testEnv.merchant.id, role)))['needs_step_up'] as string[]).sort();
+    assert.deepEqual(await named('viewer'), always);
+    assert.deepEqual(await named('maker'), [...always, 'registerPasskey', 'startPasskey'].sort());
+    assert.ok(always.includes('changePassword') && !always.includes('stepUp'));
   });
 
   it('counts the payouts that wait for its person, and none that they made or approved', async () => {

@@ -32,6 +32,7 @@ describe('the policy', () => {
   const propose = (browser: Browser, json: object) => browser.call('PATCH', POLICY, { json });
   const decide = (browser: Browser, id: unknown, verb: 'approve' | 'reject') =>
     browser.call('POST', `${POLICY}/changes/${String(id)}/${verb}`);
+  const withdraw = (browser: Browser, id: unknown) => browser.call('DELETE', `${POLICY}/changes/${String(id)}`);
   const read = async (browser: Browser) => {
     const { pending_changes: pending, ...policy } = (await browser.call('GET', POLICY)).json;
     return { policy, pending: pending as { id: string }[] };
@@ -119,6 +120,51 @@ describe('the policy', () => {
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
 
+  it('stays as it was when the proposer withdraws the change, once, and nobody decides on it after that', async () => {
+    const [one, two] = await twoAdmins();
+    const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
+    const withdrawal = await withdraw(one, id);
+    assert.equal(withdrawal.status, 204, withdrawal.text);
+    const entry = { action: 'policy_change.withdrawn', subject_id: String(id), before: { approver_daily_limit: 2 } };
+    await assertAudited(testEnv, withdrawal, entry);
+    assert.deepEqual(await read(two), { policy: STRICT, pending: [] });
+    assertError(await withdraw(one, id), 'state_conflict');
+    for (const verb of ['approve', 'reject'] as const) assertError(await decide(two, id, verb), 'state_conflict');
+    const { rows } = await testEnv.db.pool.query('SELECT state, decided_by FROM policy_changes WHERE id = $1', [id]);
+    assert.deepEqual(rows, [{ state: 'withdrawn', decided_by: null }]);
+    assert.equal((await propose(one, { approver_daily_limit: 3 })).status, 202, 'another one may follow');
+  });
+
+  it('keeps the proposal of a person when anybody else withdraws it', async () => {
+    const [one, two, merchantId] = await twoAdmins();
+    const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
+    const refused = await withdraw(two, id);
+    assertError(refused, 'permission_denied');
+    await assertAudited(testEnv, refused, {
+      outcome: 'refused',
+      after: { reason: 'withdraws what somebody else proposed' },
+    });
+    assertError(await withdraw(await logInAs(testEnv, merchantId, 'approver'), id), 'permission_denied');
+    assert.deepEqual(valuesOf((await read(two)).pending, 'id'), [id]);
+  });
+
+  it('is changed or not, never half, when a proposal is withdrawn at the moment of its approval', async () => {
+    const [one, two] = await twoAdmins();
+    for (let limit = 2; limit < 8; limit++) {
+      const { policy: before } = await read(one);
+      const { id } = (await propose(one, { approver_daily_limit: limit })).json;
+      const [withdrawn, again, approved] = await Promise.all([
+        withdraw(one, id),
+        withdraw(one, id),
+        decide(two, id, 'approve'),
+      ]);
+      const statuses = [withdrawn.status, again.status, approved.status];
+      assert.deepEqual(statuses.filter((status) => status === 409).length, 2, String(statuses));
+      const after = { ...before, ...(approved.status === 200 && { approver_daily_limit: limit }) };
+      assert.deepEqual(await read(one), { policy: after, pending: [] });
+    }
+  });
+
   it('is never decided by the person who proposed the change', async () => {
     const [one, two, merchantId] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
@@ -199,6 +245,7 @@ describe('the policy', () => {
     await rewrite(testEnv.db, 'UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
     assert.deepEqual((await read(two)).pending, []);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
+    assertError(await withdraw(one, id), 'state_conflict');
   });
 
   it('cannot be approved by a person who has just lost the role', async () => {
@@ -248,6 +295,7 @@ describe('the policy', () => {
     for (const id of [foreign, newId('pch'), 'pch_1']) {
       assertError(await decide(owner, id, 'approve'), 'policy_change_not_found');
       assertError(await decide(owner, id, 'reject'), 'policy_change_not_found');
+      assertError(await withdraw(owner, id), 'policy_change_not_found');
     }
   });
 });

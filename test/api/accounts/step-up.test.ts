@@ -48,6 +48,7 @@ const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
   rejectMemberChange: 'protects: all stays as it is',
   withdrawMemberChange: 'protects: all stays as it is',
   rejectPolicyChange: 'protects: all stays as it is',
+  withdrawPolicyChange: 'protects: all stays as it is',
   replayDelivery: 'sends again what the endpoint was owed already',
   createReplay: 'sends again what the endpoint was owed already',
   createCheckout: 'takes money in for the merchant: nothing leaves',

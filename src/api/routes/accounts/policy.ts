@@ -1,7 +1,8 @@
-// A merchant's policy: read it, change it or propose a change, decide on one.
+// A merchant's policy: read it, change it or propose a change, decide on one, withdraw one.
 import { policyObject } from '../../../domain/accounts/policy.ts';
 import { decidePolicyChange } from '../../../operations/accounts/decide-policy-change.ts';
 import { changePolicy } from '../../../operations/accounts/change-policy.ts';
+import { withdrawPolicyChange } from '../../../operations/accounts/withdraw-policy-change.ts';
 import { getPolicy } from '../../../queries/accounts/policy.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -20,7 +21,13 @@ const PATH = '/v1/console/policy';
 const ROLES = ['admin'] as const;
 
 export function policyRoutes(deps: ApiDeps): Route[] {
-  return [readRoute(deps), changeRoute(deps), decideRoute('approve', deps), decideRoute('reject', deps)];
+  return [
+    readRoute(deps),
+    changeRoute(deps),
+    decideRoute('approve', deps),
+    decideRoute('reject', deps),
+    withdrawRoute(deps),
+  ];
 }
 
 function readRoute(deps: ApiDeps): Route {
@@ -71,7 +78,10 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
     operationId: `${verb}PolicyChange`,
     tag: TAG,
     summary: verb === 'approve' ? 'Approve a proposed change of the policy' : 'Reject a proposed change of the policy',
-    description: 'Never by the person who proposed it.',
+    description:
+      verb === 'approve'
+        ? 'Never by the person who proposed it.'
+        : 'Never by the person who proposed it, who withdraws it.',
     access: { roles: ROLES },
     // To say no is never kept from anybody.
     ...(verb === 'approve' && { needsStepUp: true }),
@@ -81,6 +91,24 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
     handle: async ({ id, by }) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
       return { body: policyChangeObject(await decidePolicyChange(deps.db, { id, decision, by, at: new Date() })) };
+    },
+  });
+}
+
+function withdrawRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'delete',
+    path: `${PATH}/changes/{id}`,
+    operationId: 'withdrawPolicyChange',
+    tag: TAG,
+    summary: 'Withdraw a change of the policy that you proposed',
+    access: { roles: ROLES },
+    idPrefix: 'pch',
+    response: { status: 204, description: 'Nobody can approve it any more.' },
+    errors: ['policy_change_not_found', 'state_conflict'],
+    handle: async ({ id, by }) => {
+      await withdrawPolicyChange(deps.db, id, by, new Date());
+      return { status: 204 };
     },
   });
 }

@@ -177,6 +177,9 @@ export const sessionSchema = z
 
 export type SessionObject = z.input<typeof sessionSchema>;
 
+/** They ask for a fresh factor of whoever has one; without one a fresh password is enough. */
+const ENROLMENTS = ['startPasskey', 'registerPasskey'];
+
 type Service = { readonly environment: Environment; readonly stepUpOperations: readonly string[] };
 
 export function sessionObject(session: OwnSession, { environment, stepUpOperations }: Service): SessionObject {
@@ -196,7 +199,7 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
     },
     must_enrol: mustEnrol(person),
     fresh_until: freshUntil(person)?.toISOString() ?? null,
-    needs_step_up: [...stepUpOperations],
+    needs_step_up: [...stepUpOperations, ...(person.hasSecondFactor ? ENROLMENTS : [])],
     failed_log_ins: failedLogIns && {
       count: failedLogIns.count,
       last_at: failedLogIns.lastAt.toISOString(),
