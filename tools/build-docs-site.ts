@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import fastifyApiReference from '@scalar/fastify-api-reference';
 import { findProjectRoot } from '../src/dev/project-root.ts';
-import { DOWNLOADS, GUIDES, header, renderGuide } from './guides.ts';
+import { DOWNLOADS, GUIDES, head, header, renderGuide } from './guides.ts';
 
 const root = findProjectRoot();
 const site = join(root, 'dist', 'docs-site');
@@ -19,27 +19,15 @@ for (const [path, file] of Object.entries(DOWNLOADS)) write(path, readFileSync(j
 writePage('reference', referencePage());
 
 function referencePage(): string {
-  const [before, scalar, start] = [
+  const scripts = [
     writeAsset('before-reference.js', source('before-reference.js')),
     writeAsset('scalar.js', scalarScript()),
     writeAsset('reference.js', source('reference.js')),
   ];
-  const style = writeAsset('reference.css', source('reference.css'));
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta property="csp-nonce" content="%STYLE_NONCE%">
-<title>API reference · Malipo</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${assets.style}">
-<link rel="stylesheet" href="${style}">
-<script src="${before}" defer></script>
-<script src="${scalar}" defer></script>
-<script src="${start}" defer></script>
-</head>
+  const styles = [assets.style, writeAsset('reference.css', source('reference.css'))];
+  // The server puts the nonce of each response in its place.
+  const meta = '<meta property="csp-nonce" content="%STYLE_NONCE%">';
+  return `${head({ title: 'API reference · Malipo', styles, scripts, meta })}
 <body class="reference">
 ${header('reference')}
 <noscript><main><h1>API reference</h1><p>This page needs JavaScript. Its content is <a href="/v1/openapi.json">the OpenAPI document</a>,

@@ -116,17 +116,8 @@ function layout({ guide, title, body, headings, assets }: Layout): string {
   const position = GUIDES.indexOf(guide);
   const [previous, next] = [GUIDES[position - 1], GUIDES[position + 1]];
   const contents = headings.map(({ id, html }) => `<li><a href="#${id}">${html}</a></li>`).join('\n');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${guide.slug === '' ? 'Malipo documentation' : `${title} · Malipo`}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${assets.style}">
-<script src="${assets.script}" defer></script>
-</head>
+  const pageTitle = guide.slug === '' ? 'Malipo documentation' : `${title} · Malipo`;
+  return `${head({ title: pageTitle, styles: [assets.style], scripts: [assets.script] })}
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 ${header(guide.slug)}
@@ -146,6 +137,28 @@ ${contents === '' ? '<div class="contents"></div>' : `<nav class="contents" aria
 </body>
 </html>
 `;
+}
+
+type Head = {
+  readonly title: string;
+  readonly styles: readonly string[];
+  readonly scripts: readonly string[];
+  readonly meta?: string;
+};
+
+/** The document up to its body; `styles` and `scripts` are addresses. */
+export function head({ title, styles, scripts, meta = '' }: Head): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">${meta}
+<title>${title}</title>
+<link rel="icon" href="data:,">
+${styles.map((address) => `<link rel="stylesheet" href="${address}">`).join('\n')}
+${scripts.map((address) => `<script src="${address}" defer></script>`).join('\n')}
+</head>`;
 }
 
 /** The bar at the head of each page, of the reference too. */

@@ -1,27 +1,25 @@
 // Serves the console's web app, as it was built, under /console: its files, and its one page for every other path there.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DomainError } from '../domain/errors.ts';
-import { newToken } from '../security/token.ts';
 import type { ApiMiddleware } from './context.ts';
-import { readStaticFiles, sendStaticFile, type StaticFile } from './static-files.ts';
+import { readStaticFiles, requireRead, sendPageWithNonce, sendStaticFile, type StaticFile } from './static-files.ts';
 
 const PREFIX = '/console';
 const PAGE = 'index.html';
-const NONCE_PLACE = '%STYLE_NONCE%';
 /** The name of each of them carries the digest of its content. */
 const NAMED_BY_CONTENT = `${PREFIX}/assets/`;
 
 /** The files by the path under which they are served, and the page with the place of its nonce. */
-export type ConsoleApp = { readonly files: ReadonlyMap<string, StaticFile>; readonly page: string };
+export type ConsoleApp = { readonly files: ReadonlyMap<string, StaticFile>; readonly page: StaticFile };
 
 /** Reads the app, whole, from the first of these folders that has it. Null where it was not built. */
 export function loadConsoleApp(folders: readonly string[]): ConsoleApp | null {
   const folder = folders.find((each) => existsSync(join(each, PAGE)));
   if (folder === undefined) return null;
-  const files = readStaticFiles(folder);
-  const page = files.get(PAGE)?.plain.toString() ?? '';
-  const others = [...files].filter(([name]) => name !== PAGE);
+  const files = [...readStaticFiles(folder)];
+  const page = files.find(([name]) => name === PAGE)?.[1];
+  if (page === undefined) return null;
+  const others = files.filter(([name]) => name !== PAGE);
   return { files: new Map(others.map(([name, file]) => [`${PREFIX}/${name}`, file])), page };
 }
 
@@ -35,22 +33,10 @@ export function serveConsoleApp(app: ConsoleApp | null): ApiMiddleware {
       await next();
       return;
     }
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-      ctx.set('Allow', 'GET, HEAD');
-      throw new DomainError('method_not_allowed', 'This route answers to GET.');
-    }
-    if (file === undefined) servePage(ctx, app.page);
+    requireRead(ctx);
+    if (file === undefined) sendPageWithNonce(ctx, app.page, pagePolicy);
     else sendStaticFile(ctx, file, { isNamedByContent: path.startsWith(NAMED_BY_CONTENT) });
   };
-}
-
-type Response = Parameters<ApiMiddleware>[0];
-
-function servePage(ctx: Response, page: string): void {
-  const { token: nonce } = newToken();
-  ctx.set('Content-Security-Policy', pagePolicy(nonce));
-  ctx.type = 'html';
-  ctx.body = page.replace(NONCE_PLACE, nonce);
 }
 
 /**

@@ -16,6 +16,7 @@ import type { DocsSite } from './docs-site.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import type { RefusedKeys } from './middleware/refused-keys.ts';
 import type { RefusalTally } from './refusal-tally.ts';
+import type { MeasuredRequest } from './middleware/measure.ts';
 import type { RequestLog } from './request-log.ts';
 import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
@@ -38,6 +39,8 @@ export type Caller = {
 
 export type ApiState = {
   requestId: string;
+  /** The template of the API's route that the path leads to; undefined for none. */
+  route?: string | undefined;
   caller?: Caller;
   /** When the caller's key was verified, by `performance.now()`. */
   keyVerifiedAtMs?: number;
@@ -82,6 +85,8 @@ export type ApiDeps = {
   readonly streams: LiveStreams;
   /** Where the requests of API keys are noted. */
   readonly requests: RequestLog;
+  /** Called with every request once its response begins. */
+  readonly onAnswered?: (request: MeasuredRequest) => void;
   /** Counts the refused requests of people. */
   readonly refusals: RefusalTally;
   /** What applies to the attempts of payers at checkouts. */

@@ -1,15 +1,12 @@
 // Serves the documentation, as it was built, under /docs: the guides, the API reference, and the files that these load.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DomainError } from '../domain/errors.ts';
-import { newToken } from '../security/token.ts';
 import type { ApiMiddleware } from './context.ts';
-import { readStaticFiles, sendStaticFile, type StaticFile } from './static-files.ts';
+import { readStaticFiles, requireRead, sendPageWithNonce, sendStaticFile, type StaticFile } from './static-files.ts';
 
 const PREFIX = '/docs';
 const FIRST_PAGE = 'index.html';
 const REFERENCE = `${PREFIX}/reference`;
-const NONCE_PLACE = '%STYLE_NONCE%';
 /** The name of each of them carries the digest of its content. */
 const NAMED_BY_CONTENT = `${PREFIX}/assets/`;
 /** A page names its files by their content, so it may be old for no longer than a release takes to be noticed. */
@@ -37,25 +34,14 @@ export function serveDocsSite(site: DocsSite | null): ApiMiddleware {
       await next();
       return;
     }
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-      ctx.set('Allow', 'GET, HEAD');
-      throw new DomainError('method_not_allowed', 'This route answers to GET.');
-    }
+    requireRead(ctx);
     if (ctx.path === REFERENCE) {
-      sendReference(ctx, file);
+      sendPageWithNonce(ctx, file, referencePolicy);
       return;
     }
     ctx.set({ 'Content-Security-Policy': GUIDE_POLICY, 'Cache-Control': PAGE_KEPT });
     sendStaticFile(ctx, file, { isNamedByContent: ctx.path.startsWith(NAMED_BY_CONTENT) });
   };
-}
-
-// Not kept: its nonce is of one response.
-function sendReference(ctx: Parameters<ApiMiddleware>[0], page: StaticFile): void {
-  const { token: nonce } = newToken();
-  ctx.set('Content-Security-Policy', referencePolicy(nonce));
-  ctx.type = 'html';
-  ctx.body = page.plain.toString().replace(NONCE_PLACE, nonce);
 }
 
 /** Our own script and style, which send nothing and make no markup from text. */

@@ -1,10 +1,16 @@
 // Files that the build left in a folder: read whole at the start, and served in the coding that the caller accepts.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { DomainError } from '../domain/errors.ts';
+import { newToken } from '../security/token.ts';
 import type { ApiMiddleware } from './context.ts';
 
 const COMPRESSED = { br: '.br', gzip: '.gz' } as const;
+/** Where the build left room for the nonce of a page's style rules. */
+const NONCE_PLACE = '%STYLE_NONCE%';
 const A_YEAR = 'public, max-age=31536000, immutable';
+
+type Context = Parameters<ApiMiddleware>[0];
 
 export type StaticFile = {
   readonly type: string;
@@ -31,7 +37,7 @@ function readVariants(path: string): StaticFile {
 
 /** One that is named by its content is kept by browsers for good. */
 export function sendStaticFile(
-  ctx: Parameters<ApiMiddleware>[0],
+  ctx: Context,
   file: StaticFile,
   { isNamedByContent }: { readonly isNamedByContent: boolean },
 ): void {
@@ -43,4 +49,19 @@ export function sendStaticFile(
   const body = coding === null ? undefined : file[coding];
   if (coding !== null && body !== undefined) ctx.set('Content-Encoding', coding);
   ctx.body = body ?? file.plain;
+}
+
+/** Sends a page whose style rules count under a nonce of this response alone; so it is not kept. */
+export function sendPageWithNonce(ctx: Context, page: StaticFile, policyOf: (nonce: string) => string): void {
+  const { token: nonce } = newToken();
+  ctx.set('Content-Security-Policy', policyOf(nonce));
+  ctx.type = 'html';
+  ctx.body = page.plain.toString().replace(NONCE_PLACE, nonce);
+}
+
+/** Throws `method_not_allowed` for everything but GET and HEAD. */
+export function requireRead(ctx: Context): void {
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
+  ctx.set('Allow', 'GET, HEAD');
+  throw new DomainError('method_not_allowed', 'This route answers to GET.');
 }

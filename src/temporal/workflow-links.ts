@@ -1,11 +1,13 @@
-// Where the Temporal UI shows the workflow of a payment.
+// Where the Temporal UI shows the workflow of a payment or refund.
 import type { Collection } from '../domain/payments/collection.ts';
 import type { Payout } from '../domain/payments/payout.ts';
-import { collectionWorkflowId, payoutWorkflowId } from './workflow-ids.ts';
+import type { Reversal } from '../domain/payments/reversal.ts';
+import { collectionWorkflowId, payoutWorkflowId, reversalWorkflowId } from './workflow-ids.ts';
 
 export type WorkflowLinks = {
   collection(collection: Pick<Collection, 'merchantId' | 'idempotencyKey'>): string;
   payout(payout: Pick<Payout, 'merchantId' | 'idempotencyKey'>): string;
+  reversal(reversal: Pick<Reversal, 'id'>): string;
 };
 
 /** Each leads to the newest run under the workflow's id. Null where no UI is known. */
@@ -16,5 +18,6 @@ export function createWorkflowLinks(uiUrl: string | undefined, namespace: string
     collection: ({ merchantId, idempotencyKey }) =>
       base + encodeURIComponent(collectionWorkflowId(merchantId, idempotencyKey)),
     payout: ({ merchantId, idempotencyKey }) => base + encodeURIComponent(payoutWorkflowId(merchantId, idempotencyKey)),
+    reversal: ({ id }) => base + encodeURIComponent(reversalWorkflowId(id)),
   };
 }

@@ -38,20 +38,20 @@ export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string 
   const { checkout } = found;
   const { collection } = attempt;
   const path = `/pay/${checkout.code}`;
-  const told = tell(deps, visit);
-  const isKnown = told.refreshSeconds === null;
+  const status = statusTextOf(deps, visit);
+  const isKnown = status.refreshSeconds === null;
   const isReceipted = collection.state === 'succeeded' || collection.state === 'reversed';
   return {
     ...spoken,
     template: 'status',
-    title: told.heading,
-    values: { ...valuesOfAttempt(deps, visit), ...told.values },
+    title: status.heading,
+    values: { ...valuesOfAttempt(deps, visit), ...status.values },
     here: `${path}/${code}`,
-    refreshSeconds: told.refreshSeconds,
+    refreshSeconds: status.refreshSeconds,
     data: {
-      ...told,
+      ...status,
       ...purchaseOf(checkout, spoken),
-      ...promptTime(collection, told.steps.length > 0, at),
+      ...promptTime(collection, status.steps.length > 0, at),
       action: path,
       again: nextCode === null ? null : { attempt: nextCode, of: code },
       formHref: inLanguage(path, spoken.chosenLanguage),
@@ -77,7 +77,8 @@ function valuesOfAttempt(deps: PayDeps, { found, attempt: { collection }, spoken
   };
 }
 
-type Told = {
+/** What the page says of how the attempt stands. */
+type StatusText = {
   readonly heading: TextKey;
   readonly text: TextKey;
   readonly alert: TextKey | null;
@@ -90,14 +91,14 @@ type Told = {
 
 const QUIET = { alert: null, addition: null, steps: [], refreshSeconds: null } as const;
 
-function tell(deps: PayDeps, visit: AttemptVisit): Told {
+function statusTextOf(deps: PayDeps, visit: AttemptVisit): StatusText {
   const { found, attempt } = visit;
   const { collection } = attempt;
   const isOneTime = found.checkout.use === 'one_time';
   const paidTimes = found.earlier.filter((each) => stageOf(each) === 'paid').length;
   switch (stageOf(collection)) {
     case 'live':
-      return { ...tellLive(deps, visit), alert: isOneTime && paidTimes > 0 ? 'live.paidBefore' : null };
+      return { ...liveTextOf(deps, visit), alert: isOneTime && paidTimes > 0 ? 'live.paidBefore' : null };
     case 'paid':
       return { ...QUIET, heading: 'paid.title', text: 'paid.text', alert: paidTimes > 1 ? 'paid.twice' : null };
     case 'returned':
@@ -107,11 +108,11 @@ function tell(deps: PayDeps, visit: AttemptVisit): Told {
       return { ...QUIET, heading: 'undecided.title', text, refreshSeconds: SLOW_REFRESH_SECONDS };
     }
     case 'over':
-      return tellOver(deps, visit);
+      return overTextOf(deps, visit);
   }
 }
 
-function tellLive(deps: PayDeps, visit: AttemptVisit): Omit<Told, 'alert'> {
+function liveTextOf(deps: PayDeps, visit: AttemptVisit): Omit<StatusText, 'alert'> {
   const { state, promptExpiresAt } = visit.attempt.collection;
   const live = { addition: null, steps: [], refreshSeconds: REFRESH_SECONDS } as const;
   if (state === 'initiated') return { ...live, heading: 'starting.title', text: 'starting.text' };
@@ -122,7 +123,7 @@ function tellLive(deps: PayDeps, visit: AttemptVisit): Omit<Told, 'alert'> {
   return { ...live, heading: 'prompted.title', text: 'prompted.text', steps };
 }
 
-function tellOver(deps: PayDeps, { found, attempt, spoken, at }: AttemptVisit): Told {
+function overTextOf(deps: PayDeps, { found, attempt, spoken, at }: AttemptVisit): StatusText {
   const { failureCode, phone } = attempt.collection;
   const over = { ...QUIET, heading: 'over.title', text: `failure.${failureCode ?? 'unknown'}` } as const;
   const refusal = refusalOf(deps, found, at);

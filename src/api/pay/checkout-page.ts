@@ -96,7 +96,7 @@ const REFUSALS: Readonly<Partial<Record<DomainError['category'], readonly [TextK
 };
 const MINUTE_SECONDS = 60;
 
-/** What a payer is told of an error, in place of the JSON that a program gets. `formHref`: where to begin again; null: nowhere. */
+/** The page of an error, in place of the JSON that a program gets. `formHref`: where to begin again; null: nowhere. */
 export function errorPage(
   error: DomainError,
   spoken: Spoken,

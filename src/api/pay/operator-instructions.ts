@@ -1,4 +1,4 @@
-// What payers are told about each operator and country, as data.
+// The instructions for payers of each operator and country, as data.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 
 type Country = {

@@ -41,7 +41,7 @@ export function isPayPage({ path }: { readonly path: string }): boolean {
   return path.startsWith(PREFIX);
 }
 
-/** Passes on what is not under /pay/. Throws what `respondWithPage` then tells the payer. */
+/** Passes on what is not under /pay/. Throws what `respondWithPage` then answers. */
 export function servePayPages(deps: PayDeps): ApiMiddleware {
   return async (ctx, next) => {
     if (!isPayPage(ctx)) {
@@ -59,7 +59,7 @@ export function servePayPages(deps: PayDeps): ApiMiddleware {
   };
 }
 
-/** Tells a payer of an error: a page in place of JSON. */
+/** Answers an error with a page in place of JSON. */
 export function respondWithPage(ctx: Context, deps: Pick<PayDeps, 'environment'>, error: DomainError): void {
   const spoken = spokenTo(ctx, deps, ctx.query['lang']);
   const [, code] = PATH.exec(ctx.path) ?? [];

@@ -1,8 +1,14 @@
 // Reads the collections of a merchant.
-import { findCollection, listCollections as listRows, type CollectionFilter } from '../../db/payments/collection.ts';
+import {
+  findCollection,
+  listCollections as listRows,
+  pageCollections as pageRows,
+  type CollectionFilter,
+} from '../../db/payments/collection.ts';
 import type { Database } from '../../db/database.ts';
 import { readPage, type Page } from '../../db/page.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
+import type { ListedPage, ListRequest } from '../../domain/payments/payment-list.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 
@@ -24,4 +30,13 @@ export async function listCollections(
   limit: number,
 ): Promise<Page<Collection>> {
   return readPage(limit, (count) => listRows(db, merchantId, filter, count));
+}
+
+/** One page by any combination of filters; `listPage` says when it has fewer than it could. */
+export async function pageCollections(
+  db: Database,
+  merchantId: MerchantId,
+  request: ListRequest,
+): Promise<ListedPage<Collection>> {
+  return pageRows(db, merchantId, request);
 }

@@ -2,10 +2,11 @@
 import { findNames } from '../../db/accounts/named-people.ts';
 import type { Database } from '../../db/database.ts';
 import { readPage, type Page } from '../../db/page.ts';
-import { findPayout, listPayouts as listRows, type PayoutFilter } from '../../db/payments/payout.ts';
+import { findPayout, listPayouts as listRows, pagePayouts, type PayoutFilter } from '../../db/payments/payout.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { ListedPage, ListRequest } from '../../domain/payments/payment-list.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 
 /** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
@@ -28,14 +29,13 @@ export async function listPayouts(
 /** A payout, who made it, and who approved it, oldest approval first. */
 export type PayoutWithPeople = Payout & { readonly maker: KnownPerson; readonly approvers: readonly KnownPerson[] };
 
-/** As `listPayouts`, each with its people by name. */
-export async function listPayoutsWithPeople(
+/** One page by any combination of filters, each with its people by name; `listPage` says when it has fewer than it could. */
+export async function pagePayoutsWithPeople(
   db: Database,
   merchantId: MerchantId,
-  filter: PayoutFilter,
-  limit: number,
-): Promise<Page<PayoutWithPeople>> {
-  const { items, nextBefore } = await listPayouts(db, merchantId, filter, limit);
+  request: ListRequest,
+): Promise<ListedPage<PayoutWithPeople>> {
+  const { items, next } = await pagePayouts(db, merchantId, request);
   const people = items.flatMap(({ createdBy, approvals }) => [createdBy, ...approvals.map(({ userId }) => userId)]);
   const names = await findNames(db, merchantId, people, []);
   return {
@@ -44,6 +44,6 @@ export async function listPayoutsWithPeople(
       maker: names.person(payout.createdBy),
       approvers: payout.approvals.map(({ userId }) => names.person(userId)),
     })),
-    nextBefore,
+    next,
   };
 }

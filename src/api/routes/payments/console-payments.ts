@@ -1,14 +1,11 @@
 // Collections and payouts for people: lists with every filter, counts, and one of them with all that happened to it.
-import { holdsOneOf, type Person } from '../../../domain/accounts/member.ts';
-import { statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
-import type { ListFilter } from '../../../domain/payments/payment-list.ts';
 import { countCollections, listNamedCollections } from '../../../queries/payments/console-collection.ts';
 import { countPayouts, listNamedPayouts } from '../../../queries/payments/console-payout.ts';
 import { getCollectionTimeline, getPayoutTimeline } from '../../../queries/payments/payment-timeline.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
+import { linksFor } from '../../workflow-links.ts';
 import {
-  consoleFilter,
   countObject,
   orderedPageObject,
   orderedPageOf,
@@ -16,6 +13,7 @@ import {
   paymentCountSchema,
 } from '../../schemas/payments/console-list.ts';
 import {
+  collectionFilter,
   collectionWithTimelineSchema,
   consoleCollectionListSchema,
   consoleCollectionObject,
@@ -27,6 +25,7 @@ import {
   consolePayoutObject,
   countConsolePayoutsSchema,
   listConsolePayoutsSchema,
+  payoutFilter,
   payoutWithTimelineSchema,
 } from '../../schemas/payments/console-payout.ts';
 
@@ -60,8 +59,7 @@ function listCollectionsRoute(deps: ApiDeps): Route {
     query: listConsoleCollectionsSchema,
     response: { status: 200, description: 'One page.', schema: consoleCollectionListSchema },
     handle: async ({ merchantId, query }) => {
-      const { states } = query;
-      const request = { ...orderedPageOf(query), filter: { ...consoleFilter(query), ...(states && { states }) } };
+      const request = { ...orderedPageOf(query), filter: collectionFilter(query) };
       const page = await listNamedCollections(deps.db, merchantId, request);
       return { body: orderedPageObject(page, query.sort, consoleCollectionObject) };
     },
@@ -78,11 +76,9 @@ function countCollectionsRoute(deps: ApiDeps): Route {
     access: 'session',
     query: countConsoleCollectionsSchema,
     response: COUNT,
-    handle: async ({ merchantId, query }) => {
-      const { states } = query;
-      const filter = { ...consoleFilter(query), ...(states && { states }) };
-      return { body: countObject(await countCollections(deps.db, merchantId, filter)) };
-    },
+    handle: async ({ merchantId, query }) => ({
+      body: countObject(await countCollections(deps.db, merchantId, collectionFilter(query))),
+    }),
   });
 }
 
@@ -159,28 +155,4 @@ function payoutRoute(deps: ApiDeps): Route {
       return { body: { ...consolePayoutObject(named), timeline: timelineObject(timeline), workflow_url } };
     },
   });
-}
-
-/** For those who look for causes; everybody else has no use for it. */
-function linksFor(person: Person, { workflowLinks }: ApiDeps): ApiDeps['workflowLinks'] {
-  return holdsOneOf(person.roles, ['developer', 'admin']) ? workflowLinks : null;
-}
-
-type PayoutQuery = (typeof countConsolePayoutsSchema)['_output'];
-
-/** Nothing waits for a person who may not release. */
-function payoutFilter(query: PayoutQuery, person: Person, at: Date): ListFilter {
-  const isWaiting = query.waiting_for !== undefined;
-  const wanted = [
-    query.states,
-    query.approval_state && statesOfApproval(query.approval_state),
-    isWaiting ? (holdsOneOf(person.roles, ['approver']) ? ['queued'] : []) : undefined,
-  ].filter((states) => states !== undefined) as PayoutState[][];
-  const [first, ...others] = wanted;
-  const states = first?.filter((state) => others.every((list) => list.includes(state)));
-  return {
-    ...consoleFilter(query),
-    ...(states && { states }),
-    ...(isWaiting && { waitingFor: { userId: person.userId, at } }),
-  };
 }

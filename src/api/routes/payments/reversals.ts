@@ -5,6 +5,7 @@ import type { EndQueuedReversal } from '../../../operations/payments/end-queued-
 import { getLatestReversal, getNamedReversal, listNamedReversals } from '../../../queries/payments/reversal.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
+import { linksFor } from '../../workflow-links.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import { wantedStates } from '../../schemas/payments/payment.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
@@ -14,6 +15,7 @@ import {
   listReversalsSchema,
   reversalListSchema,
   reversalSchema,
+  reversalWithWorkflowSchema,
 } from '../../schemas/payments/reversal.ts';
 
 const REVERSALS = 'Console reversals';
@@ -103,11 +105,13 @@ function fetchRoute(deps: ApiDeps): Route {
     summary: 'Fetch one reversal with its approval state',
     access: 'session',
     idPrefix: 'rev',
-    response: { status: 200, description: 'The reversal.', schema: consoleReversalSchema },
+    response: { status: 200, description: 'The reversal.', schema: reversalWithWorkflowSchema },
     errors: ['reversal_not_found'],
-    handle: async ({ merchantId, id }) => ({
-      body: consoleReversalObject(await getNamedReversal(deps.db, merchantId, id)),
-    }),
+    handle: async ({ merchantId, session, id }) => {
+      const named = await getNamedReversal(deps.db, merchantId, id);
+      const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;
+      return { body: { ...consoleReversalObject(named), workflow_url } };
+    },
   });
 }
 

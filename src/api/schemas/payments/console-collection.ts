@@ -1,16 +1,27 @@
 // Collections as people see them in the console.
 import { z } from 'zod';
-import { collectionObject } from '../../../domain/payments/collection.ts';
+import { isId } from '../../../domain/ids.ts';
+import { collectionObject, type CollectionState } from '../../../domain/payments/collection.ts';
+import type { ListFilter } from '../../../domain/payments/payment-list.ts';
 import { isFinal } from '../../../domain/payments/payment.ts';
 import type { NamedCollection } from '../../../queries/payments/console-collection.ts';
+import { definedFields } from '../../validation.ts';
 import { knownPerson } from '../accounts/person.ts';
-import { pageSchema } from '../page.ts';
+import { idFilter, pageSchema } from '../page.ts';
 import { idOf } from '../primitives.ts';
 import { completedAt } from './decision.ts';
 import { collectionSchema, collectionState } from './collection.ts';
-import { consoleFilters, knownKey, orderedPageQuery, several } from './console-list.ts';
-import { shownIdempotencyKey } from './payment.ts';
-import { timelineSchema, workflowUrl } from './timeline.ts';
+import {
+  consoleFilter,
+  consoleFilters,
+  inAll,
+  knownKey,
+  listOrder,
+  orderedPageQuery,
+  several,
+} from './console-list.ts';
+import { shownIdempotencyKey, workflowUrl } from './payment.ts';
+import { timelineSchema } from './timeline.ts';
 
 const consoleCollectionFields = {
   ...collectionSchema.shape,
@@ -32,9 +43,29 @@ export const collectionWithTimelineSchema = z
   .strictObject({ ...consoleCollectionFields, timeline: timelineSchema, workflow_url: workflowUrl })
   .meta({ id: 'CollectionWithTimeline' });
 
-const filters = { ...consoleFilters, states: several('states', collectionState) };
+const filters = {
+  ...consoleFilters,
+  states: several('states', collectionState),
+  checkout_id: idFilter('checkout_id', 'chk', (id) => isId('chk', id)).meta({
+    description: 'The checkout at which payers made them.',
+  }),
+};
 export const countConsoleCollectionsSchema = z.strictObject(filters);
 export const listConsoleCollectionsSchema = z.strictObject({ ...orderedPageQuery('col'), ...filters });
+export const exportCollectionsSchema = z.strictObject({
+  ...filters,
+  state: collectionState.optional(),
+  sort: listOrder,
+});
+
+type CollectionQuery = z.output<typeof countConsoleCollectionsSchema> & {
+  readonly state?: CollectionState | undefined;
+};
+
+/** These filters in the form that queries take. */
+export function collectionFilter({ state, states, checkout_id: checkoutId, ...query }: CollectionQuery): ListFilter {
+  return { ...consoleFilter(query), ...definedFields({ checkoutId, states: inAll([state && [state], states]) }) };
+}
 
 export function consoleCollectionObject({ collection, createdBy, apiKey, checkoutId }: NamedCollection) {
   return {

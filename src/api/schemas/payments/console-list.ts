@@ -54,7 +54,7 @@ export const consoleFilters = {
   api_key_id: idFilter('api_key_id', 'key', (id) => isId('key', id)),
 };
 
-const order = z.enum(LIST_ORDERS).default('newest').meta({
+export const listOrder = z.enum(LIST_ORDERS).default('newest').meta({
   id: 'PaymentOrder',
   description: 'By creation (`newest` or `oldest` first) or by amount (`largest` or `smallest` first).',
 });
@@ -65,7 +65,7 @@ export function orderedPageQuery(prefix: 'col' | 'pay') {
     const [, id = ''] = /^(?:[0-9]{1,16}:)?([a-z]{3}_.*)$/.exec(text) ?? [];
     return isId(prefix, id);
   };
-  return { ...pageQuery(isKey).shape, sort: order };
+  return { ...pageQuery(isKey).shape, sort: listOrder };
 }
 
 type OrderedQuery = { readonly sort: ListOrder; readonly cursor?: string | undefined; readonly limit: number };
@@ -110,6 +110,12 @@ export function consoleFilter(query: ConsoleQuery) {
     amountTo: to === undefined ? undefined : BigInt(to),
     ...{ createdFrom, createdTo },
   });
+}
+
+/** The states in all of the lists that are given; undefined: any. */
+export function inAll<State extends string>(lists: readonly (readonly State[] | undefined)[]): State[] | undefined {
+  const [first, ...others] = lists.filter((list) => list !== undefined);
+  return first?.filter((state) => others.every((list) => list.includes(state)));
 }
 
 export const PAGE_DESCRIPTION =

@@ -1,16 +1,26 @@
 // Payouts as people see them in the console: with names, and with what an approver should know.
 import { z } from 'zod';
 import { MAX_EARLIER, type EarlierPayouts, type PayoutWarning } from '../../../domain/payments/payout-warnings.ts';
-import { payoutObject } from '../../../domain/payments/payout.ts';
+import { payoutObject, statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
+import { holdsOneOf, type Person } from '../../../domain/accounts/member.ts';
+import type { ListFilter } from '../../../domain/payments/payment-list.ts';
 import type { NamedPayout } from '../../../queries/payments/console-payout.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
-import { consoleFilters, knownKey, orderedPageQuery, several } from './console-list.ts';
-import { approvalState, shownAmount, shownIdempotencyKey, shownPhone } from './payment.ts';
+import {
+  consoleFilter,
+  consoleFilters,
+  inAll,
+  knownKey,
+  listOrder,
+  orderedPageQuery,
+  several,
+} from './console-list.ts';
+import { approvalState, shownAmount, shownIdempotencyKey, shownPhone, workflowUrl } from './payment.ts';
 import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } from './decision.ts';
 import { payoutSchema, payoutState } from './payout.ts';
-import { timelineSchema, workflowUrl } from './timeline.ts';
+import { timelineSchema } from './timeline.ts';
 
 const earlierPayoutsSchema = z
   .strictObject({
@@ -97,6 +107,26 @@ const filters = {
 };
 export const countConsolePayoutsSchema = z.strictObject(filters);
 export const listConsolePayoutsSchema = z.strictObject({ ...orderedPageQuery('pay'), ...filters });
+export const exportPayoutsSchema = z.strictObject({ ...filters, state: payoutState.optional(), sort: listOrder });
+
+type PayoutQuery = z.output<typeof countConsolePayoutsSchema> & { readonly state?: PayoutState | undefined };
+
+/** These filters in the form that queries take. Nothing waits for a person who may not release. */
+export function payoutFilter(query: PayoutQuery, { userId, roles }: Person, at: Date): ListFilter {
+  const { state, states, approval_state: approval, waiting_for: waitingFor, ...others } = query;
+  const isWaiting = waitingFor !== undefined;
+  const wanted = inAll([
+    state && [state],
+    states,
+    approval && statesOfApproval(approval),
+    isWaiting ? (holdsOneOf(roles, ['approver']) ? ['queued'] : []) : undefined,
+  ]);
+  return {
+    ...consoleFilter(others),
+    ...(wanted && { states: wanted }),
+    ...(isWaiting && { waitingFor: { userId, at } }),
+  };
+}
 
 export function consolePayoutObject(named: NamedPayout) {
   const { payout, createdBy, apiKey, approvals, decidedBy, judgement } = named;

@@ -59,6 +59,11 @@ export const shownPhone = z.string().meta({ example: '256772123456' });
 export const shownDescription = z.string().nullable().meta({ example: 'Two bags of maize' });
 export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { order: '1042' } });
 
+export const workflowUrl = z.url().nullable().meta({
+  example: null,
+  description: 'Its workflow in the Temporal UI: for developers and admins, in a test environment that has one.',
+});
+
 export const shownIdempotencyKey = z.string().meta({ example: 'order-1042' });
 
 /** Of payouts and refunds. */

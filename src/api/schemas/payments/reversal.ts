@@ -17,6 +17,7 @@ import {
   shownPhone,
   shownReference,
   userId,
+  workflowUrl,
 } from './payment.ts';
 
 export const reversalState = z.enum(REVERSAL_STATES).meta({ id: 'ReversalState' });
@@ -53,6 +54,10 @@ export const consoleReversalSchema = z
     ...decisionFields,
   })
   .meta({ id: 'ConsoleReversal' });
+
+export const reversalWithWorkflowSchema = z
+  .strictObject({ ...consoleReversalSchema.shape, workflow_url: workflowUrl })
+  .meta({ id: 'ReversalWithWorkflow' });
 
 export const reversalListSchema = pageSchema(consoleReversalSchema, 'ReversalList');
 

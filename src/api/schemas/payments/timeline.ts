@@ -149,8 +149,3 @@ function deliveryFields(delivery: Extract<TimelineEntry, { kind: 'delivery' }>['
     })),
   };
 }
-
-export const workflowUrl = z.url().nullable().meta({
-  example: null,
-  description: 'Its workflow in the Temporal UI: for developers and admins, in a test environment that has one.',
-});

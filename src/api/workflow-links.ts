@@ -1,0 +1,8 @@
+// Who is shown where the Temporal UI shows the workflow of a payment or refund.
+import { holdsOneOf, type Person } from '../domain/accounts/member.ts';
+import type { ApiDeps } from './context.ts';
+
+/** For those who look for causes; everybody else has no use for it. */
+export function linksFor(person: Person, { workflowLinks }: ApiDeps): ApiDeps['workflowLinks'] {
+  return holdsOneOf(person.roles, ['developer', 'admin']) ? workflowLinks : null;
+}

@@ -1,0 +1,16 @@
+// The routes of the API without a server: for what is generated from them. None is called, so their dependencies may be missing.
+import { createApp } from '../src/api/app.ts';
+import type { ApiDeps } from '../src/api/context.ts';
+import type { Route } from '../src/api/route.ts';
+
+export function apiRoutes(publicUrl = 'http://localhost'): Route[] {
+  const nothing = {
+    publicUrl,
+    trustedProxies: 0,
+    rateLimitPerSecond: 0,
+    operatorRateLimitPerSecond: 0,
+    consoleApp: null,
+    docsSite: null,
+  } as ApiDeps;
+  return createApp(nothing).routes;
+}
