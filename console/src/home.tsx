@@ -27,6 +27,7 @@ export function Home() {
       <Loaded query={query}>
         {(overview) => (
           <Stack gap="xl">
+            <NoRecoveryCodes />
             <FailingEndpoints endpoints={overview.failing_endpoints} />
             <Balance balance={overview.balance} />
             <Waiting others={overview.waits_for_others} />
@@ -47,6 +48,21 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       </Title>
       {children}
     </Stack>
+  );
+}
+
+/** Whoever loses their only factor waits for two of the service’s staff. */
+function NoRecoveryCodes() {
+  const { has_second_factor, factors } = useSession();
+  if (!has_second_factor || factors.recovery_codes > 0) return null;
+  return (
+    <Alert color="blue" title="You have no recovery codes">
+      They let you in if you lose your second factor. Make some under{' '}
+      <Anchor component={Link} inherit href="/security">
+        Your security
+      </Anchor>
+      .
+    </Alert>
   );
 }
 
@@ -103,8 +119,8 @@ function Waiting({ others }: { readonly others: Overview['waits_for_others'] }) 
   ];
   const open = waiting.filter(([count]) => count > 0);
   return (
-    <Part title="Waits">
-      {open.length === 0 && <Text c="dimmed">Nothing waits.</Text>}
+    <Part title="Waiting">
+      {open.length === 0 && <Text c="dimmed">Nothing waits for anybody.</Text>}
       {open.map(([count, [one, several], path]) => (
         <Anchor key={one} component={Link} href={path} w="fit-content">
           {count} {count === 1 ? one : several}
@@ -150,16 +166,23 @@ function Today({ today, weekAgo, currency }: TodayProps) {
   );
 }
 
-/** What succeeded, of what was begun that day. */
+const OPEN_STATES: ReadonlySet<string> = new Set(['initiated', 'prompted', 'queued', 'released', 'reconciling']);
+
+function countOf(totals: Day['totals']): number {
+  return totals.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** What succeeded, of what was begun that day and is decided, and how much is not. */
 function Done({ day, kind, currency }: { readonly day: Day; readonly kind: string; readonly currency: string }) {
   const all = day.totals.filter((total) => total.kind === kind);
   const done = all.filter(({ state }) => state === 'succeeded');
-  const [count, begun] = [done, all].map((totals) => totals.reduce((sum, total) => sum + total.count, 0));
+  const open = all.filter(({ state }) => OPEN_STATES.has(state));
+  const [succeeded, undecided, begun] = [done, open, all].map(countOf) as [number, number, number];
   return (
     <>
       <Amount amount={done.reduce((sum, { amount }) => sum + amount, 0)} currency={currency} />
       <Text size="sm" c="dimmed">
-        {count} of {begun} succeeded
+        {succeeded} of {begun - undecided} succeeded{undecided > 0 && `, ${undecided} under way`}
       </Text>
     </>
   );

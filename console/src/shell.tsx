@@ -141,7 +141,7 @@ function Navigation({ session, onGo }: { readonly session: Session; readonly onG
               onClick={onGo}
               rightSection={
                 count > 0 && (
-                  <Badge size="sm" circle aria-label={`${count} wait for you`}>
+                  <Badge size="sm" circle={count < 10} aria-label={`${count} wait for you`}>
                     {count}
                   </Badge>
                 )
@@ -165,7 +165,7 @@ function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly 
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button variant="subtle" size="compact-md" maw={{ base: 120, sm: 160 }}>
+        <Button variant="subtle" size="compact-md" maw={{ base: 120, sm: 240 }}>
           <Text truncate inherit>
             {session.person.name}
           </Text>

@@ -1,9 +1,11 @@
 // Payouts in a real browser: made by one person, released by another, once, whatever goes wrong on the way.
 import assert from 'node:assert/strict';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { rewrite } from '../support/attestation.ts';
+import { call } from '../support/api.ts';
+import { phoneFor } from '../support/payments.ts';
 import { fund } from '../support/payouts.ts';
-import { addPerson, forgetUsedCodes, codeOf, type TestPerson } from '../support/people.ts';
+import { addPerson, codeOf, forgetUsedCodes, logIn, type TestPerson } from '../support/people.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { closePage, openConsole, useChromium } from './chromium.ts';
 
@@ -51,7 +53,7 @@ describe('payouts in the console', function () {
     await ofApprover.getByLabel('Choose salary-1').check();
     await ofApprover.getByRole('button', { name: 'Release 1…' }).click();
     await ofApprover.getByRole('button', { name: 'Release it' }).dblclick();
-    await ofApprover.getByRole('dialog').getByText('released').waitFor();
+    await ofApprover.getByRole('dialog').getByText('released', { exact: true }).waitFor();
     await ofApprover.keyboard.press('Escape');
     await ofApprover.getByText('No payout waits for you.').waitFor();
     await ofMaker.getByRole('table', { name: 'The payout' }).getByText('succeeded').waitFor();
@@ -98,7 +100,74 @@ describe('payouts in the console', function () {
     await forgetUsedCodes(testEnv, approver);
     await page.getByLabel('Code of your authenticator app').fill(codeOf(approver.totpSecret));
     await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByRole('dialog').getByText('released').waitFor();
+    await page.getByRole('dialog').getByText('released', { exact: true }).waitFor();
     await closePage(page);
+  });
+
+  it('are ten: a person releases all but the doubtful one and rejects that, in at most eight clicks', async () => {
+    const merchant = await testEnv.addMerchant();
+    await fund(testEnv, merchant, 100_000);
+    const person = await addPerson(testEnv, merchant.id, ['approver']);
+    const phones = Array.from({ length: 10 }, () => phoneFor('000'));
+    const request = async (phone: string, index: number, amount: number) => {
+      const json = { phone, amount, reference: `WAGE-${index}` };
+      const response = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, json });
+      assert.equal(response.status, 202, response.text);
+      return String(response.json['id']);
+    };
+    const earlier = await Promise.all(phones.map((phone, index) => request(phone, index, 1000)));
+    const released = await (
+      await logIn(testEnv, person)
+    ).call('POST', '/v1/console/payouts/release', { idempotencyKey: 'earlier', json: { ids: earlier } });
+    assert.equal(released.status, 200, released.text);
+    // The third has a new number.
+    await Promise.all(phones.map((phone, index) => request(index === 2 ? phoneFor('000') : phone, index, 1001)));
+
+    const page = await openConsole(testEnv, chromium.browser, person);
+    const startedMs = Date.now();
+    let clicks = 0;
+    const press = async (locator: Locator) => {
+      clicks += 1;
+      await locator.click();
+    };
+    await press(page.getByRole('link', { name: '10 payouts to release' }));
+    await press(page.getByRole('button', { name: 'Choose the 9 without a warning' }));
+    await press(page.getByRole('button', { name: 'Release 9…' }));
+    await page.getByText('nine thousand and nine UGX').waitFor();
+    await press(page.getByRole('button', { name: 'Release 9 payouts' }));
+    await page.getByText('9 payouts released: 9,009 UGX').waitFor();
+    await press(page.getByRole('button', { name: 'Close' }).last());
+    await page.getByText('The last payout with this reference went to another number').waitFor();
+    await press(page.getByLabel('Choose WAGE-2'));
+    await press(page.getByRole('button', { name: 'Reject 1…' }));
+    await page.getByLabel('Reason').fill('They have no new number.');
+    await press(page.getByRole('button', { name: 'Reject it' }));
+    await page.getByText('One payout rejected: 1,001 UGX').waitFor();
+    process.stdout.write(`      ${clicks} clicks, ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
+    assert.ok(clicks <= 8, `${clicks} clicks`);
+    const { rows } = await testEnv.db.pool.query<{ reference: string; rejectionReason: string }>(
+      `SELECT reference, rejection_reason AS "rejectionReason" FROM payouts
+       WHERE merchant_id = $1 AND state = 'rejected'`,
+      [merchant.id],
+    );
+    assert.deepEqual(rows, [{ reference: 'WAGE-2', rejectionReason: 'They have no new number.' }]);
+    await closePage(page);
+  });
+
+  it('are rejected several at once, also when one of them is decided meanwhile', async () => {
+    const ofMaker = await openConsole(testEnv, chromium.browser, maker);
+    for (const reference of ['several-1', 'several-2', 'several-3']) await makePayout(ofMaker, reference);
+    const page = await openConsole(testEnv, chromium.browser, approver, { path: '/approvals' });
+    await page.getByRole('checkbox', { name: 'Choose all' }).check();
+    await page.getByRole('button', { name: 'Reject 3…' }).click();
+    await page.getByText('four thousand five hundred UGX').waitFor();
+    await page.getByLabel('Reason').fill('Not this month.');
+    // After the dialog was shown, and before it is confirmed.
+    await ofMaker.getByRole('button', { name: 'Cancel the payout' }).click();
+    await ofMaker.getByRole('table', { name: 'The payout' }).getByText('cancelled').waitFor();
+    await page.getByRole('button', { name: 'Reject 3 payouts' }).dblclick();
+    await page.getByText('2 payouts rejected: 3,000 UGX').waitFor();
+    await page.locator('tr', { hasText: 'several-3' }).getByText('This payout is cancelled').waitFor();
+    await Promise.all([closePage(page), closePage(ofMaker)]);
   });
 });

@@ -1,21 +1,15 @@
 // The pages of checkouts in a real browser: with scripts and without, on a phone 320 pixels wide, in light and dark.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { checkoutMaker, type MakeCheckout } from '../api/pay/payer.ts';
+import { makeCheckout } from '../db/payments/checkouts.ts';
+import { checkoutMaker, openPayer, type MakeCheckout } from '../api/pay/payer.ts';
 import { decideAtSandbox, phoneFor, promptsRaised, sandboxTransactions } from '../support/payments.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { closePage, openPage, useChromium } from './chromium.ts';
+import { addPerson } from '../support/people.ts';
+import { closePage, openConsole, openPage, useChromium } from './chromium.ts';
+import { SCHEMES, useInspector } from './inspect.ts';
 
-const FOLDER = join(findProjectRoot(), 'var', 'screenshots');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const PHONE_SCREEN = { width: 320, height: 640 };
 
 describe('a checkout in a browser', function () {
@@ -25,9 +19,9 @@ describe('a checkout in a browser', function () {
     environment: { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_PROMPT_DEADLINE_MS: '120000' },
   });
   const chromium = useChromium();
+  const inspector = useInspector('pay', ['best-practice']);
   let make: MakeCheckout;
   before(async () => {
-    await mkdir(FOLDER, { recursive: true });
     ({ make } = await checkoutMaker(testEnv));
   });
 
@@ -52,17 +46,10 @@ describe('a checkout in a browser', function () {
     await decideAtSandbox(testEnv, 'handset', { reference, choice: 'approve', pin: '1234' });
   }
 
-  /** What somebody who cannot see it, or has a small screen, would stumble over. */
   async function inspect(page: Page, name: string): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
-      await page.evaluate(AXE);
-      const found = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify({ runOnly: STANDARD })})`);
-      const violations = found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-      await page.screenshot({ path: join(FOLDER, `pay-${name}-${colorScheme}.png`), fullPage: true });
-      assert.deepEqual(violations, [], `${name} ${colorScheme}`);
-      const isWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
-      assert.equal(isWide, false, `${name} scrolls sideways`);
+      assert.deepEqual(await inspector.inspect(page, `${name}-${colorScheme}`), []);
     }
   }
 
@@ -130,6 +117,39 @@ describe('a checkout in a browser', function () {
       await closePage(page);
     });
   }
+
+  it('is followed in the console: made, paid, expired and cancelled without a reload', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
+    const list = await openConsole(testEnv, chromium.browser, person, { path: '/checkouts?reference=LIVE-1' });
+    await list.getByText('No checkout fits.').waitFor();
+    const { id, path } = await make({ reference: 'LIVE-1', use: 'reusable' });
+    const row = list.getByRole('row', { name: /LIVE-1/ });
+    await row.getByText('open').waitFor();
+    const details = await openConsole(testEnv, chromium.browser, person, { path: `/checkouts/${id}` });
+    await details.getByText('not yet').waitFor();
+    const payer = openPayer(testEnv);
+    await payer.until(await payer.attempt(path, phoneFor('000')), 'Paid');
+    await details.getByText('once', { exact: true }).waitFor();
+    await row.getByRole('cell', { name: '1', exact: true }).waitFor();
+    await details.getByRole('link', { name: 'In the list of collections' }).click();
+    await details.getByRole('row', { name: /LIVE-1/ }).waitFor();
+    assert.equal(await details.getByRole('row').count(), 2, 'the head, and the one collection');
+    await details.goBack();
+    await list.evaluate('window.isSamePage = true');
+    await details.getByRole('button', { name: 'Cancel it…' }).click();
+    await details.getByRole('button', { name: 'Cancel the checkout' }).click();
+    await row.getByText('cancelled').waitFor();
+    // Sooner than anybody may ask for.
+    const expiresAt = new Date(Date.now() + 10_000);
+    await makeCheckout(testEnv.db, testEnv.merchant.id, person.id, { reference: 'LIVE-1', expiresAt });
+    await list
+      .getByRole('row', { name: /LIVE-1/ })
+      .getByText('expired')
+      .waitFor({ timeout: 120_000 });
+    assert.equal(await list.evaluate('window.isSamePage'), true);
+    await closePage(details);
+    await closePage(list);
+  });
 
   it('says what is the matter where nothing can be paid', async () => {
     const page = await open(`/pay/${'0'.repeat(32)}`, true);

@@ -1,22 +1,12 @@
 // The documentation and the sandbox's pages in a real browser: for everybody, from our own origin alone, and what they offer works.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { addressOf, GUIDES } from '../../tools/guides.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { closePage, openPage, useChromium } from './chromium.ts';
+import { SCHEMES, useInspector, VIEWS } from './inspect.ts';
 
-const FOLDER = join(findProjectRoot(), 'var', 'screenshots', 'docs');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-const VIEWS = { desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } };
-const SCHEMES = ['light', 'dark'] as const;
 const BALANCE = '/docs/reference#tag/balance/GET/v1/api/balance';
 
 describe('the pages for developers', function () {
@@ -24,17 +14,7 @@ describe('the pages for developers', function () {
   this.timeout(600_000);
   const testEnv = useTestEnvironment({ environment: { MALIPO_PROMPT_WINDOW_MS: '600000' } });
   const chromium = useChromium();
-  const pictures: string[] = [];
-
-  before(async () => {
-    await mkdir(FOLDER, { recursive: true });
-  });
-  after(async () => {
-    const images = pictures.map(
-      (name) => `<figure><img src="${name}" alt=""><figcaption>${name}</figcaption></figure>`,
-    );
-    await writeFile(join(FOLDER, 'index.html'), `<!doctype html><title>Pages</title>${images.join('\n')}`);
-  });
+  const { inspect, picture } = useInspector('docs');
 
   /** Collects the addresses of everything that the page asks for from another origin than these. */
   function foreignRequests(page: Page): string[] {
@@ -45,18 +25,6 @@ describe('the pages for developers', function () {
       if (!own.some((origin) => url.startsWith(`${origin}/`)) && !url.startsWith('data:')) foreign.push(url);
     });
     return foreign;
-  }
-
-  async function inspect(page: Page, name: string): Promise<string[]> {
-    await page.evaluate(AXE);
-    const found = await page.evaluate<AxeResults>(`axe.run({ runOnly: ${JSON.stringify(STANDARD)} })`);
-    pictures.push(`${name}.png`);
-    await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true });
-    const isWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
-    return [
-      ...found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${name}: ${id}: ${html.slice(0, 200)}`)),
-      ...(isWide === true ? [`${name}: scrolls sideways`] : []),
-    ];
   }
 
   /** Opens the pages, and looks at each in every view. It is ready when this is there. */
@@ -138,8 +106,8 @@ describe('the pages for developers', function () {
     assert.equal(headers['cookie'], undefined);
     assert.equal((await answered).status(), 200);
     await page.getByText('"available"').first().waitFor();
-    pictures.push('reference-tried.png');
-    await page.screenshot({ path: join(FOLDER, 'reference-tried.png') });
+    // Its window for trying requests is not ours.
+    await picture(page, 'reference-tried');
     const kept = await page.evaluate<string>(
       '(async () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, await indexedDB.databases(), location.href]))()',
     );

@@ -1,8 +1,10 @@
 // People in a real browser: invited, enrolled, thrown out and back, and told apart from other origins.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { makeCollection } from '../db/rows.ts';
 import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../support/people.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
@@ -88,6 +90,43 @@ describe('people in the console', function () {
     await page.reload();
     await page.getByText('Shop server').waitFor();
     assert.ok(!(await page.content()).includes(key));
+    await closePage(page);
+  });
+
+  it('withdraw the change of the policy that they proposed, and nobody else’s', async () => {
+    const { id } = await testEnv.addMerchant();
+    const [one, two] = [await addPerson(testEnv, id, ['owner']), await addPerson(testEnv, id, ['admin'])];
+    const browser = await logIn(testEnv, one);
+    for (const limit of [1, 2])
+      await browser.call('PATCH', '/v1/console/policy', { json: { approver_daily_limit: limit } });
+    const ofTwo = await openConsole(testEnv, chromium.browser, two, { path: '/policy' });
+    await ofTwo.getByRole('button', { name: 'Approve…' }).waitFor();
+    assert.equal(await ofTwo.getByRole('button', { name: 'Withdraw…' }).count(), 0);
+    await closePage(ofTwo);
+    const page = await openConsole(testEnv, chromium.browser, one, { path: '/policy' });
+    await page.getByRole('button', { name: 'Withdraw…' }).click();
+    assert.equal(await page.getByRole('button', { name: 'Approve…' }).count(), 0);
+    await page.getByRole('button', { name: 'Withdraw it' }).click();
+    await page.getByRole('heading', { name: 'Waiting for a second person' }).waitFor({ state: 'detached' });
+    await closePage(page);
+  });
+
+  it('export what a list shows as a file, and see why where that is refused', async () => {
+    const reference = 'Maïs';
+    await makeCollection(testEnv.db, testEnv.merchant.id, 'succeeded', { reference });
+    await makeCollection(testEnv.db, testEnv.merchant.id, 'failed', { reference: 'other' });
+    const page = await openConsole(testEnv, chromium.browser, admin, { path: '/collections?states=succeeded' });
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    const file = await downloading;
+    assert.match(file.suggestedFilename(), /^collections-[0-9-]{10}\.csv$/);
+    const text = await readFile(await file.path(), 'utf8');
+    assert.ok(text.startsWith('\uFEFFid,created_at,'), text);
+    assert.ok(text.includes(reference) && !text.includes('other'), text);
+    await page.goto(`${testEnv.baseUrl}/console/collections?checkout_id=INV-1`);
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    // The list and the export say the same.
+    await page.getByText('checkout_id must be an id that begins with chk_.').nth(1).waitFor();
     await closePage(page);
   });
 

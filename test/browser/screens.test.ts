@@ -1,38 +1,41 @@
 // Every screen of the console, in both colour schemes, on a desktop and on a phone: nothing that keeps somebody from using it, and a
 // picture of each in var/screenshots.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { fund, requestPayout } from '../support/payouts.ts';
-import { addPerson, logIn, type TestPerson } from '../support/people.ts';
+import { addPerson, logIn, PASSWORD, type TestPerson } from '../support/people.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { closePage, openConsole, openPage, useChromium } from './chromium.ts';
+import { SCHEMES, useInspector, VIEWS } from './inspect.ts';
 
-const FOLDER = join(findProjectRoot(), 'var', 'screenshots');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-const VIEWS = {
-  desktop: { width: 1280, height: 800 },
-  phone: { width: 360, height: 740 },
+const press = (button: string | RegExp) => (page: Page) => page.getByRole('button', { name: button }).first().click();
+const chooseAndPress = (button: RegExp) => async (page: Page) => {
+  await page.getByRole('checkbox', { name: 'Choose all' }).check();
+  await press(button)(page);
 };
+const DIALOGS: readonly (readonly [path: string, name: string, ask: (page: Page) => Promise<void>])[] = [
+  ['/approvals', 'release', chooseAndPress(/^Release \d/)],
+  ['/approvals', 'reject', chooseAndPress(/^Reject \d/)],
+  ['/keys', 'new-key', press('New API key…')],
+  ['/keys', 'roll', press(/^Roll/)],
+  ['/endpoints', 'new-endpoint', press('New endpoint…')],
+  ['/deliveries', 'replay', press('Replay many…')],
+  ['/members', 'invite', press('Invite a person…')],
+  ['/members', 'roles', press(/^Change roles/)],
+  ['/policy', 'policy', press(/^Change/)],
+];
 
 describe('the screens of the console', function () {
   // A browser, on a machine that is busy with other tests.
   this.timeout(600_000);
   const testEnv = useTestEnvironment();
   const chromium = useChromium();
-  const pictures: string[] = [];
+  const { inspect } = useInspector('console');
   let person: TestPerson;
   let paths: readonly string[];
 
   before(async () => {
-    await mkdir(FOLDER, { recursive: true });
     const merchantId = testEnv.merchant.id;
     person = await addPerson(testEnv, merchantId, ['owner']);
     const maker = await addPerson(testEnv, merchantId, ['maker', 'developer']);
@@ -85,31 +88,12 @@ describe('the screens of the console', function () {
       '/security',
     ];
   });
-  after(async () => {
-    const images = pictures.map(
-      (name) => `<figure><img src="${name}" alt=""><figcaption>${name}</figcaption></figure>`,
-    );
-    await writeFile(join(FOLDER, 'index.html'), `<!doctype html><title>Screens</title>${images.join('\n')}`);
-  });
-
-  async function inspect(page: Page, name: string): Promise<string[]> {
-    await page.evaluate(AXE);
-    const found = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify({ runOnly: STANDARD })})`);
-    pictures.push(`${name}.png`);
-    await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true });
-    const isWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
-    return [
-      ...found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${name}: ${id}: ${html.slice(0, 200)}`)),
-      ...(isWide === true ? [`${name}: scrolls sideways`] : []),
-    ];
-  }
-
   /** In every view, without loading the page again. */
   async function inspectAll(page: Page, name: string): Promise<string[]> {
     const found: string[] = [];
     for (const [device, viewport] of Object.entries(VIEWS)) {
       await page.setViewportSize(viewport);
-      for (const colorScheme of ['light', 'dark'] as const) {
+      for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
         await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
         found.push(...(await inspect(page, `${name}-${device}-${colorScheme}`)));
@@ -121,8 +105,42 @@ describe('the screens of the console', function () {
   it('can be used by everybody before they are logged in', async () => {
     const page = await openPage(chromium.browser, `${testEnv.baseUrl}/console`, { reducedMotion: 'reduce' });
     await page.getByLabel('E-mail').waitFor();
-    assert.deepEqual(await inspectAll(page, 'log-in'), []);
+    const found = await inspectAll(page, 'log-in');
+    for (const place of ['invitation', 'recovery']) {
+      await page.goto(`${testEnv.baseUrl}/console/${place}#token=from-a-link`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      found.push(...(await inspectAll(page, place)));
+    }
     await closePage(page);
+    assert.deepEqual(found, []);
+  });
+
+  it('can be used by everybody who has yet to enrol a second factor', async () => {
+    const newcomer = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
+    const page = await openConsole(testEnv, chromium.browser, newcomer, { reducedMotion: 'reduce' });
+    await page.getByText('One thing first').waitFor();
+    const found = await inspectAll(page, 'enrolment');
+    await page.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await page.getByLabel('The code that the app shows').waitFor();
+    found.push(...(await inspectAll(page, 'enrolment-secret')));
+    await closePage(page);
+    assert.deepEqual(found, []);
+  });
+
+  it('can be used by everybody where they ask before an act', async () => {
+    const page = await openConsole(testEnv, chromium.browser, person, { reducedMotion: 'reduce' });
+    const found: string[] = [];
+    for (const [path, name, ask] of DIALOGS) {
+      await page.goto(`${testEnv.baseUrl}/console${path}`);
+      await ask(page);
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      await dialog.locator(':scope:not(:has([aria-label=Loading]))').waitFor();
+      found.push(...(await inspectAll(page, `dialog-${name}`)));
+    }
+    await closePage(page);
+    assert.deepEqual(found, []);
   });
 
   it('can be used by everybody, in light and dark colours, on a desktop and on a phone', async () => {

@@ -89,7 +89,7 @@ describe('a day’s work in the console', function () {
     await ofFirst.getByText('No payout waits for you.').waitFor();
     assert.equal(await transfersAccepted(testEnv, payout), 0);
     const ofSecond = await releaseOnly(second);
-    await ofSecond.getByRole('dialog').getByText('released').waitFor();
+    await ofSecond.getByRole('dialog').getByText('released', { exact: true }).waitFor();
     await untilPayoutState(testEnv, payout, 'succeeded');
     assert.equal(await transfersAccepted(testEnv, payout), 1);
     await ofFirst.getByRole('tab', { name: 'Decided' }).click();
@@ -185,12 +185,12 @@ describe('a day’s work in the console', function () {
     });
   });
 
-  it('makes the same rows once more when the person names another round', async () => {
+  it('makes the same rows once more when the person names another payment run', async () => {
     const page = await open(maker, '/payouts/file');
-    const content = `phone;amount;reference\n${phoneFor('000')};900;ROUND-1\n`;
+    const content = `phone;amount;reference\n${phoneFor('000')};900;RUN-1\n`;
     const made = async () =>
-      (await testEnv.db.pool.query(`SELECT 1 FROM payouts WHERE reference = 'ROUND-1'`)).rowCount ?? 0;
-    for (const [round, expected] of [
+      (await testEnv.db.pool.query(`SELECT 1 FROM payouts WHERE reference = 'RUN-1'`)).rowCount ?? 0;
+    for (const [paymentRun, expected] of [
       [null, 1],
       ['December', 2],
       ['December', 2],
@@ -199,10 +199,10 @@ describe('a day’s work in the console', function () {
       await page
         .locator('input[type=file]')
         .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
-      if (round !== null) {
-        await page.getByLabel('Pay these rows once more, as the round').fill(round);
-        await page.getByRole('button', { name: 'Check them for this round' }).click();
-        await page.getByText(`round “${round}”`).waitFor();
+      if (paymentRun !== null) {
+        await page.getByLabel('Pay these rows once more, as the payment run').fill(paymentRun);
+        await page.getByRole('button', { name: 'Check them for this payment run' }).click();
+        await page.getByText(`payment run “${paymentRun}”`).waitFor();
       }
       const make = page.getByRole('button', { name: /^Make / });
       if ((await made()) < expected) {
@@ -225,7 +225,8 @@ describe('a day’s work in the console', function () {
     await ofMaker.getByText('You made it: another person has to release it.').waitFor();
     const ofApprover = await open(approver, '/approvals');
     await ofApprover.getByRole('table', { name: 'Waiting refunds' }).getByRole('link').first().click();
-    await ofApprover.getByRole('button', { name: 'Release the refund' }).dblclick();
+    await ofApprover.getByRole('button', { name: 'Release…' }).click();
+    await ofApprover.getByRole('button', { name: 'Release it' }).dblclick();
     await ofMaker.getByRole('table', { name: 'The refund' }).getByText('succeeded').waitFor();
     await untilState(testEnv, collection, 'reversed');
     await Promise.all([closePage(ofMaker), closePage(ofApprover)]);
@@ -300,8 +301,8 @@ describe('a day’s work in the console', function () {
     const page = await open(approver, '/approvals');
     const rowOf = (reference: string) => page.locator('tr[data-row]', { hasText: reference });
     await rowOf('KEY-2').waitFor();
-    const here = () => page.evaluate(`document.activeElement.closest('tr')?.innerText ?? ''`);
-    const first = await page.locator('tr[data-row]').first().innerText();
+    const here = () => page.evaluate(`document.activeElement.closest('tr')?.dataset.row ?? ''`);
+    const first = await page.locator('tr[data-row]').first().getAttribute('data-row');
     await page.keyboard.press('j');
     assert.equal(await here(), first);
     await page.keyboard.press('k');

@@ -37,9 +37,14 @@ export function Checkout() {
             )}
             {checkout.state === 'open' && <ForPayers checkout={checkout} />}
             <CheckoutFields checkout={checkout} />
-            <Title order={2} size="h4">
-              Attempts
-            </Title>
+            <Group justify="space-between">
+              <Title order={2} size="h4">
+                Attempts
+              </Title>
+              <Anchor component={Link} href={`/collections?checkout_id=${checkout.id}`}>
+                In the list of collections
+              </Anchor>
+            </Group>
             <Rows
               label="Attempts"
               columns={COLUMNS}

@@ -18,9 +18,8 @@ const STATES = ['open', 'completed', 'expired', 'cancelled'];
 
 export function Checkouts() {
   const mayMake = useMayMakeCheckouts();
-  const { values, set } = useFilters(['state', 'reference']);
+  const { values, set, isFiltered } = useFilters(['state', 'reference']);
   const { query, more } = useCheckouts(given(values) as CheckoutFilters);
-  const isFiltered = Object.values(values).some((value) => value !== '');
   return (
     <Page
       title="Checkouts"

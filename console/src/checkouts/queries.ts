@@ -1,9 +1,9 @@
 // What the pages of checkouts ask the API.
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api } from '../api/client.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
 import type { paths } from '../../generated/api.ts';
+import { useAskAgain } from '../ui/until.ts';
 import { useList } from '../ui/use-list.ts';
-import { usePolling } from '../ui/use-polling.ts';
 
 export type CheckoutFilters = Pick<
   NonNullable<paths['/v1/console/checkouts']['get']['parameters']['query']>,
@@ -11,17 +11,28 @@ export type CheckoutFilters = Pick<
 >;
 
 export function useCheckouts(filters: CheckoutFilters) {
-  return useList(['checkouts', filters], (cursor) =>
-    answerOf(
-      api.GET('/v1/console/checkouts', { params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } } }),
-    ),
+  return useList(
+    ['checkouts', filters],
+    (cursor) =>
+      answerOf(
+        api.GET('/v1/console/checkouts', {
+          params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
+        }),
+      ),
+    endOf,
   );
 }
 
+/** An open one expires, of which there is no live update. */
+function endOf({ state, expires_at }: Pick<Schemas['Checkout'], 'state' | 'expires_at'>): string | null {
+  return state === 'open' ? expires_at : null;
+}
+
 export function useCheckout(id: string) {
+  const askAgain = useAskAgain();
   return useQuery({
     queryKey: ['checkout', id],
     queryFn: () => answerOf(api.GET('/v1/console/checkouts/{id}', { params: { path: { id } } })),
-    refetchInterval: usePolling(),
+    refetchInterval: ({ state: { data } }) => askAgain([data === undefined ? null : endOf(data)]),
   });
 }

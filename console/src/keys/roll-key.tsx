@@ -1,10 +1,11 @@
 // Rolling an API key: a new one takes its place, and the old one may live on until every server has the new one.
-import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { Modal, NativeSelect, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
@@ -71,14 +72,7 @@ export function RollKeyModal({ apiKey: { id, name, hint, scopes }, onMade, onClo
             onChange={setExpiresAt}
           />
           <ErrorNotice error={roll.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={roll.isBusy}>
-              Back
-            </Button>
-            <Button type="submit" loading={roll.isBusy}>
-              Roll it
-            </Button>
-          </Group>
+          <ModalActions act={roll} verb="Roll it" onBack={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -13,22 +13,13 @@ const RETRY_AFTER_MS = 10_000;
 
 /** The lists and counts that an update of this kind changes, besides the object itself. */
 const SHOWN_IN: Readonly<Record<Update['kind'], readonly string[]>> = {
-  collection: [
-    'collections',
-    'collection',
-    'checkouts',
-    'checkout',
-    'balance',
-    'overview',
-    'ledger',
-    'events',
-    'deliveries',
-  ],
+  collection: ['collections', 'collection', 'checkout', 'balance', 'overview', 'ledger', 'events', 'deliveries'],
   payout: ['payouts', 'payout', 'balance', 'overview', 'ledger', 'session', 'events', 'deliveries'],
   reversal: ['refunds', 'refund', 'refund of', 'collection', 'balance', 'overview', 'ledger', 'session'],
   delivery: ['deliveries', 'delivery', 'event', 'collection', 'payout'],
   endpoint: ['endpoints', 'endpoint', 'overview'],
   replay: ['replays', 'replay'],
+  checkout: ['checkouts', 'checkout'],
 };
 
 const LiveContext = createContext(false);

@@ -11,12 +11,13 @@ import { Person } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { useFilters } from '../ui/use-filters.ts';
-import { paymentColumns } from './cells.tsx';
+import { Payee, paymentColumns } from './cells.tsx';
 import { whyNotRelease } from './decide.ts';
 import { usePayouts, useRefunds } from './queries.ts';
 import { PAYOUT_STATES } from './states.ts';
 import { WarningList } from './warnings.tsx';
 import { refundColumns } from './refunds.tsx';
+import { RejectPayoutsModal } from './reject-payouts-modal.tsx';
 import { ReleaseModal } from './release-modal.tsx';
 
 type PayoutObject = Schemas['ConsolePayout'];
@@ -56,13 +57,15 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
   const { query, more } = usePayouts(isForMe ? { waiting_for: 'me', sort: 'oldest' } : { approval_state: 'pending' });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   // As they were when they were chosen: the list goes on changing behind the question.
-  const [releasing, setReleasing] = useState<readonly PayoutObject[] | null>(null);
+  const [deciding, setDeciding] = useState<Deciding | null>(null);
   const isMine = (payout: PayoutObject) => whyNotRelease(session, payout, payout.created_by.id) === null;
   const rows = query.data?.filter((payout) => isMine(payout) === isForMe);
   const selected = rows?.filter(({ id }) => chosen.has(id)) ?? [];
   const columns: readonly Column<PayoutObject>[] = [
     ...(isForMe ? [choice(rows ?? [], chosen, setChosen)] : []),
-    ...paymentColumns<PayoutObject>('/payouts').filter(({ title }) => title !== 'State' && title !== 'Created'),
+    ...paymentColumns<PayoutObject>('/payouts').filter(({ title }) => title === 'Reference'),
+    { title: 'Payee', cell: ({ phone, operator }) => <Payee phone={phone} operator={operator} /> },
+    { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
     { title: 'Made by', cell: ({ created_by }) => <Person person={created_by} /> },
     {
       title: 'Look twice',
@@ -74,6 +77,10 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
       ? []
       : [{ title: 'Why you cannot', cell: (row: PayoutObject) => whyNotRelease(session, row, row.created_by.id) }]),
   ];
+  const close = () => {
+    setDeciding(null);
+    setChosen(new Set());
+  };
   return (
     <Stack>
       <Title order={2} size="h4">
@@ -82,6 +89,7 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
       <Loaded query={{ ...query, data: rows }}>
         {(shown) => (
           <>
+            {isForMe && <ChooseUnwarned payouts={shown} onChoose={setChosen} />}
             <Rows
               label="Waiting payouts"
               columns={columns}
@@ -93,27 +101,53 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
           </>
         )}
       </Loaded>
-      {isForMe && selected.length > 0 && (
-        <Group>
-          <Button onClick={() => setReleasing(selected)}>Release {selected.length}…</Button>
-          <Text>
-            <Amount
-              amount={selected.reduce((sum, { amount }) => sum + amount, 0)}
-              currency={session.merchant.currency}
-            />
-          </Text>
-        </Group>
-      )}
-      {releasing !== null && (
-        <ReleaseModal
-          payouts={releasing}
-          onClose={() => {
-            setReleasing(null);
-            setChosen(new Set());
-          }}
-        />
-      )}
+      {isForMe && selected.length > 0 && <ChosenPayouts payouts={selected} onDecide={setDeciding} />}
+      {deciding?.what === 'release' && <ReleaseModal payouts={deciding.payouts} onClose={close} />}
+      {deciding?.what === 'reject' && <RejectPayoutsModal payouts={deciding.payouts} onClose={close} />}
     </Stack>
+  );
+}
+
+type Deciding = { readonly what: 'release' | 'reject'; readonly payouts: readonly PayoutObject[] };
+type ChosenPayoutsProps = {
+  readonly payouts: readonly PayoutObject[];
+  readonly onDecide: (deciding: Deciding) => void;
+};
+
+/** Stays in sight however long the list is. */
+function ChosenPayouts({ payouts, onDecide }: ChosenPayoutsProps) {
+  const { currency } = useSession().merchant;
+  return (
+    <Group className="chosen-bar">
+      <Button onClick={() => onDecide({ what: 'release', payouts })}>Release {payouts.length}…</Button>
+      <Button variant="default" onClick={() => onDecide({ what: 'reject', payouts })}>
+        Reject {payouts.length}…
+      </Button>
+      <Text>
+        <Amount amount={payouts.reduce((sum, { amount }) => sum + amount, 0)} currency={currency} />
+      </Text>
+    </Group>
+  );
+}
+
+type ChooseUnwarnedProps = {
+  readonly payouts: readonly PayoutObject[];
+  readonly onChoose: (chosen: ReadonlySet<string>) => void;
+};
+
+/** Offered where some have a warning and others have none. */
+function ChooseUnwarned({ payouts, onChoose }: ChooseUnwarnedProps) {
+  const unwarned = payouts.filter(({ judgement }) => judgement?.warnings.length === 0);
+  if (unwarned.length === 0 || unwarned.length === payouts.length) return null;
+  return (
+    <Button
+      variant="subtle"
+      size="compact-md"
+      w="fit-content"
+      onClick={() => onChoose(new Set(unwarned.map(({ id }) => id)))}
+    >
+      Choose {unwarned.length === 1 ? 'the one' : `the ${unwarned.length}`} without a warning
+    </Button>
   );
 }
 
@@ -132,6 +166,8 @@ function choice(
     title: (
       <Checkbox
         aria-label="Choose all"
+        // On a telephone no heading says what it is.
+        label={<span className="narrow-only">Choose all</span>}
         checked={isAll}
         indeterminate={!isAll && rows.some(({ id }) => chosen.has(id))}
         onChange={() => setChosen(new Set(isAll ? [] : rows.map(({ id }) => id)))}

@@ -5,6 +5,7 @@ import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatPhone } from '../ui/format.ts';
 import { Moment } from '../ui/moment.tsx';
+import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 
@@ -29,6 +30,18 @@ export function paymentColumns<Row extends Payment>(path: string): readonly Colu
     { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
     { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
   ];
+}
+
+/** A number, and whose network pays it. */
+export function Payee({ phone, operator }: Pick<Schemas['Payout'], 'phone' | 'operator'>) {
+  return (
+    <>
+      <Phone phone={phone} />
+      <Text size="xs" c="dimmed">
+        {OPERATOR_NAMES[operator] ?? operator}
+      </Text>
+    </>
+  );
 }
 
 export function Phone({ phone }: { readonly phone: string }) {

@@ -1,21 +1,18 @@
 // One collection: what it is, what became of it, and its refund.
-import { Alert, Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Amount } from '../ui/amount.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { amountInWords } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { Page } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { useAct } from '../ui/use-act.ts';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions } from './decide.ts';
 import {
@@ -28,6 +25,7 @@ import {
   workflowFields,
 } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
+import { RefundModal } from './refund-modal.tsx';
 import { Timeline } from './timeline.tsx';
 
 type CollectionObject = Schemas['CollectionWithTimeline'];
@@ -86,6 +84,8 @@ async function fetchRefund(id: string): Promise<Schemas['ConsoleReversal'] | nul
 
 function RefundOf({ collection }: { readonly collection: CollectionObject }) {
   const session = useSession();
+  const decisions = useRefundDecisions();
+  const [, go] = useLocation();
   const [isAsking, setAsking] = useState(false);
   const { data: refund, error } = useQuery({
     queryKey: ['refund of', collection.id, collection.state],
@@ -111,42 +111,16 @@ function RefundOf({ collection }: { readonly collection: CollectionObject }) {
           Request a refund…
         </Button>
       )}
-      {isAsking && <RefundModal collection={collection} onClose={() => setAsking(false)} />}
-    </>
-  );
-}
-
-type RefundModalProps = { readonly collection: CollectionObject; readonly onClose: () => void };
-
-function RefundModal({ collection: { id, amount, currency, phone }, onClose }: RefundModalProps) {
-  const decisions = useRefundDecisions();
-  const [, go] = useLocation();
-  const request = useAct(async () => {
-    const refund = await decisions.request(id);
-    go(`/refunds/${refund.id}`);
-  });
-  return (
-    <Modal opened onClose={onClose} title="Request a refund" centered>
-      <Stack>
-        <Fields
-          label="The refund"
-          fields={[
-            ['Goes back to', <Phone key="phone" phone={phone} />],
-            ['Amount', <Amount key="amount" amount={amount} currency={currency} />],
-            ['In words', amountInWords(amount, currency)],
-          ]}
+      {isAsking && (
+        <RefundModal
+          title="Request a refund"
+          note="The whole amount. It is sent once another person has released it."
+          verb="Request it"
+          of={collection}
+          act={async () => go(`/refunds/${(await decisions.request(collection.id)).id}`)}
+          onClose={() => setAsking(false)}
         />
-        <Text size="sm">The whole amount. It is sent once another person has released it.</Text>
-        <ErrorNotice error={request.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Back
-          </Button>
-          <Button loading={request.isBusy} onClick={() => request.run()}>
-            Request it
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+      )}
+    </>
   );
 }

@@ -1,24 +1,33 @@
 // The list of collections.
+import { api } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
+import { FilterText } from '../ui/filters.tsx';
 import { Page } from '../ui/page.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { More, Rows } from '../ui/rows.tsx';
+import { useExport } from '../ui/use-export.tsx';
 import { useFilters } from '../ui/use-filters.ts';
 import { paymentColumns } from './cells.tsx';
 import { Count, PAYMENT_FILTERS, PaymentFilters, toQuery } from './payment-filters.tsx';
 import { useCollections, useCollectionCount, type CollectionFilters } from './queries.ts';
 import { COLLECTION_STATES } from './states.ts';
 
+const FILTERS = [...PAYMENT_FILTERS, 'checkout_id'] as const;
+
 export function Collections() {
   const session = useSession();
-  const { values, set } = useFilters(PAYMENT_FILTERS);
+  const { values, set, isFiltered } = useFilters(FILTERS);
   const filters = toQuery(values) as CollectionFilters;
   const { query, more } = useCollections(filters);
+  const csv = useExport(() => api.GET('/v1/console/collections.csv', { params: { query: filters }, parseAs: 'blob' }));
   const count = useCollectionCount(filters);
   return (
-    <Page title="Collections">
-      <PaymentFilters states={COLLECTION_STATES} values={values} currency={session.merchant.currency} set={set} />
+    <Page title="Collections" actions={csv.button}>
+      <PaymentFilters states={COLLECTION_STATES} values={values} currency={session.merchant.currency} set={set}>
+        <FilterText label="Checkout (id)" value={values.checkout_id} onChange={(id) => set('checkout_id', id)} />
+      </PaymentFilters>
       <Count count={count} />
+      {csv.problem}
       <Loaded query={query}>
         {(rows) => (
           <>
@@ -26,7 +35,11 @@ export function Collections() {
               label="Collections"
               columns={paymentColumns('/collections')}
               rows={rows}
-              empty="No collection fits. A collection is made with an API key."
+              empty={
+                isFiltered
+                  ? 'No collection fits.'
+                  : 'There is no collection yet. Your server makes them with an API key, payers at a checkout.'
+              }
             />
             <More {...more} />
           </>

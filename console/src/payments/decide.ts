@@ -10,6 +10,13 @@ type Waiting = {
   readonly approvals: readonly { readonly person: { readonly id: string } }[];
 };
 
+/** What became of one payout of a decision, or why nothing did. */
+export type Outcome = {
+  readonly id: string;
+  readonly payout: Schemas['Payout'] | null;
+  readonly error: unknown;
+};
+
 /** Why this person cannot release it, in plain words; null when they can. The API decides; this spares a refusal. */
 export function whyNotRelease(
   session: Session,
@@ -39,22 +46,33 @@ function useCarryOut() {
   };
 }
 
+async function releasePayouts(ids: readonly string[], key: string): Promise<Outcome[]> {
+  const params = { header: { 'Idempotency-Key': key } };
+  const { data } = await answerOf(api.POST('/v1/console/payouts/release', { body: { ids: [...ids] }, params }));
+  return data.map(({ error, ...rest }) => ({ ...rest, error: error && new Error(error.message) }));
+}
+
+async function rejectPayout(id: string, reason: string): Promise<Outcome> {
+  try {
+    const call = api.POST('/v1/console/payouts/{id}/reject', { body: { reason }, params: { path: { id } } });
+    return { id, payout: await answerOf(call), error: null };
+  } catch (error) {
+    return { id, payout: null, error };
+  }
+}
+
 export function usePayoutDecisions() {
   const carryOut = useCarryOut();
   return {
     release: (ids: readonly string[]) =>
-      carryOut('releasePayouts', `release:${[...ids].sort().join()}`, (key) =>
-        answerOf(
-          api.POST('/v1/console/payouts/release', {
-            body: { ids: [...ids] },
-            params: { header: { 'Idempotency-Key': key } },
-          }),
-        ),
-      ),
-    reject: (id: string, reason: string) =>
-      carryOut('rejectPayout', `reject:${id}`, () =>
-        answerOf(api.POST('/v1/console/payouts/{id}/reject', { body: { reason }, params: { path: { id } } })),
-      ),
+      carryOut('releasePayouts', `release:${[...ids].sort().join()}`, (key) => releasePayouts(ids, key)),
+    /** One after the other. What became of one keeps none of the others from being rejected. */
+    reject: (ids: readonly string[], reason: string) =>
+      carryOut('rejectPayout', `reject:${[...ids].sort().join()}`, async () => {
+        const outcomes: Outcome[] = [];
+        for (const id of ids) outcomes.push(await rejectPayout(id, reason));
+        return outcomes;
+      }),
     cancel: (id: string) =>
       carryOut('cancelPayout', `cancel:${id}`, () =>
         answerOf(api.POST('/v1/console/payouts/{id}/cancel', { params: { path: { id } } })),

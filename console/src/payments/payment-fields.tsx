@@ -86,7 +86,7 @@ export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'opera
 }
 
 /** Where a developer of a test environment looks for what Temporal did. */
-export function workflowFields({ workflow_url }: Pick<Payment, 'workflow_url'>): Field[] {
+export function workflowFields({ workflow_url }: Pick<Schemas['ReversalWithWorkflow'], 'workflow_url'>): Field[] {
   if (workflow_url === null) return [];
   const link = (
     <Anchor key="workflow" inherit href={workflow_url} target="_blank" rel="noopener noreferrer">

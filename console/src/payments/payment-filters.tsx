@@ -1,5 +1,6 @@
 // The filters of the lists of payments, and how many payments they leave.
 import { MultiSelect, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatAmount, formatCode, parseAmount } from '../ui/format.ts';
 import { given } from '../ui/use-filters.ts';
@@ -24,11 +25,13 @@ type PaymentFiltersProps = {
   readonly values: PaymentFilterValues;
   readonly currency: string;
   readonly set: (name: Name, value: string) => void;
+  /** The filters that only this list has. */
+  readonly children?: ReactNode;
 };
 
 export { NAMES as PAYMENT_FILTERS };
 
-export function PaymentFilters({ states, values, currency, set }: PaymentFiltersProps) {
+export function PaymentFilters({ states, values, currency, set, children }: PaymentFiltersProps) {
   const amount = (name: 'amount_from' | 'amount_to', label: string) => (
     <FilterText
       label={`${label} (${currency})`}
@@ -57,6 +60,7 @@ export function PaymentFilters({ states, values, currency, set }: PaymentFilters
       {amount('amount_to', 'To')}
       <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
       <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+      {children}
       <FilterSelect
         label="Order"
         options={['oldest', 'largest', 'smallest']}

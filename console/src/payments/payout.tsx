@@ -24,7 +24,7 @@ import {
 } from './payment-fields.tsx';
 import { usePayout } from './queries.ts';
 import { EarlierPayouts, Warnings } from './warnings.tsx';
-import { RejectModal } from './reject-modal.tsx';
+import { RejectPayoutsModal } from './reject-payouts-modal.tsx';
 import { ReleaseModal } from './release-modal.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -101,13 +101,7 @@ function Decisions({ payout }: { readonly payout: Schemas['PayoutWithTimeline'] 
       )}
       <ErrorNotice error={cancel.error} />
       {open === 'release' && <ReleaseModal payouts={[payout]} onClose={close} />}
-      {open === 'reject' && (
-        <RejectModal
-          title={`Reject payout ${payout.reference}`}
-          reject={(reason) => decisions.reject(payout.id, reason)}
-          onClose={close}
-        />
-      )}
+      {open === 'reject' && <RejectPayoutsModal payouts={[payout]} onClose={close} />}
     </>
   );
 }

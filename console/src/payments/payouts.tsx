@@ -1,10 +1,12 @@
 // The list of payouts.
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
+import { api } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { Page } from '../ui/page.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { More, Rows } from '../ui/rows.tsx';
+import { useExport } from '../ui/use-export.tsx';
 import { useFilters } from '../ui/use-filters.ts';
 import { paymentColumns } from './cells.tsx';
 import { Count, PAYMENT_FILTERS, PaymentFilters, toQuery } from './payment-filters.tsx';
@@ -13,28 +15,40 @@ import { PAYOUT_STATES } from './states.ts';
 
 export function Payouts() {
   const session = useSession();
-  const { values, set } = useFilters(PAYMENT_FILTERS);
+  const { values, set, isFiltered } = useFilters(PAYMENT_FILTERS);
   const filters = toQuery(values) as PayoutFilters;
   const { query, more } = usePayouts(filters);
+  const csv = useExport(() => api.GET('/v1/console/payouts.csv', { params: { query: filters }, parseAs: 'blob' }));
   const count = usePayoutCount(filters);
-  const newPayout = hasRole(session, 'maker') && (
+  const acts = (
     <>
-      <Button component={Link} href="/payouts/file" variant="default">
-        Payouts from a file
-      </Button>
-      <Button component={Link} href="/payouts/new">
-        New payout
-      </Button>
+      {csv.button}
+      {hasRole(session, 'maker') && (
+        <>
+          <Button component={Link} href="/payouts/file" variant="default">
+            Payouts from a file
+          </Button>
+          <Button component={Link} href="/payouts/new">
+            New payout
+          </Button>
+        </>
+      )}
     </>
   );
   return (
-    <Page title="Payouts" actions={newPayout}>
+    <Page title="Payouts" actions={acts}>
       <PaymentFilters states={PAYOUT_STATES} values={values} currency={session.merchant.currency} set={set} />
       <Count count={count} />
+      {csv.problem}
       <Loaded query={query}>
         {(rows) => (
           <>
-            <Rows label="Payouts" columns={paymentColumns('/payouts')} rows={rows} empty="No payout fits." />
+            <Rows
+              label="Payouts"
+              columns={paymentColumns('/payouts')}
+              rows={rows}
+              empty={isFiltered ? 'No payout fits.' : 'There is no payout yet.'}
+            />
             <More {...more} />
           </>
         )}

@@ -12,11 +12,12 @@ import { Person } from '../ui/person.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions, whyNotRelease } from './decide.ts';
-import { decisionFields, idFields, outcomeFields } from './payment-fields.tsx';
+import { decisionFields, idFields, outcomeFields, workflowFields } from './payment-fields.tsx';
 import { useRefund } from './queries.ts';
-import { RejectModal } from './reject-modal.tsx';
+import { RefundModal } from './refund-modal.tsx';
+import { RejectRefundModal } from './reject-modal.tsx';
 
-type RefundObject = Schemas['ConsoleReversal'];
+type RefundObject = Schemas['ReversalWithWorkflow'];
 
 export function Refund() {
   const { id } = useParams<{ id: string }>();
@@ -26,8 +27,8 @@ export function Refund() {
       <Loaded query={query}>
         {(refund) => (
           <>
-            <RefundFields refund={refund} />
             <Decisions refund={refund} />
+            <RefundFields refund={refund} />
           </>
         )}
       </Loaded>
@@ -51,6 +52,7 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
         ['Requested by', <Person key="maker" person={refund.requested_by_person} />],
         ...decisionFields(refund, 'Requested'),
         ...idFields(refund),
+        ...workflowFields(refund),
       ]}
     />
   );
@@ -59,19 +61,17 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
 function Decisions({ refund }: { readonly refund: RefundObject }) {
   const session = useSession();
   const decisions = useRefundDecisions();
-  const [isRejecting, setRejecting] = useState(false);
-  const release = useAct(() => decisions.release(refund.id));
+  const [open, setOpen] = useState<'release' | 'reject' | null>(null);
   const cancel = useAct(() => decisions.cancel(refund.id));
   if (refund.approval_state !== 'pending') return null;
   const refusal = whyNotRelease(session, refund, refund.requested_by);
+  const close = () => setOpen(null);
   return (
     <>
       {refusal === null ? (
         <Group>
-          <Button loading={release.isBusy} onClick={() => release.run()}>
-            Release the refund
-          </Button>
-          <Button variant="default" onClick={() => setRejecting(true)}>
+          <Button onClick={() => setOpen('release')}>Release…</Button>
+          <Button variant="default" onClick={() => setOpen('reject')}>
             Reject…
           </Button>
         </Group>
@@ -85,12 +85,22 @@ function Decisions({ refund }: { readonly refund: RefundObject }) {
           Cancel the refund
         </Button>
       )}
-      <ErrorNotice error={release.error ?? cancel.error} />
-      {isRejecting && (
-        <RejectModal
-          title={`Reject the refund of ${refund.reference}`}
+      <ErrorNotice error={cancel.error} />
+      {open === 'release' && (
+        <RefundModal
+          title="Release the refund"
+          note="The whole amount is sent at once."
+          verb="Release it"
+          of={refund}
+          act={() => decisions.release(refund.id)}
+          onClose={close}
+        />
+      )}
+      {open === 'reject' && (
+        <RejectRefundModal
+          reference={refund.reference}
           reject={(reason) => decisions.reject(refund.id, reason)}
-          onClose={() => setRejecting(false)}
+          onClose={close}
         />
       )}
     </>

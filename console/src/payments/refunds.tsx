@@ -10,17 +10,19 @@ import { More, Rows, type Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { Phone } from './cells.tsx';
-import { FilterSelect } from '../ui/filters.tsx';
+import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useRefunds, type RefundFilters } from './queries.ts';
 
 const STATES = ['queued', 'released', 'reconciling', 'succeeded', 'failed', 'rejected', 'cancelled', 'expired'];
 
 export function Refunds() {
-  const { values, set } = useFilters(['state']);
+  const { values, set, isFiltered } = useFilters(['state']);
   const { query, more } = useRefunds(given(values) as RefundFilters);
   return (
     <Page title="Refunds">
-      <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
+      <Filters values={values}>
+        <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
+      </Filters>
       <Loaded query={query}>
         {(rows) => (
           <>
@@ -28,7 +30,11 @@ export function Refunds() {
               label="Refunds"
               columns={refundColumns()}
               rows={rows}
-              empty="No refund fits. A maker asks for one on the page of a paid collection."
+              empty={
+                isFiltered
+                  ? 'No refund fits.'
+                  : 'There is no refund yet. A maker asks for one on the page of a paid collection.'
+              }
             />
             <More {...more} />
           </>

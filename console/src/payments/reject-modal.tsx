@@ -1,42 +1,51 @@
 // Rejecting what waits for a release, with a reason that its maker reads.
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { Modal, Stack, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import { useAct } from '../ui/use-act.ts';
 
-type RejectModalProps = {
-  readonly title: string;
+type RejectRefundModalProps = {
+  readonly reference: string;
   readonly reject: (reason: string) => Promise<unknown>;
   readonly onClose: () => void;
 };
 
-export function RejectModal({ title, reject, onClose }: RejectModalProps) {
+export function RejectRefundModal({ reference, reject, onClose }: RejectRefundModalProps) {
   const [reason, setReason] = useState('');
   const act = useAct(async () => {
     await reject(reason.trim());
     onClose();
   });
   return (
-    <Modal opened onClose={onClose} title={title} centered>
+    <Modal opened onClose={onClose} title={`Reject the refund of ${reference}`} centered>
       <Stack>
-        <Textarea
-          label="Reason"
-          description="Its maker reads it. The money is available again at once."
-          required
-          data-autofocus
-          value={reason}
-          onChange={({ currentTarget }) => setReason(currentTarget.value)}
-        />
+        <ReasonField reason={reason} onReason={setReason} />
         <ErrorNotice error={act.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Back
-          </Button>
-          <Button color="red" loading={act.isBusy} disabled={reason.trim() === ''} onClick={() => act.run()}>
-            Reject
-          </Button>
-        </Group>
+        <ModalActions
+          act={act}
+          verb="Reject it"
+          onBack={onClose}
+          onPress={() => act.run()}
+          isDisabled={reason.trim() === ''}
+          isDestructive
+        />
       </Stack>
     </Modal>
+  );
+}
+
+type ReasonFieldProps = { readonly reason: string; readonly onReason: (reason: string) => void };
+
+export function ReasonField({ reason, onReason }: ReasonFieldProps) {
+  return (
+    <Textarea
+      label="Reason"
+      description="Its maker reads it. The money is available again at once."
+      required
+      data-autofocus
+      value={reason}
+      onChange={({ currentTarget }) => onReason(currentTarget.value)}
+    />
   );
 }

@@ -1,5 +1,4 @@
 // The statement: every change of the balance, with the balance after it.
-import { Button } from '@mantine/core';
 import type { paths } from '../../generated/api.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
@@ -11,6 +10,7 @@ import { MomentInput } from '../ui/moment-input.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { Page } from '../ui/page.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
+import { useExport } from '../ui/use-export.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { useList } from '../ui/use-list.ts';
 
@@ -50,22 +50,9 @@ export function Statement() {
       }),
     ),
   );
-  // The export takes no single payment.
-  const exported = given({ ...values, payment_id: '' });
+  const csv = useExport(() => api.GET('/v1/console/ledger.csv', { params: { query: filters }, parseAs: 'blob' }));
   return (
-    <Page
-      title="Statement"
-      actions={
-        <Button
-          component="a"
-          variant="default"
-          href={`/v1/console/ledger.csv?${new URLSearchParams(exported)}`}
-          download
-        >
-          Export as CSV
-        </Button>
-      }
-    >
+    <Page title="Statement" actions={csv.button}>
       <Filters values={values}>
         <FilterSelect
           label="Account"
@@ -78,6 +65,7 @@ export function Statement() {
         <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
       </Filters>
+      {csv.problem}
       <Loaded query={query}>
         {(rows) => (
           <>

@@ -64,7 +64,8 @@ function WarningText({ warning, currency }: { readonly warning: Warning; readonl
     case 'above_usual':
       return (
         <>
-          {warning.times} times what you usually pay out, <Amount amount={warning.usual_amount} currency={currency} />.
+          More than {warning.times} times what you usually pay out,{' '}
+          <Amount amount={warning.usual_amount} currency={currency} />.
         </>
       );
   }

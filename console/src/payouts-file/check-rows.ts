@@ -4,13 +4,13 @@ import { COLUMNS, type Column, type FileRow } from './read-file.ts';
 
 export type CheckedRow = FileRow & {
   readonly operator: string | null;
-  /** What was made of this very row in this round before. */
+  /** What was made of this very row in this payment run before. */
   readonly made: Schemas['CheckedPayout']['payout'];
   /** Under which it is made; null: it cannot be. */
   readonly key: string | null;
 };
 
-/** So often a row can be refused for want of money before it needs another round. */
+/** So often a row can be refused for want of money before it needs another payment run. */
 const KEYS_PER_ROW = 4;
 const MAX_ROWS_PER_REQUEST = 100;
 /** A request may have 64 KiB. */
@@ -21,10 +21,10 @@ type Request = Schemas['PayoutToCheck'];
 /** In the order of the file. Rejects with `ApiError`, and nothing is lost: it makes nothing. */
 export async function checkRows(
   rows: readonly FileRow[],
-  round: string,
+  paymentRun: string,
   onProgress: (checked: number) => void,
 ): Promise<readonly CheckedRow[]> {
-  const requests = await Promise.all(rows.map((row) => toRequest(row, round)));
+  const requests = await Promise.all(rows.map((row) => toRequest(row, paymentRun)));
   const checked: CheckedRow[] = [];
   for (const part of inParts(requests)) {
     const { data } = await answerOf(api.POST('/v1/console/payouts/check', { body: { rows: [...part] } }));
@@ -38,12 +38,12 @@ export async function checkRows(
 }
 
 /**
- * The keys follow from the round and from what the row says: the same row makes one payout, in whatever file, tab or browser it is
+ * The keys follow from the payment run and from what the row says: the same row makes one payout, in whatever file, tab or browser it is
  * loaded again.
  */
-async function toRequest({ payout }: FileRow, round: string): Promise<Request> {
+async function toRequest({ payout }: FileRow, paymentRun: string): Promise<Request> {
   const { phone = '', amount = 0, reference = '', description = '' } = payout;
-  const content = new TextEncoder().encode(JSON.stringify([round, phone, amount, reference, description]));
+  const content = new TextEncoder().encode(JSON.stringify([paymentRun, phone, amount, reference, description]));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', content)).slice(0, 20);
   const name = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return {
@@ -78,7 +78,7 @@ function toChecked(row: FileRow, { errors, operator, payout, idempotency_key }: 
   const made = row.problems.length > 0 ? null : payout;
   const exhausted =
     made === null && idempotency_key === null
-      ? [{ column: null, message: 'It was refused too often for want of money. Name another round below.' }]
+      ? [{ column: null, message: 'It was refused too often for want of money. Name another payment run below.' }]
       : [];
   return { ...row, problems: [...row.problems, ...found, ...exhausted], operator, made, key: idempotency_key };
 }

@@ -46,13 +46,12 @@ export async function makeRows(rows: readonly CheckedRow[], making: Making): Pro
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const { retryAfterSeconds, isBusy } = readBusy(error);
-        const isGivenUp = making.signal.aborted || tries >= MAX_TRIES;
         if (!isBusy && error.isDecided) {
           making.onOutcome(row, { kind: 'refused', message: error.message, requestId: error.requestId });
           if (stopsAll(error)) shared.reason ??= error;
           return;
         }
-        if (making.signal.aborted || (!isBusy && isGivenUp)) {
+        if (making.signal.aborted || (!isBusy && tries >= MAX_TRIES)) {
           making.onOutcome(row, { kind: 'unknown', message: error.message });
           if (!making.signal.aborted) shared.reason ??= error;
           return;

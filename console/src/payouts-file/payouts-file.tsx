@@ -13,7 +13,7 @@ import { Review } from './review.tsx';
 
 /** The file as it was read; nothing of it is kept when the page is left. */
 type Chosen = { readonly name: string; readonly bytes: Uint8Array };
-type Checked = Chosen & { readonly round: string; readonly rows: readonly CheckedRow[] };
+type Checked = Chosen & { readonly paymentRun: string; readonly rows: readonly CheckedRow[] };
 
 export function PayoutsFile() {
   const session = useSession();
@@ -21,11 +21,11 @@ export function PayoutsFile() {
   const [making, setMaking] = useState<readonly CheckedRow[] | null>(null);
   const [progress, setProgress] = useState(0);
   const { currency } = session.merchant;
-  const check = useAct(async (file: Chosen, round: string) => {
+  const check = useAct(async (file: Chosen, paymentRun: string) => {
     setProgress(0);
-    const rows = await checkRows(readFile(file.bytes, currency), round, setProgress);
+    const rows = await checkRows(readFile(file.bytes, currency), paymentRun, setProgress);
     setMaking(null);
-    setChecked({ ...file, round, rows });
+    setChecked({ ...file, paymentRun, rows });
   });
   const isReviewing = checked !== null && making === null;
   const isMaking = making !== null;
@@ -49,10 +49,10 @@ export function PayoutsFile() {
         {checked === null && !check.isBusy && <ChooseFile onFile={(file) => check.run(file, '')} currency={currency} />}
         {isReviewing && (
           <Review
-            key={checked.round}
+            key={checked.paymentRun}
             {...checked}
             isBusy={check.isBusy}
-            onRound={(round) => check.run(checked, round)}
+            onPaymentRun={(paymentRun) => check.run(checked, paymentRun)}
             onChoose={choose}
             onMake={setMaking}
           />
@@ -61,7 +61,7 @@ export function PayoutsFile() {
           <Results
             name={checked.name}
             rows={making}
-            onAgain={() => check.run(checked, checked.round)}
+            onAgain={() => check.run(checked, checked.paymentRun)}
             onChoose={choose}
           />
         )}

@@ -20,17 +20,17 @@ import { payouts, Summary, sumOf } from './summary.tsx';
 
 type ReviewProps = {
   readonly name: string;
-  readonly round: string;
+  readonly paymentRun: string;
   readonly rows: readonly CheckedRow[];
   readonly isBusy: boolean;
-  readonly onRound: (round: string) => void;
+  readonly onPaymentRun: (paymentRun: string) => void;
   readonly onChoose: () => void;
   readonly onMake: (rows: readonly CheckedRow[]) => void;
 };
 
 type Shown = CheckedRow & { readonly id: string };
 
-export function Review({ name, round, rows, isBusy, onRound, onChoose, onMake }: ReviewProps) {
+export function Review({ name, paymentRun, rows, isBusy, onPaymentRun, onChoose, onMake }: ReviewProps) {
   const { currency } = useSession().merchant;
   const { data: balance } = useBalance();
   const [isAsking, setAsking] = useState(false);
@@ -46,7 +46,7 @@ export function Review({ name, round, rows, isBusy, onRound, onChoose, onMake }:
     <Stack>
       <Text className="wraps">
         {name}
-        {round !== '' && `, round “${round}”`}
+        {paymentRun !== '' && `, payment run “${paymentRun}”`}
       </Text>
       {bad.length > 0 && <Wrong rows={bad} />}
       <Summary {...counts} currency={currency} available={balance?.available} />
@@ -58,7 +58,7 @@ export function Review({ name, round, rows, isBusy, onRound, onChoose, onMake }:
           Choose another file
         </Button>
       </Group>
-      {before.length > 0 && <MadeBefore rows={before} round={round} onRound={onRound} />}
+      {before.length > 0 && <MadeBefore rows={before} paymentRun={paymentRun} onPaymentRun={onPaymentRun} />}
       {good.length > 0 && <ToBeMade rows={good} currency={currency} />}
       {isAsking && (
         <ConfirmMaking
@@ -125,14 +125,14 @@ const MADE_COLUMNS: readonly Column<Shown>[] = [
 
 type MadeBeforeProps = {
   readonly rows: readonly Shown[];
-  readonly round: string;
-  readonly onRound: (round: string) => void;
+  readonly paymentRun: string;
+  readonly onPaymentRun: (paymentRun: string) => void;
 };
 
-function MadeBefore({ rows, round, onRound }: MadeBeforeProps) {
+function MadeBefore({ rows, paymentRun, onPaymentRun }: MadeBeforeProps) {
   const [name, setName] = useState('');
   const again = useAct(() => {
-    onRound(name.trim());
+    onPaymentRun(name.trim());
     return Promise.resolve();
   });
   return (
@@ -143,16 +143,16 @@ function MadeBefore({ rows, round, onRound }: MadeBeforeProps) {
       <form onSubmit={submitting(again)}>
         <Group align="end">
           <TextInput
-            label="Pay these rows once more, as the round"
+            label="Pay these rows once more, as the payment run"
             description="Name it, such as the month, or a second try of what failed. Under one name they are made once."
-            placeholder={round === '' ? 'December' : `after “${round}”`}
+            placeholder={paymentRun === '' ? 'December' : `after “${paymentRun}”`}
             maxLength={60}
             value={name}
             onChange={({ currentTarget }) => setName(currentTarget.value)}
             maw={420}
           />
-          <Button type="submit" variant="default" disabled={name.trim() === '' || name.trim() === round}>
-            Check them for this round
+          <Button type="submit" variant="default" disabled={name.trim() === '' || name.trim() === paymentRun}>
+            Check them for this payment run
           </Button>
         </Group>
       </form>

@@ -11,7 +11,8 @@ import { Entrance } from './entrance.tsx';
 import { fragmentValue } from './fragment.ts';
 
 export function AcceptInvitation() {
-  const [token, setToken] = useState(() => fragmentValue('token'));
+  const [linkToken] = useState(() => fragmentValue('token'));
+  const [token, setToken] = useState(linkToken);
   const [approvalToken, setApprovalToken] = useState('');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
@@ -28,28 +29,22 @@ export function AcceptInvitation() {
     <Entrance title="Accept your invitation">
       <form onSubmit={submitting(accept)}>
         <Stack>
-          <Field
-            kind="token"
-            label="Invitation token"
-            description="It comes with the link that you were sent."
-            required
-            value={token}
-            error={byParam['token']}
-            onText={setToken}
-          />
-          <Field
-            kind="token"
-            label="Approval token"
-            description="Only if you were given one: some roles need the word of a second person."
-            value={approvalToken}
-            error={byParam['approval_token']}
-            onText={setApprovalToken}
-          />
+          {(linkToken === '' || byParam['token'] !== undefined) && (
+            <Field
+              kind="token"
+              label="Invitation token"
+              description="It comes with the link that you were sent."
+              required
+              value={token}
+              error={byParam['token']}
+              onText={setToken}
+            />
+          )}
           <Field label="Your name" autoComplete="name" required value={name} error={byParam['name']} onText={setName} />
           <Field
             kind="password"
             label="Password"
-            description="A new one, or yours if you have an account here."
+            description="A new one of at least 12 characters, or yours if you have an account here."
             autoComplete="new-password"
             required
             value={password}
@@ -63,6 +58,14 @@ export function AcceptInvitation() {
             value={totp}
             error={byParam['totp']}
             onText={setTotp}
+          />
+          <Field
+            kind="token"
+            label="Approval token"
+            description="Only if you were given one beside the link: some roles need the word of a second person."
+            value={approvalToken}
+            error={byParam['approval_token']}
+            onText={setApprovalToken}
           />
           <Button type="submit" loading={accept.isBusy}>
             Become a member

@@ -9,7 +9,7 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { QrCode } from '../ui/qr-code.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { PasswordForm } from './password-form.tsx';
-import { useReplaceSession, useSession } from './session.ts';
+import { useReplaceSession } from './session.ts';
 import { useStepUp } from './step-up.tsx';
 
 /** Calls `onEnrolled` once the factor counts. */
@@ -47,11 +47,9 @@ export function EnrolAuthenticator({ onEnrolled }: { readonly onEnrolled: () => 
 export function RegisterPasskey({ onRegistered }: { readonly onRegistered: () => void }) {
   const replaceSession = useReplaceSession();
   const stepUp = useStepUp();
-  const { factors } = useSession();
   const [name, setName] = useState('This device');
   const register = async (password: string) => {
-    // Whoever has a factor proves it first, as for the removal of one.
-    if (factors.totp || factors.passkeys > 0) await stepUp('removePasskey');
+    await stepUp('startPasskey');
     const options = await answerOf(api.POST('/v1/console/session/passkeys/options', { body: { password } }));
     const optionsJSON = options.public_key as unknown as PublicKeyCredentialCreationOptionsJSON;
     const credential = JSON.stringify(await startRegistration({ optionsJSON }));
@@ -74,12 +72,13 @@ export function MustEnrol() {
   return (
     <Stack>
       <Alert title="One thing first">
-        Your roles can move money or give rights, so you need a second factor besides your password.
+        Your roles can move money or give rights, so you need a second factor besides your password: an authenticator
+        app, or a passkey of this device or a security key. Your password is asked for once more.
       </Alert>
       {usesPasskey ? <RegisterPasskey onRegistered={done} /> : <EnrolAuthenticator onEnrolled={done} />}
       <Divider label="or" />
       <Button variant="subtle" onClick={() => setUsesPasskey(!usesPasskey)}>
-        {usesPasskey ? 'Use an authenticator app' : 'Use a passkey: this device, or a security key'}
+        {usesPasskey ? 'Use an authenticator app' : 'Use a passkey'}
       </Button>
     </Stack>
   );

@@ -1,10 +1,13 @@
 // The frame of the pages that are shown before anybody is logged in.
-import { Container, Paper, Title } from '@mantine/core';
+import { Container, Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 export function Entrance({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <Container component="main" size={440} py={48} px="md">
+      <Text ta="center" c="dimmed" fw={600}>
+        Malipo
+      </Text>
       <Title order={1} size="h2" ta="center" mb="lg">
         {title}
       </Title>

@@ -35,7 +35,6 @@ export function LogIn() {
     withPasskey.forget();
     logIn.run(code === '' ? {} : { [factor]: code });
   };
-  const isComplete = email !== '' && password !== '';
   return (
     <Entrance title="Log in">
       <form onSubmit={submit}>
@@ -50,15 +49,16 @@ export function LogIn() {
             onText={setPassword}
           />
           <CodeField factor={factor} code={code} onCode={setCode} onFactor={setFactor} />
-          <Button type="submit" loading={logIn.isBusy} disabled={!isComplete}>
+          <Button type="submit" loading={logIn.isBusy}>
             Log in
           </Button>
           <Divider label="or" />
           <Button
             variant="default"
             loading={withPasskey.isBusy}
-            disabled={!isComplete}
-            onClick={() => {
+            onClick={({ currentTarget: { form } }) => {
+              // The browser says which of e-mail and password is missing.
+              if (form?.reportValidity() !== true) return;
               logIn.forget();
               withPasskey.run();
             }}

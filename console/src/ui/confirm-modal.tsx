@@ -1,8 +1,9 @@
 // Asks once more before an act, naming what it is done to.
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { ModalActions } from './modal-actions.tsx';
 import { useAct } from './use-act.ts';
 import { useRefresh } from './use-refresh.ts';
 
@@ -37,14 +38,14 @@ export function ConfirmModal(props: ConfirmModalProps) {
       <Stack>
         {children}
         <ErrorNotice error={confirmed.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={confirmed.isBusy} data-autofocus>
-            Back
-          </Button>
-          <Button {...(isDestructive && { color: 'red' })} loading={confirmed.isBusy} onClick={() => confirmed.run()}>
-            {verb}
-          </Button>
-        </Group>
+        <ModalActions
+          act={confirmed}
+          verb={verb}
+          onBack={onClose}
+          onPress={() => confirmed.run()}
+          isDestructive={isDestructive}
+          startsAtBack
+        />
       </Stack>
     </Modal>
   );

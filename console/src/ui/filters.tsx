@@ -8,13 +8,14 @@ const TYPING_PAUSE_MS = 300;
 
 type FiltersProps = { readonly values: Readonly<Record<string, string>>; readonly children: ReactNode };
 
-/** The fields side by side. On a telephone they open at a press, or are open where something is filtered. */
+/** The fields side by side. On a telephone they open at a press of a button, which says how many filter. */
 export function Filters({ values, children }: FiltersProps) {
-  const [isOpen, { toggle }] = useDisclosure(Object.values(values).some((value) => value !== ''));
+  const [isOpen, { toggle }] = useDisclosure();
+  const set = Object.values(values).filter((value) => value !== '').length;
   return (
     <>
       <Button variant="default" hiddenFrom="sm" w="fit-content" onClick={toggle} aria-expanded={isOpen}>
-        Filters
+        {set === 0 ? 'Filters' : `Filters (${set})`}
       </Button>
       <Group align="end" {...(!isOpen && { visibleFrom: 'sm' })}>
         {children}

@@ -15,7 +15,7 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
       { replace: true },
     );
   };
-  return { values, set };
+  return { values, set, isFiltered: Object.values(values).some((value) => value !== '') };
 }
 
 /** Only those that say something, as the API wants them. */

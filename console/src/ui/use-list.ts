@@ -1,18 +1,26 @@
 // A list of the API, page after page, kept up to date while somebody looks at it.
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { usePolling } from './use-polling.ts';
+import { useAskAgain } from './until.ts';
 
 type Page<Row> = { readonly data: readonly Row[]; readonly has_more: boolean; readonly next_cursor: string | null };
 
 /** A list that was read deeper than this is not read anew by itself: each time would ask for every page. */
 const MAX_PAGES_KEPT_CURRENT = 2;
 
-export function useList<Row>(key: readonly unknown[], fetchPage: (cursor: string | undefined) => Promise<Page<Row>>) {
-  const everyMs = usePolling();
+/** `endOf`: when a row changes by the clock alone; null: never. */
+export function useList<Row>(
+  key: readonly unknown[],
+  fetchPage: (cursor: string | undefined) => Promise<Page<Row>>,
+  endOf: (row: Row) => string | null = () => null,
+) {
+  const askAgain = useAskAgain();
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => fetchPage(pageParam),
-    refetchInterval: ({ state }) => (state.data && state.data.pages.length > MAX_PAGES_KEPT_CURRENT ? false : everyMs),
+    refetchInterval: ({ state: { data } }) => {
+      if (data && data.pages.length > MAX_PAGES_KEPT_CURRENT) return false;
+      return askAgain((data?.pages ?? []).flatMap((page) => page.data.map(endOf)));
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ has_more, next_cursor }: Page<Row>) => (has_more ? (next_cursor ?? undefined) : undefined),
   });

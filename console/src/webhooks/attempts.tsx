@@ -45,9 +45,6 @@ function Answer({ attempt }: { readonly attempt: Attempt }) {
   if (error !== null) return <Text>There was no answer: {error}</Text>;
   return (
     <Stack gap="sm">
-      {headers !== null && Object.keys(headers).length > 0 && (
-        <Fields label={`Headers of answer ${attempt.number}`} fields={Object.entries(headers)} />
-      )}
       {body === null || body === '' ? (
         <Text c="dimmed">The answer has no body.</Text>
       ) : (
@@ -61,6 +58,9 @@ function Answer({ attempt }: { readonly attempt: Attempt }) {
             ? 'The answer was longer; its first 16 KiB are kept.'
             : 'The answer may have been longer.'}
         </Text>
+      )}
+      {headers !== null && Object.keys(headers).length > 0 && (
+        <Fields label={`Headers of answer ${attempt.number}`} fields={Object.entries(headers)} />
       )}
     </Stack>
   );

@@ -1,10 +1,11 @@
 // The settings of an endpoint, for a new one and for one that is changed: its URL, what it is, and which events go to it.
-import { Button, Checkbox, Group, Modal, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Modal, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ApiError } from '../api/api-error.ts';
 import type { Schemas } from '../api/client.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
 import { EVENT_WORDS, PAYMENT_EVENT_TYPES, type PaymentEventType } from './words.ts';
@@ -70,14 +71,12 @@ export function EndpointForm({ title, verb, operationId, endpoint, save, onClose
           />
           <EventTypes chosen={types} error={byParam['event_types']} onChange={setTypes} />
           <ErrorNotice error={saved.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={saved.isBusy}>
-              Back
-            </Button>
-            <Button type="submit" loading={saved.isBusy} disabled={url.trim() === '' || types?.length === 0}>
-              {verb}
-            </Button>
-          </Group>
+          <ModalActions
+            act={saved}
+            verb={verb}
+            onBack={onClose}
+            isDisabled={url.trim() === '' || types?.length === 0}
+          />
         </Stack>
       </form>
     </Modal>

@@ -1,10 +1,11 @@
 // Replaying many deliveries: which ones, said on purpose, and then how far it came.
-import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatCode } from '../ui/format.ts';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
@@ -69,10 +70,10 @@ function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
         </Text>
         <States chosen={states} onChange={setStates} />
         <EndpointSelect value={endpointId} onChange={setEndpointId} />
-        <Group grow align="start">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <MomentInput label="Created from" value={from} onChange={setFrom} />
           <MomentInput label="Created before, or now" value={before} onChange={setBefore} />
-        </Group>
+        </SimpleGrid>
         {!isNarrowed && (
           <Checkbox
             label="All of them: every endpoint and any time"
@@ -81,14 +82,12 @@ function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
           />
         )}
         <ErrorNotice error={create.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={create.isBusy}>
-            Back
-          </Button>
-          <Button type="submit" loading={create.isBusy} disabled={states.length === 0 || !(isNarrowed || isAll)}>
-            Replay them
-          </Button>
-        </Group>
+        <ModalActions
+          act={create}
+          verb="Replay them"
+          onBack={onClose}
+          isDisabled={states.length === 0 || !(isNarrowed || isAll)}
+        />
       </Stack>
     </form>
   );

@@ -1,10 +1,11 @@
 // Rotating the signing secret of an endpoint without losing an event: both secrets sign while they overlap.
-import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { Modal, NativeSelect, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
@@ -67,14 +68,7 @@ export function RotateSecretModal({ endpoint, onRotated, onClose }: RotateSecret
             onChange={({ currentTarget }) => setHours(currentTarget.value)}
           />
           <ErrorNotice error={rotate.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={rotate.isBusy}>
-              Back
-            </Button>
-            <Button type="submit" loading={rotate.isBusy}>
-              Rotate it
-            </Button>
-          </Group>
+          <ModalActions act={rotate} verb="Rotate it" onBack={onClose} />
         </Stack>
       </form>
     </Modal>

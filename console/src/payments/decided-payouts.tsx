@@ -1,0 +1,126 @@
+// The payouts of one decision: what it is about, as they are now, and then what became of each.
+import { Alert, Loader, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { Amount } from '../ui/amount.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { amountInWords } from '../ui/format.ts';
+import { Person } from '../ui/person.tsx';
+import { Rows, type Column } from '../ui/rows.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { Payee } from './cells.tsx';
+import type { Outcome } from './decide.ts';
+import { WarningList } from './warnings.tsx';
+
+export type PayoutObject = Schemas['ConsolePayout'];
+
+/** The payouts as they are now: what a list showed may be minutes old. */
+export function useCurrentPayouts(payouts: readonly PayoutObject[]) {
+  const { data, isPending, error } = useQuery({
+    queryKey: ['payouts to decide', payouts.map(({ id }) => id)],
+    queryFn: () => Promise.all(payouts.map(({ id }) => fetchPayout(id))),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  return {
+    isPending,
+    error,
+    waiting: data?.filter(({ approval_state }) => approval_state === 'pending') ?? [],
+    changed: data?.filter(({ approval_state }) => approval_state !== 'pending') ?? [],
+  };
+}
+
+function fetchPayout(id: string): Promise<PayoutObject> {
+  return answerOf(api.GET('/v1/console/payouts/{id}', { params: { path: { id } } }));
+}
+
+type Money = Pick<PayoutObject, 'amount' | 'currency'>;
+
+type ToDecideProps = {
+  readonly current: ReturnType<typeof useCurrentPayouts>;
+  /** What is to be done to them, such as “released”, and not to those that changed. */
+  readonly done: string;
+};
+
+export function ToDecide({ current: { isPending, error, waiting, changed }, done }: ToDecideProps) {
+  return (
+    <>
+      {isPending && <Loader aria-label="Loading" />}
+      <ErrorNotice error={error} />
+      {changed.length > 0 && (
+        <Alert color="orange" title={`Changed since the list was loaded, and not ${done}`}>
+          {changed.map(({ reference, state }) => `${reference}: ${state}`).join(', ')}
+        </Alert>
+      )}
+      {waiting.length > 0 && <Waiting payouts={waiting} />}
+    </>
+  );
+}
+
+function Waiting({ payouts }: { readonly payouts: readonly PayoutObject[] }) {
+  const currency = payouts[0]?.currency ?? '';
+  const columns: readonly Column<PayoutObject>[] = [
+    { title: 'Payee', cell: ({ phone, operator }) => <Payee phone={phone} operator={operator} /> },
+    { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount amount={amount} currency={currency} /> },
+    { title: 'Reference', cell: ({ reference }) => reference },
+    { title: 'Look twice', cell: ({ judgement }) => <WarningList judgement={judgement} currency={currency} /> },
+    { title: 'Made by', cell: ({ created_by }) => <Person person={created_by} /> },
+  ];
+  return (
+    <>
+      <Rows label="To be decided" columns={columns} rows={payouts} empty="" />
+      <Sum payouts={payouts} />
+    </>
+  );
+}
+
+/** How many, and how much, in figures and words. */
+function Sum({ payouts, what = '' }: { readonly payouts: readonly Money[]; readonly what?: string }) {
+  const sum = payouts.reduce((total, { amount }) => total + amount, 0);
+  const currency = payouts[0]?.currency ?? '';
+  return (
+    <div>
+      <Text fw={600}>
+        {payouts.length === 1 ? 'One payout' : `${payouts.length} payouts`}
+        {what}: <Amount amount={sum} currency={currency} />
+      </Text>
+      <Text size="sm" c="dimmed">
+        {amountInWords(sum, currency)}
+      </Text>
+    </div>
+  );
+}
+
+type OutcomesProps = {
+  readonly outcomes: readonly Outcome[];
+  readonly payouts: readonly PayoutObject[];
+  /** What was to be done to each. */
+  readonly done: string;
+};
+
+export function Outcomes({ outcomes, payouts, done }: OutcomesProps) {
+  const referenceOf = (id: string) => payouts.find((payout) => payout.id === id)?.reference ?? id;
+  const columns: readonly Column<Outcome>[] = [
+    { title: 'Reference', cell: ({ id }) => referenceOf(id) },
+    {
+      title: 'Outcome',
+      cell: ({ payout, error }) =>
+        payout === null ? (
+          <Text c="red">{error instanceof Error ? error.message : `It was not ${done}.`}</Text>
+        ) : payout.approval_state === 'pending' ? (
+          <>Approved by you; it waits for another person.</>
+        ) : (
+          <StateBadge state={payout.state} />
+        ),
+    },
+  ];
+  const decided = outcomes.flatMap(({ payout }) =>
+    payout === null || payout.approval_state === 'pending' ? [] : [payout],
+  );
+  return (
+    <>
+      <Rows label="Outcomes" columns={columns} rows={outcomes} empty="" />
+      {decided.length > 0 && <Sum payouts={decided} what={` ${done}`} />}
+    </>
+  );
+}

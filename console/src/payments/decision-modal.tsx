@@ -1,0 +1,60 @@
+// The dialog of one decision on one or several payouts: what it is about, as they are now, and then what became of each.
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ModalActions } from '../ui/modal-actions.tsx';
+import { useAct } from '../ui/use-act.ts';
+import type { Outcome } from './decide.ts';
+import { Outcomes, ToDecide, useCurrentPayouts, type PayoutObject } from './decided-payouts.tsx';
+
+type DecisionModalProps = {
+  /** Such as “Release”; with “it” or the number of payouts it is what the button says. */
+  readonly verb: string;
+  /** Such as “released”. */
+  readonly done: string;
+  readonly payouts: readonly PayoutObject[];
+  readonly decide: (ids: readonly string[]) => Promise<readonly Outcome[]>;
+  readonly onClose: () => void;
+  /** False: something above the button is missing. */
+  readonly isReady?: boolean;
+  readonly isDestructive?: boolean;
+  /** Fields between the payouts and the button. */
+  readonly children?: ReactNode;
+};
+
+export function DecisionModal(props: DecisionModalProps) {
+  const { verb, done, payouts, decide, onClose, isReady = true, isDestructive = false, children } = props;
+  const [outcomes, setOutcomes] = useState<readonly Outcome[] | null>(null);
+  const current = useCurrentPayouts(payouts);
+  const ids = current.waiting.map(({ id }) => id);
+  const act = useAct(async () => setOutcomes(await decide(ids)));
+  if (outcomes !== null) {
+    return (
+      <Modal opened onClose={onClose} title="What became of it" size="xl" centered>
+        <Stack>
+          <Outcomes outcomes={outcomes} payouts={payouts} done={done} />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Close</Button>
+          </Group>
+        </Stack>
+      </Modal>
+    );
+  }
+  return (
+    <Modal opened onClose={onClose} title={verb} size="xl" centered>
+      <Stack>
+        <ToDecide current={current} done={done} />
+        {children}
+        <ErrorNotice error={act.error} />
+        <ModalActions
+          act={act}
+          verb={ids.length === 1 ? `${verb} it` : `${verb} ${ids.length} payouts`}
+          onBack={onClose}
+          onPress={() => act.run()}
+          isDisabled={ids.length === 0 || !isReady}
+          isDestructive={isDestructive}
+        />
+      </Stack>
+    </Modal>
+  );
+}
