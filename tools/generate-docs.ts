@@ -20,18 +20,32 @@ import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout
 import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
 import { generatedGuides } from './guide-pages.ts';
+import { metricSections } from './metrics-page.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
 const NOTICE = 'Generated from the code by `npm run docs`; do not edit.';
 
-export function generatedPages(): Readonly<Record<string, string>> {
+export async function generatedPages(): Promise<Readonly<Record<string, string>>> {
   return {
     'docs/states.md': statesPage(),
     'docs/errors.md': errorsPage(),
     'docs/config.md': configPage(),
+    'docs/metrics.md': await metricsPage(),
     'docs/webhook-test-vectors.json': webhookTestVectors(),
     ...generatedGuides(),
   };
+}
+
+async function metricsPage(): Promise<string> {
+  const sections = await metricSections();
+  return page('Metrics', [
+    'Every server process shows them for Prometheus at `/metrics` of its own port (`MALIPO_METRICS_HOST`, `MALIPO_METRICS_PORT`), whatever its roles. What to be woken by is in [the runbook](runbook.md), with the rules and dashboards of [deploy/](../deploy/README.md).',
+    ...sections.flatMap(({ title, text, rows }) => [
+      `## ${title}`,
+      text,
+      table(['metric', 'type', 'what it says', 'labels'], rows),
+    ]),
+  ]);
 }
 
 function statesPage(): string {
@@ -124,7 +138,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 if (process.argv[1] === import.meta.filename) {
-  for (const [file, text] of Object.entries(generatedPages())) writeFileSync(join(findProjectRoot(), file), text);
+  for (const [file, text] of Object.entries(await generatedPages())) writeFileSync(join(findProjectRoot(), file), text);
 }
 
 function least(name: ClockName): string {

@@ -8,6 +8,7 @@ import type { ApiDeps, ApiState } from './context.ts';
 import { routeNotFound } from './errors.ts';
 import type { SessionDeps } from './own-session.ts';
 import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
+import { createRouteFinder, measureRequests } from './middleware/measure.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { isPayPage, respondWithPage, servePayPages } from './pay/pay-pages.ts';
@@ -74,6 +75,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
     await next();
   });
   app.use(requestId());
+  app.use(measureRequests(createRouteFinder(routes), deps.onAnswered));
   app.use(accessLog(deps.log));
   app.use(requestLog(deps.requests));
   app.use(
@@ -141,13 +143,8 @@ function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
   for (const { method, path } of routes) {
     methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), method.toUpperCase()]);
   }
-  const templates = [...methodsByPath].map(([path, methods]) => ({
-    methods,
-    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[a-z_]+\}/g, '[^/]+')}$`),
-  }));
   return async (ctx, next) => {
-    const { path } = ctx;
-    const methods = methodsByPath.get(path) ?? templates.find(({ pattern }) => pattern.test(path))?.methods;
+    const methods = methodsByPath.get(ctx.state.route ?? '');
     // Node would read a backslash as a slash, and drop a fragment.
     if (/[\\#]/.test(ctx.url)) throw routeNotFound();
     if (!methods) throw routeNotFound();

@@ -56,6 +56,9 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   // Withdrawn once, and otherwise as they are: a trigger sees to it.
   payout_approvals: KEPT,
   payout_transitions: [],
+  payment_durations: EXPIRING,
+  payment_figures: EXPIRING,
+  payment_moves: EXPIRING,
   payment_total_changes: EXPIRING,
   payment_totals: EXPIRING,
   payouts: KEPT,
@@ -98,6 +101,8 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   merchants: [],
   operator_callbacks: [],
   operator_exchanges: [],
+  payment_durations: [],
+  payment_figures: [],
   payment_totals: [],
   payout_approvals: [],
   payout_transitions: [],

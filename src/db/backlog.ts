@@ -1,4 +1,5 @@
 // How much accepted work waits for us: what the backlog gate and the metrics are told.
+import type { MerchantBacklog } from '../domain/backlog.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import { QUARANTINE_AFTER, type WorkKind } from '../domain/work.ts';
 import { statement, type Queryable } from './database.ts';
@@ -25,14 +26,6 @@ const MEASURE = statement(
         AND workflow_failures < $2 LIMIT $1)) AS waiting
    GROUP BY merchant_id`,
 );
-
-export type MerchantBacklog = {
-  readonly merchantId: MerchantId;
-  readonly count: number;
-  /** How many of them have waited longer than `lateAfterMs` and can still be done in time. */
-  readonly lateCount: number;
-  readonly oldestAgeMs: number;
-};
 
 /** The work that waits, by merchant: at most `limit` rows of each kind are counted. Reads no other rows. */
 export async function measureBacklog(

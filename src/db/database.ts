@@ -1,6 +1,7 @@
 // The connection pool, statements and transactions: all access to PostgreSQL goes through this file.
 import { createHash } from 'node:crypto';
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
+import { WatchedPool, type PoolWatch } from './watched-pool.ts';
 import type { RowAttestor } from '../security/row-attestation.ts';
 import { connectionTo } from './session-settings.ts';
 
@@ -83,6 +84,8 @@ export type DatabaseOptions = {
   readonly onIdleError: (error: Error) => void;
   /** Without it nothing that is attested can be read or written. */
   readonly attestor?: RowAttestor;
+  /** Called after every wait for a connection. */
+  readonly watch?: PoolWatch;
 };
 
 function lacksKey(): never {
@@ -110,7 +113,7 @@ export function composedStatement(prefix: string, text: string): Statement {
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const pool = new Pool({
+  const settings = {
     ...connectionTo(options.url),
     max: options.poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs,
@@ -119,7 +122,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     query_timeout: options.statementTimeoutMs + SILENCE_MARGIN_MS,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     application_name: 'malipo',
-  });
+  };
+  const pool = options.watch ? new WatchedPool(settings, options.watch) : new Pool(settings);
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', options.onIdleError);
   pool.on('connect', watchForLoss);

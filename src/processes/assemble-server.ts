@@ -47,7 +47,10 @@ import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { keepSchedules } from './keep-schedules.ts';
 import { closeOperators, createOperators, PARSE_CALLBACK, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
-import { startMetricsListener } from './metrics-listener.ts';
+import { measuredSender } from './metrics/measured-sender.ts';
+import { createServerMetrics, type ServerMetrics } from './metrics/server-metrics.ts';
+import type { SdkMetrics } from './metrics/sdk-metrics.ts';
+import { backlogLimitsOf, startMetrics } from './start-metrics.ts';
 import { runWorkers } from './worker.ts';
 
 export type RunningServer = {
@@ -68,11 +71,13 @@ type Parts = {
   readonly coverage: Coverage;
   readonly payments: Payments;
   readonly releases: ReleaseAttestor;
+  readonly metrics: ServerMetrics;
 };
 
 export type ServerOptions = {
   readonly workflowBundle: WorkflowBundleOption;
   readonly log: Log;
+  readonly sdkMetrics: SdkMetrics;
   readonly interceptors?: WorkerInterceptors;
 };
 
@@ -82,8 +87,6 @@ type Stoppable = { stop(): Promise<void> };
 const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
 const TICK_MS = 1000;
 const START_BATCH = 100;
-/** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
-const TIMELY_SHARE = 0.8;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
 const OPERATOR_IDS = Object.keys(OPERATORS) as OperatorId[];
@@ -94,13 +97,14 @@ const OPERATOR_IDS = Object.keys(OPERATORS) as OperatorId[];
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const { log } = options;
-  const parts = assemble(config, log);
+  const parts = assemble(config, options);
   await checkDatabase(parts.db, config.settings.MALIPO_ENVIRONMENT, log).catch(async (error: unknown) => {
     await close(parts);
     throw error;
   });
   const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
-  const running: Stoppable[] = [];
+  // Before any role: a process that cannot show how it is does not start.
+  const running: Stoppable[] = [await startMetrics(parts)];
   let apiPort: number | null = null;
   if (has('api')) {
     const api = await startApi(parts);
@@ -132,8 +136,9 @@ async function close({ starter, sender, temporal, db }: Parts): Promise<void> {
   await db.close();
 }
 
-function assemble(config: Config, log: Log): Parts {
+function assemble(config: Config, { log, sdkMetrics }: ServerOptions): Parts {
   const { settings, clocks } = config;
+  const metrics = createServerMetrics(sdkMetrics);
   const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
@@ -150,6 +155,7 @@ function assemble(config: Config, log: Log): Parts {
         log.fatal(row, 'a row is not as a process of ours wrote it: it counts for nothing');
       },
     }),
+    watch: metrics.poolWaited,
   });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
@@ -160,7 +166,7 @@ function assemble(config: Config, log: Log): Parts {
     callTimeoutMs: 5000,
     log,
   });
-  const sender = createWebhookSender({
+  const plainSender = createWebhookSender({
     keyRing: settings.MALIPO_SECRET_KEYS,
     allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK,
     connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
@@ -168,6 +174,7 @@ function assemble(config: Config, log: Log): Parts {
     keptConnections: KEPT_CONNECTIONS,
     log,
   });
+  const sender = measuredSender(plainSender, metrics.webhookAttempted);
   const concurrency = createEndpointConcurrency(settings.MALIPO_DELIVERIES_PER_ENDPOINT);
   const starter = createWorkStarter({
     db,
@@ -181,19 +188,13 @@ function assemble(config: Config, log: Log): Parts {
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
-  return { config, log, db, temporal, sender, concurrency, starter, coverage, payments, releases };
+  return { config, log, db, temporal, sender, concurrency, starter, coverage, payments, releases, metrics };
 }
 
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, payments } = parts;
+  const { config, log, db, temporal, starter, payments, metrics } = parts;
   const { settings } = config;
-  const gate = createBacklogGate({
-    db,
-    maxCount: settings.MALIPO_BACKLOG_MAX_COUNT,
-    maxPerMerchant: settings.MALIPO_BACKLOG_MAX_PER_MERCHANT,
-    maxAgeMs: Math.min(settings.MALIPO_BACKLOG_MAX_AGE_MS, config.clocks.promptDeadlineMs * TIMELY_SHARE),
-    log,
-  });
+  const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
   const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
   const refusals = createRefusalTally();
@@ -201,6 +202,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     ...apiSettingsOf(config, parts.coverage),
     ...{ db, streams, requests, refusals, temporal, log },
     payments,
+    onAnswered: metrics.requestAnswered,
     workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
     consoleApp: loadConsoleApp(foldersOf('console-app')),
     docsSite: loadDocsSite(foldersOf('docs-site')),
@@ -217,14 +219,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     },
     parseCallback: PARSE_CALLBACK,
   });
-  const metrics = await startMetricsListener({
-    host: settings.MALIPO_METRICS_HOST,
-    port: settings.MALIPO_METRICS_PORT,
-    backlog: () => gate.backlog(),
-    counts: { requestsLost: () => requests.lost(), refusals: () => refusals.total() },
-    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
-    log,
-  });
+  metrics.watchApi({ requestsLost: () => requests.lost(), refusals: () => refusals.total() });
   const handle = app.callback();
   const server = createHttpServer({
     limits: HTTP_LIMITS,
@@ -242,7 +237,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     async stop() {
       gate.close();
       streams.close();
-      await Promise.all([closeServer(server), metrics.stop()]);
+      await closeServer(server);
       await requests.close();
     },
   };
@@ -316,7 +311,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
 function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerOptions): Stoppable {
   const { config, log, db, temporal } = parts;
   const { settings, clocks } = config;
-  const operators = createOperators(config);
+  const operators = createOperators(config, parts.metrics.operatorCalled);
   let isStopped = false;
   const accounts = keepTrying({
     failure: 'the ledger accounts of the operators could not be created',

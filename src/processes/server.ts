@@ -10,8 +10,8 @@ import { installRuntime } from './worker.ts';
 await runProcess('server', async () => {
   const config = loadConfig(process.env);
   const log = createLog({ level: config.settings.MALIPO_LOG_LEVEL, process: 'server' });
-  installRuntime(log);
+  const sdkMetrics = installRuntime(log);
   const codePath = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
   if (!existsSync(codePath)) throw new Error('the workflow bundle is missing: run `npm run build` first');
-  return startServer(config, { workflowBundle: { codePath }, log });
+  return startServer(config, { workflowBundle: { codePath }, log, sdkMetrics });
 });

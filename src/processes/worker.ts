@@ -1,6 +1,7 @@
 // Runs Temporal workers: one per operator, one for deliveries, one for the sweep, each with its own queue and bounds.
 import type { NativeConnection } from '@temporalio/worker';
 import {
+  MetricsBuffer,
   Runtime,
   Worker,
   type WorkerInterceptors,
@@ -9,6 +10,7 @@ import {
 } from '@temporalio/worker';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
+import { createSdkMetrics, type SdkMetrics } from './metrics/sdk-metrics.ts';
 import { deliveryTaskQueue, operatorTaskQueue, reconciliationTaskQueue } from '../../workflows/contract.ts';
 
 export type WorkerSettings = {
@@ -77,8 +79,16 @@ export function runWorkers(connection: NativeConnection, settings: WorkerSetting
   };
 }
 
-/** Sends the SDK's log lines to our log. Must be called once per process, before any connection is opened. */
-export function installRuntime(log: Log): void {
+/** The SDK drops what it measures when so much waits: many seconds of the busiest worker. */
+const BUFFERED_METRICS = 200_000;
+const DRAIN_METRICS_EVERY_MS = 1000;
+
+/**
+ * Sends the SDK's log lines to our log, and what it measures to the metrics that it returns. Must be called once per process, before any
+ * connection is opened.
+ */
+export function installRuntime(log: Log): SdkMetrics {
+  const buffer = new MetricsBuffer({ maxBufferSize: BUFFERED_METRICS, useSecondsForDurations: true });
   Runtime.install({
     shutdownSignals: [],
     logger: {
@@ -101,8 +111,13 @@ export function installRuntime(log: Log): void {
         write(log, 'ERROR', message, meta);
       },
     },
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, metrics: { buffer } },
   });
+  const metrics = createSdkMetrics(() => buffer.retrieveUpdates());
+  setInterval(() => {
+    metrics.drain();
+  }, DRAIN_METRICS_EVERY_MS).unref();
+  return metrics;
 }
 
 function write(log: Log, level: string, message: string, meta: object | undefined): void {

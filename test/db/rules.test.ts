@@ -23,6 +23,7 @@ import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
 import { API_REQUEST_RULE_CASES } from './accounts/api-request-rule-cases.ts';
 import { LIVE_UPDATE_RULE_CASES } from './live-update-rule-cases.ts';
 import { WITHDRAWAL_RULE_CASES } from './payments/withdrawal-rule-cases.ts';
+import { SERVICE_FIGURE_RULE_CASES } from './payments/service-figure-rule-cases.ts';
 import { TOTALS_RULE_CASES } from './payments/totals-rule-cases.ts';
 import {
   insert,
@@ -57,6 +58,7 @@ const CASES: readonly RuleCase[] = [
   ...REQUEST_RULE_CASES,
   ...HOUSEKEEPING_RULE_CASES,
   ...WITHDRAWAL_RULE_CASES,
+  ...SERVICE_FIGURE_RULE_CASES,
   ...TOTALS_RULE_CASES,
   ...LIVE_UPDATE_RULE_CASES,
   ...API_REQUEST_RULE_CASES,
@@ -140,6 +142,8 @@ const NEEDS_NO_CASE: readonly string[] = [
   'merchants_id_currency_key',
   'operator_callbacks_pkey',
   'operator_exchanges_pkey',
+  // Numbered by the database.
+  'payment_moves_pkey',
   // Numbered by the database.
   'payment_total_changes_pkey',
   'payout_transitions_pkey',

@@ -41,6 +41,8 @@ function listTables(db: Database): Promise<Table[]> {
   return tables;
 }
 
+const SERVICE_FIGURES: ReadonlySet<string> = new Set(['payment_moves', 'payment_figures', 'payment_durations']);
+
 async function digestTables(db: Database, ofTable: (table: Table) => string | null): Promise<TableDigests> {
   const parts = (await listTables(db)).flatMap((table) => {
     const condition = ofTable(table);
@@ -64,10 +66,13 @@ function digestWithoutAudit(db: Database): Promise<TableDigests> {
   });
 }
 
-/** Everything, the audit log included, but for this merchant's rows and for the counters of authentication attempts. */
+/**
+ * Everything, the audit log included, but for this merchant's rows, the counters of authentication attempts, and the figures of the
+ * whole service, which are of no merchant.
+ */
 export function digestOfOthers(db: Database, merchantId: MerchantId): Promise<TableDigests> {
   return digestTables(db, ({ name, of_merchants: isOfMerchants }) => {
-    if (name === 'attempt_counters' || name === TO_LINK) return null;
+    if (name === 'attempt_counters' || name === TO_LINK || SERVICE_FIGURES.has(name)) return null;
     // What a person tried is counted on their own row.
     if (name === 'users') return `id NOT IN (SELECT user_id FROM members WHERE merchant_id = '${merchantId}')`;
     return isOfMerchants ? `merchant_id IS DISTINCT FROM '${merchantId}'` : 'true';

@@ -1,12 +1,13 @@
 // The metrics of a running server: what waits, what is stuck, and what was replaced.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { freePort } from '../../src/dev/ports.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { markDone } from '../../src/db/housekeeping.ts';
 import { recordStaffAct } from '../../src/db/accounts/audit.ts';
 import { countRows, makeCollection, tamper } from '../db/rows.ts';
+import { createLog } from '../../src/log.ts';
+import { createFiguresReader } from '../../src/processes/metrics/figures-reader.ts';
+import type { ServiceFigures } from '../../src/queries/service-figures.ts';
+import { scrape } from '../support/scrape.ts';
 import { logInAs } from '../support/people.ts';
 import { AMINA } from '../support/staff.ts';
 import { eventually } from '../support/test-environment.ts';
@@ -68,8 +69,8 @@ describe('the metrics of a server', () => {
 
   it('show as of when each task of housekeeping is done, never done ones too, and the faults that a check found', async () => {
     const expected = [
-      'malipo_housekeeping_done_as_of_seconds{task="ledger_check"} 1700000000',
-      'malipo_housekeeping_done_as_of_seconds{task="purge"} 0',
+      'malipo_housekeeping_done_as_of_timestamp_seconds{task="ledger_check"} 1700000000',
+      'malipo_housekeeping_done_as_of_timestamp_seconds{task="purge"} 0',
       'malipo_housekeeping_faults{task="ledger_check"} 3',
     ];
     const lines = await measured();
@@ -86,10 +87,46 @@ describe('the metrics of a server', () => {
     assert.ok(unsigned! >= 3 * 3600 && unsigned! < 4 * 3600, String(unsigned));
   });
 
-  it('are all in docs/operations.md', async () => {
-    const text = readFileSync(join(findProjectRoot(), 'docs/operations.md'), 'utf8');
-    const names = (await measured()).flatMap((line) => /^# TYPE (malipo_\w+)/.exec(line)?.[1] ?? []);
-    assert.notEqual(names.length, 0);
-    for (const name of names) assert.ok(text.includes(`\`${name}`), name);
+  it('are shown by a process of any role, which says what roles it has', async () => {
+    const workerPort = await freePort();
+    const worker = await testEnv.startServer({ MALIPO_ROLES: 'worker', MALIPO_METRICS_PORT: String(workerPort) });
+    const seen = await scrape(workerPort);
+    await worker.stop();
+    assert.equal(seen.valueOf('malipo_process_role', { role: 'worker' }), 1);
+    assert.equal(seen.valueOf('malipo_process_role', { role: 'api' }), 0);
+    assert.equal(seen.valueOf('malipo_backlog'), 3);
+  });
+});
+
+describe('the metrics that are read from the database', () => {
+  const testLog = createLog({ level: 'silent', process: 'test' });
+
+  it('are read once by all who scrape at the same time, and again after some seconds', async () => {
+    let reads = 0;
+    const read = () => Promise.resolve({ number: ++reads } as unknown as ServiceFigures);
+    const reader = createFiguresReader({ read, log: testLog, keptForMs: 60_000 });
+    await Promise.all([reader.read(), reader.read(), reader.read()]);
+    await reader.read();
+    assert.equal(reads, 1);
+    const forgetful = createFiguresReader({ read, log: testLog, keptForMs: 0 });
+    await forgetful.read();
+    await forgetful.read();
+    assert.equal(reads, 3);
+  });
+
+  it('are missing and not old when the database fails or is silent, and are there again afterwards', async () => {
+    const answers = [
+      () => Promise.resolve({} as ServiceFigures),
+      () => Promise.reject(new Error('away')),
+      () => new Promise<ServiceFigures>(() => undefined),
+    ];
+    let turn = 0;
+    const reader = createFiguresReader({ read: () => answers[turn++]!(), log: testLog, keptForMs: 0, patienceMs: 20 });
+    assert.notEqual(await reader.read(), null);
+    assert.equal(await reader.read(), null);
+    assert.equal(await reader.read(), null);
+    // The silent reading is still under way: nobody begins another one beside it.
+    assert.equal(await reader.read(), null);
+    assert.equal(turn, 3);
   });
 });

@@ -1,0 +1,62 @@
+// Reads the figures of the service for a scrape: one reading at a time, kept for a few seconds, and given up when it takes too long.
+import type { Log } from '../../log.ts';
+import type { ServiceFigures } from '../../queries/service-figures.ts';
+
+export type FiguresReader = {
+  /** Null when they cannot be read now. Never rejects. */
+  read(): Promise<ServiceFigures | null>;
+};
+
+type FiguresReaderOptions = {
+  readonly read: () => Promise<ServiceFigures>;
+  readonly log: Log;
+  readonly keptForMs?: number;
+  readonly patienceMs?: number;
+};
+
+/** However many scrape, the database is asked so often. */
+const KEPT_FOR_MS = 3000;
+/** Half of the time in which Prometheus gives a scrape up: the metrics of the process itself must still get there. */
+const PATIENCE_MS = 5000;
+
+export function createFiguresReader({
+  read,
+  log,
+  keptForMs = KEPT_FOR_MS,
+  patienceMs = PATIENCE_MS,
+}: FiguresReaderOptions): FiguresReader {
+  let kept: ServiceFigures | null = null;
+  let readAtMs = -Infinity;
+  let reading: Promise<ServiceFigures | null> | null = null;
+
+  async function readOnce(): Promise<ServiceFigures | null> {
+    try {
+      kept = await read();
+      readAtMs = performance.now();
+      return kept;
+    } catch (error) {
+      log.debug({ error }, 'the figures of the service could not be read');
+      return null;
+    } finally {
+      reading = null;
+    }
+  }
+
+  return {
+    async read() {
+      if (performance.now() - readAtMs < keptForMs) return kept;
+      reading ??= readOnce();
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<null>((resolve) => {
+        timer = setTimeout(() => {
+          resolve(null);
+        }, patienceMs);
+      });
+      try {
+        return await Promise.race([reading, late]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

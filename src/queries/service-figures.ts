@@ -1,0 +1,68 @@
+// Reads the figures of the whole service, for its metrics.
+import {
+  countFailingWork,
+  countReplacedRuns,
+  measureAuditLag,
+  measureBacklog,
+  type AuditLag,
+  type FailingWork,
+} from '../db/backlog.ts';
+import type { Queryable } from '../db/database.ts';
+import { listHousekeeping } from '../db/housekeeping.ts';
+import {
+  findDeliveryFigures,
+  listDisabledEndpoints,
+  listDurationFigures,
+  listOldestPayments,
+  listOpenDiscrepancies,
+  listPaymentFigures,
+  listUnstartedWork,
+  type DeliveryFigures,
+  type DisabledEndpoints,
+  type DurationFigure,
+  type OldestPayment,
+  type OpenDiscrepancies,
+  type PaymentFigure,
+  type UnstartedWork,
+} from '../db/service-figures.ts';
+import { backlogOf, type Backlog, type BacklogLimits } from '../domain/backlog.ts';
+import type { Housekeeping } from '../domain/housekeeping.ts';
+import { COUNTED_UP_TO } from '../domain/service-figures.ts';
+
+export type ServiceFigures = {
+  readonly backlog: Backlog;
+  /** Kinds with failing work. */
+  readonly failing: readonly FailingWork[];
+  /** How many runs were ever replaced. */
+  readonly replacedRuns: number;
+  /** As of when the service's other tasks are done. */
+  readonly housekeeping: readonly Housekeeping[];
+  /** How far the links and signatures of audit logs are behind. */
+  readonly audit: AuditLag;
+  readonly payments: readonly PaymentFigure[];
+  readonly durations: readonly DurationFigure[];
+  readonly oldest: readonly OldestPayment[];
+  readonly unstarted: readonly UnstartedWork[];
+  readonly deliveries: DeliveryFigures;
+  readonly disabledEndpoints: readonly DisabledEndpoints[];
+  readonly discrepancies: readonly OpenDiscrepancies[];
+};
+
+/** One statement after another, so that it takes one connection. What is counted row by row is counted up to a limit. */
+export async function readServiceFigures(db: Queryable, limits: BacklogLimits): Promise<ServiceFigures> {
+  const waiting = await measureBacklog(db, { limit: limits.maxCount, lateAfterMs: limits.maxAgeMs });
+  return {
+    backlog: backlogOf(waiting, limits),
+    failing: await countFailingWork(db),
+    replacedRuns: await countReplacedRuns(db),
+    housekeeping: await listHousekeeping(db),
+    audit: await measureAuditLag(db),
+    payments: await listPaymentFigures(db),
+    durations: await listDurationFigures(db),
+    oldest: await listOldestPayments(db),
+    unstarted: await listUnstartedWork(db, COUNTED_UP_TO),
+    deliveries: await findDeliveryFigures(db, COUNTED_UP_TO),
+    disabledEndpoints: await listDisabledEndpoints(db, COUNTED_UP_TO),
+    discrepancies: await listOpenDiscrepancies(db, COUNTED_UP_TO),
+  };
+}

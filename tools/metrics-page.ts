@@ -1,0 +1,59 @@
+// Generates the page of metrics: what each says, and which labels it has.
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { metricCatalogue } from '../src/processes/metrics/catalogue.ts';
+import type { MetricDescription } from '../src/processes/metrics/metric-description.ts';
+import { apiRoutes } from './api-routes.ts';
+
+/** A label with more values than these is described in words. */
+const MAX_VALUES_SHOWN = 14;
+
+const MANY_VALUES: Readonly<Record<string, string>> = {
+  route: 'the template of a route, `/console`, `/docs` or `/pay` with what is below it, or `unrouted`',
+  status: 'the HTTP status',
+  activity_type: 'the name of an activity, or `other`',
+  operation: 'the name of a call to Temporal, or `other`',
+  status_code: 'the gRPC status, `TRANSPORT_ERROR`, or `other`',
+};
+
+/** Each section with its title, introduction and rows of name, type, labels and help. */
+export async function metricSections(): Promise<
+  readonly { readonly title: string; readonly text: string; readonly rows: readonly string[][] }[]
+> {
+  const { ofService, ofProcess, ofSdk } = metricCatalogue(apiRoutes());
+  return [
+    {
+      title: 'Of the service',
+      text: 'Read from the database at a scrape, at most once in three seconds and process, at a cost that does not grow with the number of payments. Every process shows the same values, so take `max without (instance)` and never a sum. They are missing while the process cannot read the database (`malipo_database_readable` is 0). What is folded by a dispatcher is a second old, and stands still while none runs.',
+      rows: ofService.map(rowOf),
+    },
+    {
+      title: 'Of a process',
+      text: 'Counted by each process for itself, from 0 at its start: take the sum over processes of rates.',
+      rows: ofProcess.map(rowOf),
+    },
+    {
+      title: 'Of the Temporal SDK in a process',
+      text: 'As the SDK measures its workers and its calls to Temporal. A family without any sample yet has its help alone. A queue is named without its prefix.',
+      rows: ofSdk.map(rowOf),
+    },
+    { title: 'Of Node.js in a process', text: 'By the library of the metrics.', rows: await rowsOfNode() },
+  ];
+}
+
+function rowOf({ name, type, help, labels }: MetricDescription): string[] {
+  const texts = Object.entries(labels).map(([label, values]) => {
+    const isShown = values.length <= MAX_VALUES_SHOWN;
+    return `\`${label}\`: ${isShown ? values.map((value) => `\`${value}\``).join(', ') : (MANY_VALUES[label] ?? '')}`;
+  });
+  return [`\`${name}\``, type, help, texts.join('; ')];
+}
+
+async function rowsOfNode(): Promise<string[][]> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const metrics = await registry.getMetricsAsJSON();
+  registry.clear();
+  return metrics
+    .map(({ name, type, help }) => [`\`${name}\``, String(type), help.replaceAll('|', '\\|'), ''])
+    .sort(([a = ''], [b = '']) => a.localeCompare(b));
+}
