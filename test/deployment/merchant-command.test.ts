@@ -1,13 +1,13 @@
 // `npm run merchant`: the staff commands for merchants, and their errors.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { newId } from '../../src/domain/ids.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
+import { builtFile } from '../support/build.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, enrolSecondFactor, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/responses.ts';
@@ -26,7 +26,7 @@ describe('npm run merchant', () => {
 
   const run = (args: readonly string[], environment: Readonly<Record<string, string>> = testEnv.environment) =>
     new Promise<Outcome>((resolve) => {
-      const command = ['--import', 'tsx/esm', join(root, 'src/processes/merchant.ts'), ...args];
+      const command = [builtFile('dist/src/processes/merchant.js'), ...args];
       const env = { PATH: process.env['PATH'], ...environment };
       execFile(process.execPath, command, { cwd: root, env, timeout: 50_000 }, (error, out, err) => {
         resolve({ code: error === null ? 0 : Number(error.code), out, err });
