@@ -43,6 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/db/housekeeping.ts',
     'src/db/payments/totals.ts',
     'src/db/backlog.ts',
+    'src/db/service-figures.ts',
     'src/db/webhooks/delivery.ts',
     'type src/db/database.ts',
     'type src/log.ts',

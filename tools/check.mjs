@@ -1,7 +1,7 @@
 // `npm run check`: format, lint, types, unused code, packages, structure and unit tests. The one command a contributor must know.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runProgram } from './programs.mjs';
+import { runProgram, startProgram } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = (name) => join(root, 'node_modules', '.bin', name);
@@ -9,15 +9,16 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 /** A step that takes longer has hung and is ended. */
 const STEP_LIMIT_MS = 30 * 60_000;
 
-/** Each with its name and command; all others need the first. */
+/** Each step with its name and command. All others need this one. */
+const INSTALL = ['install', process.execPath, ['tools/install.mjs']];
+// The linter reads them too, and so does the build.
+const TYPES_OF_API = ['types of the API', process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']];
+/** It takes about as long as all the others together, which run beside it. */
+const LINT = ['lint', bin('eslint'), ['.']];
 const STEPS = [
-  ['install', process.execPath, ['tools/install.mjs']],
   ['format', bin('prettier'), ['--check', '--log-level=warn', '.']],
   ['types', bin('tsc'), ['--noEmit', '-p', '.']],
-  // The linter reads them too.
-  ['types of the API', process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']],
   ['types of the console', bin('tsc'), ['--noEmit', '-p', 'console']],
-  ['lint', bin('eslint'), ['.']],
   ['unused', bin('knip'), []],
   ['packages', process.execPath, ['tools/packages.mjs', 'check']],
   [
@@ -33,18 +34,34 @@ const STEPS = [
   ],
 ];
 
-/** Runs the steps, prints how long each took, and returns the names of those that failed. */
-export async function check() {
+/** Runs the steps, and `further` ones after them, prints how long each took, and returns the names of those that failed. */
+export async function check(further = []) {
   const failed = [];
-  for (const [name, command, args] of STEPS) {
+  const run = async ([name, command, args], start = runApart) => {
     const startedMs = performance.now();
-    const { status } = await runProgram(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
+    const { status } = await start(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
     if (status !== 0) failed.push(name);
-    if (status !== 0 && name === 'install') break;
-  }
+  };
+  const runInTurn = async (steps) => {
+    for (const step of steps) await run(step);
+  };
+  await run(INSTALL, runProgram);
+  if (failed.length > 0) return failed;
+  await run(TYPES_OF_API);
+  await Promise.all([run(LINT), runInTurn([...STEPS, ...further])]);
   return failed;
+}
+
+/** What it prints appears once it has ended, so that it does not mix with what another program prints. */
+async function runApart(command, args, options) {
+  const { child, ended } = startProgram(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const exit = await ended;
+  process.stdout.write(output);
+  return exit;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -4,7 +4,7 @@
 const MOST_FILES = 4;
 
 /**
- * Runs the files of failed tests once more, with nothing beside them: three runs share the machine, and its load must not
+ * Runs the files of failed tests once more, with nothing beside them: several runs share the machine, and its load must not
  * decide. Returns the failures that did not come back, for the reader; their tests now count as passed in `runs`.
  * `run(files, { part, env })` is what made `runs`. Does nothing where more than a few files failed, or no file's tests did.
  */

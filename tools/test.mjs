@@ -25,36 +25,38 @@ const UNDER_FAULTS = ['--seed', '146', '--payments', '250', '--minutes', '5'];
 const GENERATED_REQUESTS = ['60', '1'];
 /** Of those that took longest. */
 const FILES_SHOWN = 25;
-/** What `tools/fuzz.ts` ends with where Schemathesis cannot be installed. */
+/** What `tools/fuzz.ts` ends with where Schemathesis cannot be installed, and `tools/prometheus.ts` without Prometheus. */
 const NOT_INSTALLED = 3;
 
-const failedChecks = await check();
+// The build once for all: campaigns, and the processes that tests start, run what is built.
+const failedChecks = await check([['build', process.execPath, ['tools/build.mjs']]]);
 if (failedChecks.includes('install')) process.exit(1);
 const prepared = await runNode(['--import=tsx/esm', 'tools/prepare-temporal.ts']);
 if (prepared.status !== 0) failedChecks.push('Temporal server');
-// Once for all: campaigns run the processes as they are built.
-const built = await runNode(['tools/build.mjs']);
-if (built.status !== 0) failedChecks.push('build');
+const prometheus = await runNode(['--import=tsx/esm', 'tools/prometheus.ts']);
 
 const startedMs = performance.now();
 const reports = mkdtempSync(join(tmpdir(), 'malipo-report-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
-// Three runs at once, each with its own servers, because tests wait a lot; divided so that all take about the same time.
-const FIRST_RUN = ['faults', 'operators', 'sandbox', 'chaos'];
-const SECOND_RUN = ['browser', 'cli', 'embedded', 'dev', 'db', 'isolation', 'deployment'];
+
+// Each run is a process with servers of its own. Several run at once, because tests wait a lot; those that take longest are
+// the first to begin, so that all end at about the same time.
+const RUNS_AT_ONCE = 4;
+const GROUPS = {
+  crashes: ['faults'],
+  api: ['api'],
+  flows: ['workflows', 'webhooks', 'processes', 'operators', 'sandbox'],
+  data: ['db', 'isolation'],
+  pages: ['browser'],
+  programs: ['cli', 'embedded', 'deployment'],
+};
 const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'support')
   .map((entry) => entry.name);
-const others = folders.filter((name) => ![...FIRST_RUN, ...SECOND_RUN].includes(name));
+const others = folders.filter((name) => !Object.values(GROUPS).flat().includes(name));
 const filesOf = (names) => names.map((name) => `test/${name}/**/*.test.ts`);
-const runs = await Promise.all([
-  run(filesOf(FIRST_RUN)),
-  run(filesOf(SECOND_RUN)),
-  run([...filesOf(others), 'test/*.test.ts']),
-]);
-
 // Once more on Temporal's production server, whose PostgreSQL enforces what the development server's SQLite does not: a file
-// for each workflow, and the races. After the others, because many of its tests wait for what a killed server left.
+// for each workflow, and the races.
 const ON_PRODUCTION_SERVER = [
   'test/faults/killed-between-steps.test.ts',
   'test/faults/killed-during-payout.test.ts',
@@ -68,13 +70,23 @@ const ON_PRODUCTION_SERVER = [
   'test/api/payments/payout-decisions.test.ts',
   'test/api/payments/reversals.test.ts',
 ];
-// The campaign and the generated requests run beside it, because those tests wait even more than others.
-const [onProductionServer, campaign, requests] = await Promise.all([
-  run(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }),
-  runQuietly(['chaos/run.ts', ...UNDER_FAULTS], LIMITS_MS.campaign),
-  runQuietly(['tools/fuzz.ts', ...GENERATED_REQUESTS], LIMITS_MS.requests),
+const runs = [];
+const keepRun = async (...options) => runs.push(await run(...options));
+let campaign;
+let requests;
+await runSeveral([
+  // It waits more than all others.
+  async () => (campaign = await runQuietly(['chaos/run.ts', ...UNDER_FAULTS], LIMITS_MS.campaign)),
+  () => keepRun(filesOf(GROUPS.crashes)),
+  () => keepRun(filesOf(GROUPS.api)),
+  () => keepRun(filesOf(GROUPS.flows)),
+  () => keepRun(filesOf(GROUPS.data)),
+  () => keepRun(filesOf(GROUPS.pages)),
+  () => keepRun(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }),
+  () => keepRun([...filesOf(others), 'test/*.test.ts']),
+  () => keepRun(filesOf(GROUPS.programs)),
+  async () => (requests = await runQuietly(['tools/fuzz.ts', ...GENERATED_REQUESTS], LIMITS_MS.requests)),
 ]);
-runs.push(onProductionServer);
 const passedOnlyAlone = await runFailedOnceMore(runs, run);
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
@@ -103,6 +115,9 @@ for (const failure of passedOnlyAlone) console.log(`PASSED ONLY ALONE ${failure}
 if (failedChecks.length > 0) console.log(`failed checks: ${failedChecks.join(', ')}`);
 let [passed, failed] = [0, failedChecks.length];
 countOne('payments under faults', campaign);
+if (prometheus.status === NOT_INSTALLED) {
+  console.log('NOT RUN promtool: Prometheus cannot be had; only the names in alerts and dashboards were checked');
+}
 if (requests.status === NOT_INSTALLED) {
   console.log('NOT RUN generated requests: Schemathesis cannot be installed; only test/properties sent any');
 } else {
@@ -118,6 +133,15 @@ for (const { status, signal, result } of runs) {
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
+
+/** Runs these in their order, as many at once as `RUNS_AT_ONCE`. */
+async function runSeveral(tasks) {
+  const waiting = [...tasks];
+  const runNext = async () => {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: RUNS_AT_ONCE }, runNext));
+}
 
 function runNode(args) {
   return runProgram(process.execPath, args, { cwd: root, limitMs: LIMITS_MS.build });

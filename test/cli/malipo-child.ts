@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { builtFile } from '../support/build.ts';
 import { runFolder } from '../support/engines.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { PASSWORD, type TestPerson } from '../support/people.ts';
@@ -42,7 +43,7 @@ export function startSession(settings: Readonly<Record<string, string>> = {}): C
   const started: Running[] = [];
 
   const start: CliSession['start'] = (args, environment = {}) => {
-    const child = spawn(process.execPath, ['--import', 'tsx/esm', join(root, 'src/processes/malipo.ts'), ...args], {
+    const child = spawn(process.execPath, [builtFile('bin/malipo.mjs'), ...args], {
       cwd: root,
       env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: folder, ...settings, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

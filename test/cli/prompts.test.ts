@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { API_ONLY } from '../api/responses.ts';
+import { builtFile } from '../support/build.ts';
 import { runFolder } from '../support/engines.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, codeOf, PASSWORD } from '../support/people.ts';
@@ -41,8 +41,7 @@ describe('malipo login at a terminal', () => {
 
   /** Runs the command at a terminal. Each answer is for the question that contains its text, in this order. */
   function runAtTerminal(answers: readonly (readonly [string, string])[], environment: Record<string, string>) {
-    const entry = join(findProjectRoot(), 'src/processes/malipo.ts');
-    const command = [process.execPath, '--import', 'tsx/esm', entry, 'login', '--base-url', testEnv.baseUrl];
+    const command = [process.execPath, builtFile('bin/malipo.mjs'), 'login', '--base-url', testEnv.baseUrl];
     const env = {
       PATH: process.env['PATH'],
       XDG_CONFIG_HOME: mkdtempSync(join(runFolder(), 'malipo-')),

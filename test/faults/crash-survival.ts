@@ -17,23 +17,33 @@ export async function inOwnEnvironment(
   }
 }
 
-/** Declares a test for each case. They start before the first test, and at most `concurrency` run at the same time. */
+/**
+ * Returns what declares a test. All tests that it declares start before the first one of the surrounding `describe`, in their
+ * order, and at most `concurrency` run at the same time.
+ */
+export function useConcurrentTests(concurrency: number): (title: string, run: () => Promise<void>) => void {
+  const starts: (() => void)[] = [];
+  const lanes = Array.from({ length: concurrency }, () => Promise.resolve());
+  before(() => {
+    for (const start of starts) start();
+  });
+  return (title, run) => {
+    const lane = starts.length % concurrency;
+    let outcome: Promise<void> | undefined;
+    starts.push(() => {
+      outcome = lanes[lane]!.then(run);
+      lanes[lane] = outcome.catch(() => undefined);
+    });
+    it(title, () => outcome);
+  };
+}
+
+/** Declares a test for each case, as `useConcurrentTests` does. */
 export function testConcurrently<Case extends { readonly title: string }>(
   cases: readonly Case[],
   concurrency: number,
   run: (each: Case) => Promise<void>,
 ): void {
-  const outcomes = new Map<Case, Promise<void>>();
-  before(() => {
-    const lanes = Array.from({ length: concurrency }, () => Promise.resolve());
-    for (const [index, each] of cases.entries()) {
-      const lane = index % concurrency;
-      const outcome = lanes[lane]!.then(() => run(each));
-      outcomes.set(each, outcome);
-      lanes[lane] = outcome.catch(() => undefined);
-    }
-  });
-  for (const each of cases) {
-    it(each.title, () => outcomes.get(each));
-  }
+  const test = useConcurrentTests(concurrency);
+  for (const each of cases) test(each.title, () => run(each));
 }

@@ -9,9 +9,10 @@ import { availableBalance, pay, transitionsOf, untilAllReceived, untilState } fr
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { startSweep } from '../support/sweeps.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
 
 /**
  * Generous for a slow machine, and for tries that Temporal still hands to the stopped process, each for a heartbeat time-out.
@@ -32,78 +33,94 @@ async function pendingActivity(handle: WorkflowHandle): Promise<PendingActivity 
   };
 }
 
+type Interrupt = (pending: PendingActivity | null) => boolean;
+
+type Interruption = {
+  readonly idFor: typeof ledgerCheckScheduleId;
+  /** The child waits for a lock on it. */
+  readonly table: string;
+  readonly isThere: Interrupt;
+  readonly meanwhile?: (testEnv: TestEnvironment) => Promise<void>;
+};
+
+const SWEEP: Interruption = {
+  idFor: reconciliationScheduleId,
+  table: 'ledger_transfers',
+  isThere: (pending) => pending?.type === 'checkRecentPayments',
+};
+const LEDGER_CHECK: Interruption = {
+  idFor: ledgerCheckScheduleId,
+  table: 'payouts',
+  isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'payout',
+  // What was checked already is not checked again: only a check from the start would find this.
+  meanwhile: ({ db }) => tamper(db, `UPDATE collections SET amount_minor = amount_minor + 1`),
+};
+
 describe('housekeeping whose server', function () {
   this.timeout(400_000);
-  let testEnv: TestEnvironment;
-
-  beforeEach(async () => {
-    testEnv = await startTestEnvironment({ startsServer: false, environment: ON_DEMAND });
-    await makeCollection(testEnv.db, testEnv.merchant.id, 'succeeded');
-  });
-  afterEach(() => testEnv.stop());
-
-  /**
-   * Runs the workflow on a server child that waits for a lock on the table, does `signal` to the child once `isThere`, and
-   * lets another server go on. Returns how the workflow ends.
-   */
-  async function interrupted(
-    { idFor, table, isThere }: { idFor: typeof ledgerCheckScheduleId; table: string; isThere: Interrupt },
-    signal: 'SIGKILL' | 'SIGSTOP',
-    meanwhile = () => Promise.resolve(),
-  ): Promise<string> {
-    // The other server needs its ports.
-    const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker' } });
-    const client = await testEnv.db.pool.connect();
-    try {
-      // The lock lasts for as long as the test needs it.
-      await client.query('SET idle_in_transaction_session_timeout = 0');
-      await client.query('BEGIN');
-      await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
-      const handle = await startSweep(testEnv, idFor);
-      await eventually('the activity to wait for the lock', async () => isThere(await pendingActivity(handle)), 60_000);
-      process.kill(child.pid, signal);
-      await meanwhile();
-      await client.query('COMMIT');
-      await testEnv.startServer();
-      return await eventually(
-        'another server to continue',
-        async () => {
-          const { name } = (await handle.describe()).status;
-          return name !== 'RUNNING' && name;
-        },
-        TAKEN_OVER_WITHIN_MS,
-      );
-    } finally {
-      client.release(true);
-      if (signal === 'SIGSTOP') process.kill(child.pid, 'SIGCONT');
-      await child.kill();
-    }
-  }
-
-  for (const [what, signal] of [
-    ['is killed', 'SIGKILL'],
-    ['stops without ending', 'SIGSTOP'],
-  ] as const) {
-    it(`${what} during a sweep is continued by another one within the heartbeat time-out`, async () => {
-      const isThere: Interrupt = (pending) => pending?.type === 'checkRecentPayments';
-      const sweep = { idFor: reconciliationScheduleId, table: 'ledger_transfers', isThere };
-      assert.equal(await interrupted(sweep, signal), 'COMPLETED');
-    });
-
-    it(`${what} during the ledger check is continued by another one where it was`, async () => {
-      const isThere: Interrupt = (pending) =>
-        (pending?.progress as StartedCheck | undefined)?.progress.part === 'payout';
-      const check = { idFor: ledgerCheckScheduleId, table: 'payouts', isThere };
-      // What was checked already is not checked again: only a check from the start would find this.
-      const status = await interrupted(check, signal, () =>
-        tamper(testEnv.db, `UPDATE collections SET amount_minor = amount_minor + 1`),
-      );
-      assert.equal(status, 'COMPLETED');
-    });
-  }
+  const cases = (
+    [
+      ['is killed', 'SIGKILL'],
+      ['stops without ending', 'SIGSTOP'],
+    ] as const
+  ).flatMap(([what, signal]) => [
+    {
+      title: `${what} during a sweep is continued by another one within the heartbeat time-out`,
+      interruption: SWEEP,
+      signal,
+    },
+    {
+      title: `${what} during the ledger check is continued by another one where it was`,
+      interruption: LEDGER_CHECK,
+      signal,
+    },
+  ]);
+  // All at once: they wait for the heartbeat time-out.
+  testConcurrently(cases, cases.length, ({ interruption, signal }) =>
+    inOwnEnvironment({ environment: ON_DEMAND }, async (testEnv) => {
+      await makeCollection(testEnv.db, testEnv.merchant.id, 'succeeded');
+      assert.equal(await interrupted(testEnv, interruption, signal), 'COMPLETED');
+    }),
+  );
 });
 
-type Interrupt = (pending: PendingActivity | null) => boolean;
+/**
+ * Runs the workflow on a server child that waits for a lock on the table, does `signal` to the child once `isThere`, and lets
+ * another server go on. Returns how the workflow ends.
+ */
+async function interrupted(
+  testEnv: TestEnvironment,
+  { idFor, table, isThere, meanwhile }: Interruption,
+  signal: 'SIGKILL' | 'SIGSTOP',
+): Promise<string> {
+  // The other server needs its ports.
+  const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker' } });
+  const client = await testEnv.db.pool.connect();
+  try {
+    // The lock lasts for as long as the test needs it.
+    await client.query('SET idle_in_transaction_session_timeout = 0');
+    await client.query('BEGIN');
+    await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    const handle = await startSweep(testEnv, idFor);
+    await eventually('the activity to wait for the lock', async () => isThere(await pendingActivity(handle)), 60_000);
+    process.kill(child.pid, signal);
+    await meanwhile?.(testEnv);
+    await client.query('COMMIT');
+    await testEnv.startServer();
+    return await eventually(
+      'another server to continue',
+      async () => {
+        const { name } = (await handle.describe()).status;
+        return name !== 'RUNNING' && name;
+      },
+      TAKEN_OVER_WITHIN_MS,
+    );
+  } finally {
+    client.release(true);
+    if (signal === 'SIGSTOP') process.kill(child.pid, 'SIGCONT');
+    await child.kill();
+  }
+}
 
 describe('rechecks whose server is killed', function () {
   this.timeout(400_000);

@@ -1,8 +1,7 @@
-// The end of a run of the tests before its time: by a signal, or because mocha's own process above it was killed.
+// The end of a run of the tests before its time, by a signal.
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const LOOK_EVERY_MS = 500;
 /** Engines have limits of their own, which together are below this. */
 const STOP_LIMIT_MS = 90_000;
 
@@ -12,10 +11,11 @@ const STOP_LIMIT_MS = 90_000;
  */
 export function onEarlyEnd(stop: () => Promise<void>): void {
   let isEnding = false;
-  const end = (reason: string, exitCode: number): void => {
+  const end = (signal: (typeof SIGNALS)[number]): void => {
     if (isEnding) return;
     isEnding = true;
-    console.error(`the run of the tests is ended: ${reason}`);
+    console.error(`the run of the tests is ended: ${signal}`);
+    const exitCode = 128 + constants.signals[signal];
     setTimeout(() => process.exit(exitCode), STOP_LIMIT_MS);
     stop()
       .catch((error: unknown) => {
@@ -25,12 +25,7 @@ export function onEarlyEnd(stop: () => Promise<void>): void {
   };
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      end(signal, 128 + constants.signals[signal]);
+      end(signal);
     });
   }
-  // Mocha's program runs the tests in a process below it, and a signal may reach only the one above.
-  const parent = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== parent) end('mocha is gone', 1);
-  }, LOOK_EVERY_MS).unref();
 }

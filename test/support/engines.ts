@@ -26,6 +26,7 @@ import { startTemporalOnPostgres } from '../../src/dev/temporal-on-postgres.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
 import { createLog } from '../../src/log.ts';
 import { installRuntime } from '../../src/processes/worker.ts';
+import type { SdkMetrics } from '../../src/processes/metrics/sdk-metrics.ts';
 import { testAttestor } from './attestation.ts';
 
 export const NAMESPACE = 'malipo-test';
@@ -138,14 +139,14 @@ export const temporal = once(async (): Promise<TemporalServer> => {
   return server;
 });
 
-const nativeRuntime = once(() => {
-  installRuntime(testLog);
-  return Promise.resolve();
-});
+const nativeRuntime = once(() => Promise.resolve(installRuntime(testLog)));
 
-/** Must run before anything that opens a Temporal connection, so that the SDK logs to `testLog`. */
-export async function prepareRuntime(): Promise<void> {
-  await nativeRuntime();
+/**
+ * Must run before anything that opens a Temporal connection, so that the SDK logs to `testLog`. Resolves to what the SDK measures of the
+ * whole run.
+ */
+export async function prepareRuntime(): Promise<SdkMetrics> {
+  return nativeRuntime();
 }
 
 /** A client to inspect Temporal from outside the server under test. */

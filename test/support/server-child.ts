@@ -1,13 +1,13 @@
 // Runs an environment's server as a child process, which a test can kill without harm to itself.
 import { fork } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { READY_MESSAGE } from '../../src/dev/parent-link.ts';
 import { describeExit, superviseChild, type Exit } from '../../src/dev/supervised-process.ts';
+import { build, builtFile } from './build.ts';
 import type { CrashPoint } from './crash-points.ts';
-import { runFolder, workflowBundle } from './engines.ts';
+import { runFolder } from './engines.ts';
 import type { TestEnvironment } from './test-environment.ts';
 
 export type ServerChild = {
@@ -26,7 +26,7 @@ export type ServerChildOptions = {
   readonly overrides?: Readonly<Record<string, string>>;
 };
 
-const ENTRY = fileURLToPath(new URL('server-process.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL('server-process.mjs', import.meta.url));
 const STOP_LIMIT_MS = 60_000;
 const CRASH_LIMIT_MS = 90_000;
 
@@ -35,15 +35,17 @@ export async function startServerChild(
   testEnv: TestEnvironment,
   options: ServerChildOptions = {},
 ): Promise<ServerChild> {
+  await build();
   const env = {
     ...testEnv.environment,
     ...options.overrides,
+    TEST_SERVER: builtFile('dist/src'),
     TEST_CRASH_POINT: JSON.stringify(options.crashPoint ?? null),
-    TEST_WORKFLOW_BUNDLE: await bundleFile(),
+    TEST_WORKFLOW_BUNDLE: builtFile('dist/workflow-bundle.js'),
   };
   let ready: Promise<void> | undefined;
   const child = await superviseChild('server', join(runFolder(), 'server-child.log'), (log) => {
-    const forked = fork(ENTRY, { env, detached: true, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
+    const forked = fork(ENTRY, { env, execArgv: [], detached: true, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
     ready = new Promise((resolve) => {
       forked.on('message', (message) => {
         if (message === READY_MESSAGE) resolve();
@@ -70,11 +72,4 @@ export async function startServerChild(
     },
     stop: (limitMs = STOP_LIMIT_MS) => child.stop('SIGTERM', limitMs),
   };
-}
-
-// Written once per run: a bundle is the same for every process, and costs seconds to make.
-async function bundleFile(): Promise<string> {
-  const file = join(runFolder(), 'workflow-bundle.js');
-  if (!existsSync(file)) writeFileSync(file, (await workflowBundle()).code);
-  return file;
 }

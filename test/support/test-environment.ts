@@ -99,7 +99,7 @@ const COLLECTION_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: rando
 const DISBURSEMENT_CREDENTIALS = { subscriptionKey: 'outgoing', apiUser: randomUUID(), apiKey: 'outgoing-key' };
 
 export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
-  await prepareRuntime();
+  const sdkMetrics = await prepareRuntime();
   const database = options.database ?? (await createTestDatabase());
   const sandbox = await startSandbox({
     port: 0,
@@ -168,6 +168,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
       const server = await startServer(loadConfig({ ...environment, ...overrides }), {
         workflowBundle: await workflowBundle(),
         log: testLog,
+        sdkMetrics,
         ...serverOptions,
       });
       running.push(server);
@@ -233,6 +234,8 @@ async function removeSchedules({ settings }: Config): Promise<void> {
 
 /** How long a test waits for what must come: it decides nothing, it only ends a test that would wait for ever. */
 export const PATIENCE_MS = 60_000;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 100;
 
 type Found<Value> = Value | null | undefined | false;
 
@@ -243,10 +246,13 @@ export async function eventually<Value>(
   timeoutMs = PATIENCE_MS,
 ): Promise<Value> {
   const giveUpAtMs = Date.now() + timeoutMs;
+  let pauseMs = FIRST_PAUSE_MS;
   for (;;) {
     const value = await look();
     if (value !== null && value !== undefined && value !== false) return value;
     if (Date.now() > giveUpAtMs) throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`);
-    await sleep(25);
+    await sleep(pauseMs);
+    // Each look costs CPU, which what is waited for needs. Never so long that a state of the sandbox's shortest time is missed.
+    pauseMs = Math.min(pauseMs * 1.1, LONGEST_PAUSE_MS);
   }
 }

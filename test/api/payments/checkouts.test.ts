@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, type ApiResponse } from '../../support/api.ts';
-import { addPerson, assertAudited, auditRows, logIn, type Browser } from '../../support/people.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { addPerson, assertAudited, auditRows, logIn, logInAs, type Browser } from '../../support/people.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { attempt, makeCheckout } from '../../db/payments/checkouts.ts';
 import { paid, record } from '../../db/rows.ts';
@@ -101,6 +102,24 @@ describe('checkouts in the console', () => {
       collection.id,
     ]);
     assert.ok(rows.every(({ body }) => !body.includes('checkout')));
+  });
+
+  it('have their collections listed, counted and exported, and no merchant those of another', async () => {
+    const checkout = await made({ use: 'reusable' });
+    const ids = [(await pay(checkout)).id, (await pay(checkout)).id];
+    const other = await pay(await made({ use: 'reusable' }));
+    const query = `?checkout_id=${checkout.id}`;
+    const list = await maker.call('GET', `/v1/console/collections${query}`);
+    assert.deepEqual(valuesOf(list.json['data'] as { id: string }[], 'id'), ids.toReversed());
+    const count = await maker.call('GET', `/v1/console/collections/count${query}`);
+    assert.deepEqual(count.json, { count: 2, at_least: false });
+    const { text } = await maker.call('GET', `/v1/console/collections.csv${query}&sort=oldest`);
+    assert.ok(text.indexOf(ids[0]!) > 0 && text.indexOf(ids[0]!) < text.indexOf(ids[1]!), text);
+    assert.ok(!text.includes(other.id), text);
+    const stranger = await logInAs(testEnv, (await testEnv.addMerchant()).id, 'viewer');
+    assert.deepEqual((await stranger.call('GET', `/v1/console/collections${query}`)).json['data'], []);
+    const wrong = await maker.call('GET', '/v1/console/collections?checkout_id=INV-1');
+    assert.deepEqual(issuesOf(wrong), ['checkout_id parameter_invalid']);
   });
 
   it('are listed by state, reference and time, in pages that go on where one ended', async () => {

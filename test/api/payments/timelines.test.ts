@@ -6,6 +6,7 @@ import { tamper } from '../../db/rows.ts';
 import { pay, phoneFor, untilAllReceived, untilState } from '../../support/payments.ts';
 import { fund, release, requestPayout, untilPayoutState } from '../../support/payouts.ts';
 import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { temporalClient } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 
@@ -98,7 +99,20 @@ describe('one payment in the console', () => {
     assert.equal(await urlFor(viewer), null);
   });
 
-  it('shows refunds that were requested, and what the operator contradicts', async () => {
+  /** Developers are shown where the refund's workflow is, which Temporal knows by that id; others are not. */
+  async function assertLinks(refundId: string): Promise<void> {
+    const developer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['developer']));
+    const urlFor = async (browser: Browser) =>
+      (await browser.call('GET', `/v1/console/reversals/${refundId}`)).json['workflow_url'];
+    const url = new URL(String(await urlFor(developer)));
+    const base = `/namespaces/${testEnv.config.temporalNamespace}/workflows/`;
+    assert.ok(url.pathname.startsWith(base), url.href);
+    const workflow = (await temporalClient()).workflow.getHandle(decodeURIComponent(url.pathname.slice(base.length)));
+    await eventually('the workflow that the link names exists', () => workflow.describe().catch(() => null));
+    assert.equal(await urlFor(viewer), null);
+  }
+
+  it('shows refunds that were requested, with their workflows, and what the operator contradicts', async () => {
     const payment = await pay(testEnv, '000', { fields: { phone: phoneFor('000') } });
     await untilState(testEnv, payment, 'succeeded');
     const maker = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
@@ -108,6 +122,8 @@ describe('one payment in the console', () => {
       idempotencyKey: `refund-${payment.id}`,
     });
     assert.equal(requested.status, 202, requested.text);
+    const refundId = String(requested.json['id']);
+    await assertLinks(refundId);
     const ref = { kind: 'collection', id: payment.id as CollectionId, merchantId: testEnv.merchant.id } as const;
     const found = { kind: 'declined_after_paid', operatorReceipt: null, foundAt: new Date(), reported: null } as const;
     await testEnv.db.withTransaction((tx) => insertDiscrepancy(tx, ref, found));
