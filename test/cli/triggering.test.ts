@@ -11,8 +11,8 @@ type Body = { readonly type: string; readonly data: { readonly object: { readonl
 
 // The sandbox decides later than the prompt window and the send deadline, as with the demonstration's clocks.
 const CLOCKS = {
-  MALIPO_PROMPT_WINDOW_MS: '4000',
-  MALIPO_PAYOUT_SEND_DEADLINE_MS: '4000',
+  MALIPO_PROMPT_WINDOW_MS: '15000',
+  MALIPO_PAYOUT_SEND_DEADLINE_MS: '15000',
   MALIPO_RECONCILE_FOR_MS: '60000',
 };
 /** Longer than any test takes: no test waits for the operator's decision. */

@@ -1,7 +1,7 @@
 // What `npm test` makes of tests that failed beside others and pass alone.
 import assert from 'node:assert/strict';
 // @ts-expect-error: a tool without types.
-import { runFailedOnceMore } from '../../tools/once-more.mjs';
+import { MOST_FILES, runFailedOnceMore } from '../../tools/once-more.mjs';
 
 type Counts = { passed: number; failed: number; failures: string[]; failedFiles: (string | null)[] };
 type Run = { status: number; env: Record<string, string>; result: Counts };
@@ -50,7 +50,8 @@ describe('tests that failed while others ran', () => {
   });
 
   it('stay failed, and are not tried, when they are of many files or of no file', async () => {
-    const many = runOf({ failed: 5, failures: ['a'], failedFiles: ['a', 'b', 'c', 'd', 'e'] });
+    const failedFiles = Array.from({ length: (MOST_FILES as number) + 1 }, (_, n) => `${n}.test.ts`);
+    const many = runOf({ failed: failedFiles.length, failures: ['a'], failedFiles });
     for (const failed of [many, oneFailed(null)]) {
       const { passed, tries } = await again([failed], runOf());
       assert.deepEqual([passed, tries], [[], []]);

@@ -23,7 +23,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
         MALIPO_POLL_SCHEDULE_MS: '100',
         MALIPO_RECONCILE_SCHEDULE_MS: '100',
         // Long enough for the first try to begin.
-        MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000',
+        MALIPO_PAYOUT_SEND_DEADLINE_MS: '10000',
         MALIPO_OPERATOR_TIMEOUT_MS: '300',
         MALIPO_NOT_FOUND_GRACE_MS: '400',
         MALIPO_NOT_FOUND_GAP_MS: '100',
@@ -61,7 +61,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
 
   it('stays reconciling with its money held, and succeeds when the operator turns out to have paid it', async () => {
     const payout = await sendInDoubt(patientEnv);
-    await eventually('several statuses that count', async () => (await countOf(patientEnv, payout)) > 3, 30_000);
+    await eventually('several statuses that count', async () => (await countOf(patientEnv, payout)) > 3, 60_000);
     await untilPayoutState(patientEnv, payout, 'reconciling');
     assert.deepEqual(await balanceOf(patientEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
     operator.answerStatusQueries(null);
@@ -84,11 +84,11 @@ describe('a payout whose send is in doubt and that the operator does not know', 
       const isAccepted = async () =>
         (await testEnv.db.pool.query('SELECT 1 FROM payouts WHERE id = $1 AND accepted_at IS NOT NULL', [payout.id]))
           .rowCount === 1;
-      await eventually('the acceptance', isAccepted, 30_000);
+      await eventually('the acceptance', isAccepted, 60_000);
       await untilPayoutState(testEnv, payout, 'reconciling');
       operator.answerStatusQueries(NOT_FOUND);
       const queries = operator.statusQueries(payout.operatorReference);
-      await eventually('more queries', () => operator.statusQueries(payout.operatorReference) > queries + 10, 30_000);
+      await eventually('more queries', () => operator.statusQueries(payout.operatorReference) > queries + 10, 60_000);
       assert.equal(await countOf(testEnv, payout), 0);
       await untilPayoutState(testEnv, payout, 'reconciling');
       assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
@@ -101,7 +101,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
 
   it('has the count begin again when the operator once gives no usable answer', async () => {
     const payout = await sendInDoubt(patientEnv);
-    await eventually('a status that counts', async () => (await countOf(patientEnv, payout)) > 0, 30_000);
+    await eventually('a status that counts', async () => (await countOf(patientEnv, payout)) > 0, 60_000);
     operator.answerStatusQueries(json(503, { code: 'SERVICE_UNAVAILABLE' }));
     await eventually('the count to begin again', async () => (await countOf(patientEnv, payout)) === 0);
   });
@@ -116,7 +116,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     operator.answerStatusQueries(null);
     operator.setStatus({ status: 'SUCCESSFUL' });
     const found = async () => (await listDiscrepancies(testEnv.db, 1))[0];
-    const { subject, kind } = await eventually('the discrepancy', found, 30_000);
+    const { subject, kind } = await eventually('the discrepancy', found, 60_000);
     assert.deepEqual([subject, kind], [payout.id, 'paid_after_failed']);
     assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
     await settleAll(testEnv, payout);

@@ -46,7 +46,7 @@ describe('a payment while the operator does not answer', () => {
   const testEnv = useTestEnvironment({
     environment: {
       MALIPO_OPERATOR_TIMEOUT_MS: '400',
-      MALIPO_PROMPT_WINDOW_MS: '4000',
+      MALIPO_PROMPT_WINDOW_MS: '12000',
       MALIPO_RECONCILE_FOR_MS: '20000',
     },
   });
@@ -94,7 +94,7 @@ describe('a payment while the operator is away until after the prompt deadline',
 
   async function payWhileAway(environment: Readonly<Record<string, string>>): Promise<Payment> {
     // Long enough for the first try to begin: a payment that nobody tried to send ends as our own outage.
-    testEnv = await startTestEnvironment({ environment: { MALIPO_PROMPT_DEADLINE_MS: '5000', ...environment } });
+    testEnv = await startTestEnvironment({ environment: { MALIPO_PROMPT_DEADLINE_MS: '20000', ...environment } });
     await switchFaults(testEnv, { down: true });
     return pay(testEnv, '000');
   }

@@ -112,8 +112,8 @@ describe('a collection at the sandbox operator', () => {
   // The prompt is open for longer than a busy machine stops for, except where its end is the point.
   const testEnv = useTestEnvironment({ environment: { MALIPO_PROMPT_WINDOW_MS: '120000' } });
   const closingEnv = useTestEnvironment({
-    environment: { MALIPO_PROMPT_WINDOW_MS: '5000', MALIPO_RECONCILE_FOR_MS: '20000' },
-    sandboxTimes: { undecidedMs: 12_000 },
+    environment: { MALIPO_PROMPT_WINDOW_MS: '10000', MALIPO_RECONCILE_FOR_MS: '40000' },
+    sandboxTimes: { undecidedMs: 20_000 },
   });
   const envOf = (row: string) => (['003', '009', '010'].includes(row) ? closingEnv : testEnv);
   const payments = new Map<string, Promise<Payment>>();

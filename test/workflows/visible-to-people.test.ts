@@ -13,8 +13,8 @@ const FIELDS = { amount: 4_319_867, reference: 'ORDER-of-Akello', description: '
 
 describe('a payment in the Temporal UI', () => {
   const testEnv = useTestEnvironment({
-    environment: { MALIPO_PROMPT_WINDOW_MS: '4000', MALIPO_RECONCILE_FOR_MS: '20000' },
-    sandboxTimes: { undecidedMs: 8000 },
+    environment: { MALIPO_PROMPT_WINDOW_MS: '10000', MALIPO_RECONCILE_FOR_MS: '60000' },
+    sandboxTimes: { undecidedMs: 16_000 },
   });
   let payment: Payment;
   before(async () => {

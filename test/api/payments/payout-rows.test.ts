@@ -73,8 +73,8 @@ const BALANCE: Readonly<Partial<Record<PayoutState, readonly [number, number]>>>
 
 describe('a payout', () => {
   const testEnv = useTestEnvironment({
-    environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000' },
-    sandboxTimes: { undecidedMs: 7000 },
+    environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '30000' },
+    sandboxTimes: { undecidedMs: 36_000 },
   });
   const payouts = new Map<string, Promise<Payout>>();
 
