@@ -32,6 +32,7 @@ import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
 import { createRecheckActivities } from './rechecks.ts';
 import { createStatusQuery, type StatusQuery } from './status-query.ts';
+import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
 export type PaymentActivityDeps = {
   readonly db: Database;
@@ -99,9 +100,9 @@ function operatorCalls(
 function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kinds: PaymentKinds) {
   return {
     /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
-    async loadPayment(ref: PaymentRef): Promise<{ snapshot: PaymentSnapshot; clocks: PaymentClocks }> {
+    async loadPayment(ref: PaymentRef): Promise<RecordedPayment> {
       const { snapshot } = await withFailures(() => kinds.load(ref));
-      return { snapshot, clocks: paymentClocks(clocks) };
+      return { snapshot, clocks: paymentClocks(clocks), version: WORKFLOW_VERSION };
     },
 
     /** One statement: the operator has the payment, by a status that we attested. */
@@ -163,6 +164,13 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
     },
   };
 }
+
+type RecordedPayment = {
+  readonly snapshot: PaymentSnapshot;
+  readonly clocks: PaymentClocks;
+  /** Of the workflow code that began the run; histories of before have none. */
+  readonly version?: number;
+};
 
 type RecordTransition = {
   readonly ref: PaymentRef;

@@ -119,6 +119,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/domain/payments/lifecycle.ts',
     'src/domain/payments/payment.ts',
     'src/domain/payments/send-progress.ts',
+    'src/domain/payments/waits-for.ts',
     'type src/domain',
   ],
   'src/processes': ['src', 'activities', 'workflows/contract.ts'],

@@ -4,7 +4,7 @@ import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecyc
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain/payments/payment.ts';
 import { contradictionIn, isStatusMissing } from '../src/domain/payments/send-progress.ts';
-import { describeWait } from './details.ts';
+import { describeWait, inWords } from './details.ts';
 import {
   continueAsNewIfLong,
   queryStatus,
@@ -18,6 +18,7 @@ import {
   type Payment,
   type PendingSignals,
 } from './payment.ts';
+import { showState } from './shown-state.ts';
 
 /** When the payment was last queried, and how many callbacks had come by then. */
 type LastQuery = { readonly queriedAtMs: number | null; readonly callbacks: number };
@@ -41,7 +42,10 @@ export async function awaitOutcome<Kind extends PaymentKind>(
     const isPending = !isFinal(snapshot.state);
     // A callback that came while the outcome was being recorded may report what followed it.
     const isCallbackUnseen = signals.callbacks > seenCallbacks && isQueriedAfterCallback(payment.kind, snapshot.state);
-    if (!isPending && !isCallbackUnseen) return snapshot;
+    if (!isPending && !isCallbackUnseen) {
+      showState(payment, snapshot);
+      return snapshot;
+    }
     await continueAsNewIfLong(payment, isCallbackUnseen);
     // A collection that is still `initiated` here has passed its prompt deadline or is in doubt: it is queried at once.
     if (isPending && snapshot.state !== 'initiated') {
@@ -49,12 +53,12 @@ export async function awaitOutcome<Kind extends PaymentKind>(
       setCurrentDetails(describeWait(payment, snapshot, pollsInState, waitMs));
       // A timer that loses the race is left to fire: cancelling it would cost more.
       await Promise.race([
-        sleep(waitMs, { summary: 'next status poll' }),
+        sleep(waitMs, { summary: `next status poll in ${inWords(waitMs)}` }),
         condition(() => signals.callbacks > seenCallbacks),
       ]);
     }
     const gapMs = lastQueryAtMs === null ? 0 : lastQueryAtMs + minimumQueryGapMs - Date.now();
-    if (gapMs > 0) await sleep(gapMs, { summary: 'shortest gap between status queries' });
+    if (gapMs > 0) await sleep(gapMs, { summary: `status query in ${inWords(gapMs)}, not sooner after the last one` });
     const isCalledBack = signals.callbacks > seenCallbacks;
     seenCallbacks = signals.callbacks;
     const attested = await (isCalledBack ? queryStatusAfterCallback(payment) : queryStatus(payment));
@@ -80,7 +84,7 @@ export async function recheck<Kind extends PaymentKind>(
   const waitsMs = snapshot.state === 'expired' ? [] : payment.clocks.reconcileScheduleMs;
   for (const waitMs of waitsMs) {
     if (attested.status.kind !== 'unknown') break;
-    await sleep(waitMs, { summary: 'next status poll' });
+    await sleep(waitMs, { summary: `next status poll in ${inWords(waitMs)}` });
     callbacks = signals.callbacks;
     attested = await queryStatus(payment);
   }

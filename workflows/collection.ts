@@ -5,6 +5,7 @@ import { isQueriedAfterCallback } from '../src/domain/payments/payment.ts';
 import { awaitOutcome, recheck } from './await-outcome.ts';
 import type { PaymentWorkflowInput } from './contract.ts';
 import { countSignals, finish, loadPayment, sendPayment } from './payment.ts';
+import { showState } from './shown-state.ts';
 
 /**
  * Ends when the collection is final, with its state. The row is the truth: a run that is lost and started again
@@ -18,6 +19,7 @@ export async function collectionWorkflow(input: PaymentWorkflowInput<'collection
   if (isQueriedAfterCallback(payment.kind, snapshot.state)) {
     return finish(await recheck(payment, snapshot, signals));
   }
+  showState(payment, snapshot);
   const sent = snapshot.state === 'initiated' ? await sendPayment(payment, snapshot) : snapshot;
   return finish(await awaitOutcome(payment, sent, signals));
 }

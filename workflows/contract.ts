@@ -12,6 +12,13 @@ export const RECHECKS_WORKFLOW = 'rechecksWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 
+/**
+ * Which version of the workflow code began a run. The first local activity of a run returns it, so the run's history has it and every
+ * later version replays the run as it was begun; unlike a patch, it costs no event. Runs of before have none.
+ * 1: a payment shows its state in workflow lists, and the run of a dead-lettered delivery fails.
+ */
+export const WORKFLOW_VERSION = 1;
+
 /** The operator called back about the payment. The signal carries no data: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
 
@@ -70,6 +77,8 @@ export const SEARCH_ATTRIBUTES = {
   resourceId: defineSearchAttributeKey('MalipoResourceId', SearchAttributeType.KEYWORD),
   operator: defineSearchAttributeKey('MalipoOperator', SearchAttributeType.KEYWORD),
   endpointId: defineSearchAttributeKey('MalipoEndpointId', SearchAttributeType.KEYWORD),
-  /** Who must act next: `payer`, `approver`, or `operator` when a payout or refund was sent or an outcome is overdue. */
+  /** Of the payment, as in docs/states.md. */
+  state: defineSearchAttributeKey('MalipoState', SearchAttributeType.KEYWORD),
+  /** Who must act next: `payer`, `approver` or `operator`; without a value nobody. */
   waitsFor: defineSearchAttributeKey('MalipoWaitsFor', SearchAttributeType.KEYWORD),
 } as const;

@@ -1,29 +1,56 @@
 // Runs the further attempts of one webhook delivery, until it is delivered or dead-lettered.
-import { proxyActivities, proxyLocalActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+} from '@temporalio/workflow';
 import type { DeliveryActivities } from '../activities/delivery.ts';
 import type { DeliveryWorkflowInput } from './contract.ts';
+import { inWords } from './details.ts';
 import { OWN_TRANSACTION, sendingDelivery } from './policies.ts';
 
 const { loadDelivery } = proxyLocalActivities<DeliveryActivities>(OWN_TRANSACTION);
 
+/** Of the workflow code; runs of before end as completed when the delivery is dead-lettered. */
+const FAILS_SINCE_VERSION = 1;
+
 /**
- * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more. The attempts are tries of
- * one activity, each after the schedule's own delay: the Temporal UI shows the attempt, the last failure and the time
- * of the next one, and `temporal activity reset` sends it now. Starting it again is safe: no attempt is owed for a
- * final delivery.
+ * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more; fails when it is dead-lettered, so that
+ * it is found among the failed. The attempts are tries of one activity, each after the schedule's own delay: the Temporal UI shows
+ * the attempt, the last failure and the time of the next one, and `temporal activity reset` sends it now. Starting it again is safe:
+ * no attempt is owed for a final delivery.
  */
 export async function deliveryWorkflow(
   input: DeliveryWorkflowInput,
 ): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
   const { deliveryId, replayCount, endpointId } = input;
   const due = await loadDelivery.executeWithOptions({ summary: 'load the delivery' }, [{ deliveryId, replayCount }]);
-  if (due === null) return 'not_owed';
+  if (due === null)
+    return finish('not_owed', 'No attempt is owed: it was delivered, withheld or dead-lettered before.');
   const { sendDelivery } = proxyActivities<DeliveryActivities>(sendingDelivery(due));
   if (due.dueInMs > 0) {
     setCurrentDetails('The first attempt failed. Waiting until the second attempt is due.');
-    await sleep(due.dueInMs, { summary: 'next delivery attempt' });
+    await sleep(due.dueInMs, { summary: `next delivery attempt in ${inWords(due.dueInMs)}` });
   }
   setCurrentDetails('Retrying until the endpoint accepts the event or the schedule ends. See the pending activity.');
   const summary = `send to endpoint ${endpointId}`;
-  return sendDelivery.executeWithOptions({ summary }, [{ deliveryId, replayCount }]);
+  const result = await sendDelivery.executeWithOptions({ summary }, [{ deliveryId, replayCount }]);
+  if (result !== 'dead_lettered') return finish(result, 'Nobody has to act.');
+  finish(result, 'The merchant can replay it once its endpoint accepts events again.');
+  if ((due.version ?? 0) < FAILS_SINCE_VERSION) return result;
+  throw ApplicationFailure.create({
+    message: 'dead-lettered: the endpoint accepted no attempt of the schedule, and the merchant can replay it',
+    type: 'DeadLettered',
+    nonRetryable: true,
+    // The endpoint's fault, and not ours.
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+function finish<Result extends string>(result: Result, what: string): Result {
+  setCurrentDetails(`Final: ${result}. ${what}`);
+  return result;
 }

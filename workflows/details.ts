@@ -47,3 +47,15 @@ export function describeQueue({
     `It expires at ${until}, and its money becomes available again then. Signals move nothing: the database decides.`
   );
 }
+
+const UNITS = [
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+
+/** A duration for a person: the largest unit that it is at least one of, rounded up, as `5 s`. */
+export function inWords(ms: number): string {
+  const unit = UNITS.find(([, unitMs]) => ms >= unitMs);
+  return unit === undefined ? `${Math.ceil(ms)} ms` : `${Math.ceil(ms / unit[1])} ${unit[0]}`;
+}

@@ -7,7 +7,7 @@ const { checkLedger } = proxyActivities<ReconciliationActivities>(WHOLE_LEDGER);
 
 /** Checks the whole ledger. Fails, red in the Temporal UI, when it does not add up: no code can repair that. */
 export async function ledgerCheckWorkflow(): Promise<void> {
-  failOnFaults(await checkLedger());
+  failOnFaults(await checkLedger.executeWithOptions({ summary: 'check the whole ledger against all payments' }, []));
 }
 
 /** Throws an error that fails the workflow and lists the faults, if there are any. */

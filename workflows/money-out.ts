@@ -11,11 +11,11 @@ import {
   reloadPayment,
   recordTransition,
   sendPayment,
-  waitForOperator,
   type LoadedPayment,
   type Payment,
   type PendingSignals,
 } from './payment.ts';
+import { showOperatorAwaited, showState } from './shown-state.ts';
 
 const decisionRecorded = defineSignal(DECISION_RECORDED);
 
@@ -36,10 +36,11 @@ export async function payOut<Kind extends MoneyOut>(
   const loaded = await load();
   const { payment } = loaded;
   if (isRecheckable(loaded.snapshot.state)) return recheck(payment, loaded.snapshot, signals);
+  showState(payment, loaded.snapshot);
   const from: Loaded<Kind> = { snapshot: loaded.snapshot, loadedAfter };
   let snapshot = await awaitDecision(payment, from, signals);
   if (snapshot.state === 'released') {
-    waitForOperator();
+    showOperatorAwaited(payment);
     setCurrentDetails('Released. Sending it to the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
@@ -62,11 +63,12 @@ async function awaitDecision<Kind extends MoneyOut>(
     if (waitMs <= 0) {
       snapshot = await recordTransition(payment, { kind: 'approval_expired' }, null);
       // The clock of the process that records the expiry decides, and it may be a little behind.
-      if (snapshot.state === 'queued') await sleep(payment.clocks.minimumQueryGapMs, { summary: 'approval expires' });
+      if (snapshot.state === 'queued')
+        await sleep(payment.clocks.minimumQueryGapMs, { summary: 'approval expires: try again' });
       continue;
     }
     setCurrentDetails(describeQueue(snapshot));
-    await condition(() => signals.decisions > seen, waitMs);
+    await condition(() => signals.decisions > seen, waitMs, { summary: 'approval expires' });
     loadedAfter = signals.decisions;
     snapshot = await reloadPayment(payment);
   }

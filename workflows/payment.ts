@@ -11,7 +11,6 @@ import {
   setCurrentDetails,
   setHandler,
   TemporalFailure,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities/payment.ts';
@@ -19,8 +18,9 @@ import type { PaymentClocks } from '../src/domain/clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot, type TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
-import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type PaymentWorkflowInput } from './contract.ts';
+import { OPERATOR_CALLED_BACK, type PaymentWorkflowInput } from './contract.ts';
 import { OWN_TRANSACTION, queryingStatus, QUICK_STATUS_QUERY, sendingPayment } from './policies.ts';
+import { showOperatorAwaited, showState } from './shown-state.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const own = proxyLocalActivities<PaymentActivities>(OWN_TRANSACTION);
@@ -31,6 +31,8 @@ export type Payment<Kind extends PaymentKind = PaymentKind> = {
   readonly kind: Kind;
   readonly input: PaymentWorkflowInput;
   readonly clocks: PaymentClocks;
+  /** Of the workflow code that began the run; 0 for those of before. */
+  readonly version: number;
 };
 
 /** A payment as it is recorded, with the durations that its run uses. */
@@ -55,13 +57,16 @@ export function countSignals(): PendingSignals {
 export async function loadPayment<Kind extends PaymentKind>(
   input: PaymentWorkflowInput & { readonly kind: Kind },
 ): Promise<LoadedPayment<Kind>> {
-  const { snapshot, clocks } = await load(input);
-  return { payment: { kind: input.kind, input, clocks }, snapshot: snapshot as PaymentSnapshot<Kind> };
+  const { snapshot, clocks, version = 0 } = await load(input);
+  const payment = { kind: input.kind, input, clocks, version };
+  return { payment, snapshot: snapshot as PaymentSnapshot<Kind> };
 }
 
 /** The payment as it is recorded now. */
 export async function reloadPayment<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<PaymentSnapshot<Kind>> {
-  return (await load(payment.input)).snapshot as PaymentSnapshot<Kind>;
+  const { snapshot } = await load(payment.input);
+  showState(payment, snapshot);
+  return snapshot as PaymentSnapshot<Kind>;
 }
 
 function load(ref: PaymentRef): ReturnType<PaymentActivities['loadPayment']> {
@@ -138,19 +143,16 @@ export async function recordNotFound<Kind extends PaymentKind>(
 
 /** Records a transition; returns the payment as it is then, whatever changed it. */
 export async function recordTransition<Kind extends PaymentKind>(
-  { input }: Payment<Kind>,
+  payment: Payment<Kind>,
   transition: TransitionInput<Kind>,
   attested: AttestedStatus | null,
 ): Promise<PaymentSnapshot<Kind>> {
+  const { input } = payment;
   const summary = `record ${transition.kind}`;
   const snapshot = await own.recordTransition.executeWithOptions({ summary }, [{ ref: input, transition, attested }]);
-  if (input.kind === 'collection' && transition.kind === 'outcome_unknown') waitForOperator();
+  if (input.kind === 'collection' && transition.kind === 'outcome_unknown') showOperatorAwaited(payment);
+  showState(payment, snapshot);
   return snapshot as PaymentSnapshot<Kind>;
-}
-
-/** Shows in workflow lists that the operator must act next. */
-export function waitForOperator(): void {
-  upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.waitsFor, value: 'operator' }]);
 }
 
 /** One status query, whose retries the Temporal UI shows. A query that fails gives `unknown`. */
@@ -205,9 +207,9 @@ export async function continueAsNewIfLong({ input }: Payment, isSignalWaiting: b
   await continueAsNew<(input: PaymentWorkflowInput) => Promise<unknown>>(input);
 }
 
-/** The workflow's result: the final state, which the Temporal UI shows too. */
+/** The workflow's result: the final state. The Temporal UI shows it, and that nobody has to act. */
 export function finish<State extends string>({ state }: { readonly state: State }): State {
-  setCurrentDetails(`Final: ${state}.`);
+  setCurrentDetails(`Final: ${state}. Nobody has to act.`);
   return state;
 }
 

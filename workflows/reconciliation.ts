@@ -11,7 +11,8 @@ const { checkRecentPayments, purgeExpiredRecords } = proxyActivities<Reconciliat
  * no code can repair that.
  */
 export async function reconciliationWorkflow(): Promise<{ purged: number }> {
-  const purged = await purgeExpiredRecords();
-  failOnFaults(await checkRecentPayments());
+  const purged = await purgeExpiredRecords.executeWithOptions({ summary: 'remove expired records' }, []);
+  const summary = 'check recent payments against the ledger';
+  failOnFaults(await checkRecentPayments.executeWithOptions({ summary }, []));
   return { purged };
 }

@@ -29,6 +29,8 @@ export type Schedule = {
   readonly everyMs: number;
   /** An open run keeps the next one from starting: one that cannot progress must not do so for ever. */
   readonly timeoutMs: number;
+  /** What the Temporal UI shows of a run. */
+  readonly summary: string;
 };
 
 export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Schedule[] {
@@ -40,6 +42,7 @@ export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Sche
       taskQueue,
       everyMs: intervals.sweepEveryMs,
       timeoutMs: intervals.sweepTimeoutMs,
+      summary: 'sweep: removes expired records, and checks recent payments',
     },
     {
       scheduleId: ledgerCheckScheduleId(prefix),
@@ -47,6 +50,7 @@ export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Sche
       taskQueue,
       everyMs: intervals.ledgerCheckEveryMs,
       timeoutMs: intervals.ledgerCheckTimeoutMs,
+      summary: 'check of the whole ledger',
     },
   ];
 }
@@ -116,10 +120,11 @@ async function rewrite(client: Client, schedule: Schedule): Promise<void> {
 }
 
 // No second run starts while one is open, and a missed run is not made up for.
-function wanted({ workflowType, taskQueue, everyMs, timeoutMs }: Schedule) {
+function wanted({ workflowType, taskQueue, everyMs, timeoutMs, summary }: Schedule) {
+  const run = { workflowType, taskQueue, workflowExecutionTimeout: timeoutMs, staticSummary: summary };
   return {
     spec: { intervals: [{ every: everyMs }] },
-    action: { type: 'startWorkflow' as const, workflowType, taskQueue, workflowExecutionTimeout: timeoutMs },
+    action: { type: 'startWorkflow' as const, ...run },
     policies: { overlap: 'SKIP' as const, catchupWindow: everyMs },
   };
 }

@@ -3,6 +3,7 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import type { MerchantId } from '../domain/ids.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { isFinal } from '../domain/payments/payment.ts';
+import { waitsFor } from '../domain/payments/waits-for.ts';
 import type { DeliveryWork, PaymentWork, Work } from '../domain/work.ts';
 import {
   COLLECTION_WORKFLOW,
@@ -25,6 +26,14 @@ import {
   recheckWorkflowId,
   reversalWorkflowId,
 } from './workflow-ids.ts';
+
+// For whoever opens a run in the Temporal UI for the first time.
+const PAYMENT_DETAILS =
+  'The row of the payment is the truth: a run that is terminated is started again from it, and a signal moves no money. ' +
+  'Never complete or fail its activities by hand. The documentation has a page about the Temporal UI.';
+const DELIVERY_DETAILS =
+  'All further attempts are tries of one activity: resetting it sends the event now. A run that is terminated is started again from ' +
+  'the row of the delivery. The documentation has a page about the Temporal UI.';
 
 export type StartOptions = {
   readonly taskQueuePrefix: string;
@@ -73,6 +82,7 @@ export function rechecksStartOf(operator: OperatorId, options: StartOptions): Wo
 function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): WorkflowStart {
   const { kind, id, merchantId, operator } = work;
   const input = { kind, id, merchantId, operator } as PaymentWorkflowInput;
+  const party = isRecheck(work) ? 'operator' : waitsFor(kind, work.state);
   return {
     workflowType: WORKFLOW_TYPES[kind],
     options: {
@@ -81,11 +91,13 @@ function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): Wor
       args: [input],
       // A collection's first task runs in this process, without a round trip through the queue.
       requestEagerStart: kind === 'collection',
-      staticSummary: `${kind} ${id} at ${operator}`,
+      staticSummary: `${isRecheck(work) ? 'recheck of ' : ''}${kind} ${id} at ${operator}`,
+      staticDetails: PAYMENT_DETAILS,
       typedSearchAttributes: [
         ...attributesOf(merchantId, id),
         { key: SEARCH_ATTRIBUTES.operator, value: operator },
-        { key: SEARCH_ATTRIBUTES.waitsFor, value: waitsFor(work) },
+        { key: SEARCH_ATTRIBUTES.state, value: work.state },
+        ...(party === null ? [] : [{ key: SEARCH_ATTRIBUTES.waitsFor, value: party }]),
       ],
     },
   };
@@ -103,6 +115,7 @@ function deliveryStart(work: DeliveryWork, options: StartOptions): WorkflowStart
       // Its attempts inherit the key: when more are due than can be sent at once, the endpoints take turns.
       priority: { fairnessKey: endpointId },
       staticSummary: `delivery ${id} to ${endpointId}`,
+      staticDetails: DELIVERY_DETAILS,
       typedSearchAttributes: [
         ...attributesOf(merchantId, id),
         { key: SEARCH_ATTRIBUTES.endpointId, value: endpointId },
@@ -132,11 +145,6 @@ function isRecheck({ kind, state }: PaymentWork): boolean {
   // A reversal's workflow is named by the reversal's own id, which no other payment can take.
   if (kind === 'reversal' || !isFinal(state)) return false;
   return kind === 'collection' || !NEVER_RELEASED.includes(state);
-}
-
-function waitsFor(work: PaymentWork): 'payer' | 'approver' | 'operator' {
-  if (isRecheck(work) || (work.kind === 'reversal' && work.state !== 'queued')) return 'operator';
-  return work.kind === 'collection' ? 'payer' : 'approver';
 }
 
 function attributesOf(merchantId: MerchantId, id: string) {

@@ -1,7 +1,7 @@
 // What the recorded histories hold: ids, codes and durations, field by field. A field or a form that is not listed here is refused.
 import assert from 'node:assert/strict';
 import { phoneFor } from '../support/payments.ts';
-import { recordedHistories } from './recorded-histories.ts';
+import { recordedHistories, VERSIONS } from './recorded-histories.ts';
 
 type Leaf = { readonly path: string; readonly value: string | number | boolean };
 
@@ -22,7 +22,7 @@ const SUMMARY = /^[A-Za-z ,:’']+$/;
 const RECEIPT = /(^|\.)operatorReceipt$/;
 const RECEIPT_FORM = /^[A-Za-z0-9-]{6,64}$/;
 /** Numbers that are moments, durations and counts, by the end of their field's name. */
-const COUNTED = /(Ms|Count|approvals|approvalsRequired|rechecked|withNews|withoutStatus|purged)$/;
+const COUNTED = /(Ms|Count|version|approvals|approvalsRequired|rechecked|withNews|withoutStatus|purged)$/;
 /** What the SDK notes of a local activity (its name, its number, when it ran), and Temporal of a run by a schedule. */
 const OF_THE_SDK = /details\.data\.payloads$|\.TemporalScheduled\w+$/;
 /** The digest of an idempotency key; histories of before have the tests' own keys, which are UUIDs. */
@@ -63,8 +63,23 @@ function isAllowed({ path, value }: Leaf): boolean {
   return FORMS.some((form) => form.test(value));
 }
 
+const ofVersion = (version: number) =>
+  recordedHistories(version).map((history) => ({ ...history, name: `${history.name} (version ${version})` }));
+
+/** What a person sees as one line of the event history. */
+const SUMMARIZED = ['TIMER_STARTED', 'ACTIVITY_TASK_SCHEDULED', 'MARKER_RECORDED', 'WORKFLOW_EXECUTION_STARTED'];
+
 describe('a recorded history', () => {
   for (const { name, events } of recordedHistories()) {
+    it(`of ${name} has a summary of its run, and of every timer and activity`, () => {
+      const without = events
+        .filter(({ eventType }) => SUMMARIZED.some((type) => eventType === `EVENT_TYPE_${type}`))
+        .filter((event) => !payloadsOf(event).some(({ name: field }) => field === 'userMetadata.summary'));
+      assert.deepEqual(without, []);
+    });
+  }
+
+  for (const { name, events } of VERSIONS.flatMap(ofVersion)) {
     it(`of ${name} carries ids and codes only`, () => {
       const refused: string[] = [];
       for (const event of events) {

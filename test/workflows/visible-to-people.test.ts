@@ -1,7 +1,9 @@
 // What a person finds in the Temporal UI: enough to know who must act, and nothing secret or personal.
 import assert from 'node:assert/strict';
-import type { WorkflowHandle } from '@temporalio/client';
+import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
+import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually } from '../support/test-environment.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
@@ -41,17 +43,18 @@ describe('a payment in the Temporal UI', () => {
     await eventually(`${query} to find the payment`, async () => (await foundBy(query)).includes(payment.workflowId));
   }
 
-  it('is found by its id, its merchant, its operator and whom it waits for while it is pending', async () => {
+  it('is found by its id, its merchant, its operator, its state and whom it waits for while it is pending', async () => {
     await untilState(testEnv, payment, 'prompted');
     await untilFoundBy(
       `MalipoResourceId = '${payment.id}' AND MalipoMerchantId = '${payment.merchant.id}' ` +
-        `AND MalipoOperator = 'mtn-momo' AND MalipoWaitsFor = 'payer'`,
+        `AND MalipoOperator = 'mtn-momo' AND MalipoState = 'prompted' AND MalipoWaitsFor = 'payer'`,
     );
   });
 
-  it('has a summary that names the payment and the operator', async () => {
+  it('has a summary that names the payment and the operator, and details on what may be done by hand', async () => {
     const description = await (await handleOf(payment)).describe();
     assert.equal(await description.staticSummary(), `collection ${payment.id} at mtn-momo`);
+    assert.match((await description.staticDetails()) ?? '', /started again from it, and a signal moves no money/);
   });
 
   it('has details that say that the payer must act, and until when', async () => {
@@ -62,14 +65,17 @@ describe('a payment in the Temporal UI', () => {
 
   it('is found as waiting for the operator when its outcome is overdue, and its details say so', async () => {
     await untilState(testEnv, payment, 'reconciling');
-    await untilFoundBy(`MalipoResourceId = '${payment.id}' AND MalipoWaitsFor = 'operator'`);
+    await untilFoundBy(
+      `MalipoResourceId = '${payment.id}' AND MalipoState = 'reconciling' AND MalipoWaitsFor = 'operator'`,
+    );
     assert.match(await currentDetails(), /Waiting for the \*\*operator\*\*: the outcome is overdue/);
   });
 
-  it('shows its final state', async () => {
+  it('shows its final state, and that nobody has to act', async () => {
     await untilState(testEnv, payment, 'succeeded');
     assert.equal(await (await handleOf(payment)).result(), 'succeeded');
-    assert.equal(await currentDetails(), 'Final: succeeded.');
+    assert.equal(await currentDetails(), 'Final: succeeded. Nobody has to act.');
+    await untilFoundBy(`MalipoResourceId = '${payment.id}' AND MalipoState = 'succeeded' AND MalipoWaitsFor IS NULL`);
   });
 
   it('has no phone, amount, text of the merchant or secret in its history, its id, its search attributes, memo and summary', async () => {
@@ -98,6 +104,33 @@ describe('a payment in the Temporal UI', () => {
     };
     for (const [name, value] of Object.entries(forbidden))
       assert.ok(!text.includes(value), `the history holds: ${name}`);
+  });
+});
+
+describe('a delivery in the Temporal UI', () => {
+  const testEnv = useTestEnvironment({ environment: { MALIPO_DELIVERY_SCHEDULE_MS: '0,50,50' } });
+
+  it('has failed when it is dead-lettered, and says who can replay it', async () => {
+    const { merchant, receiver } = testEnv;
+    receiver.answerWith(merchant.id, (_, response) => response.writeHead(500).end());
+    await pay(testEnv, '010');
+    const { id } = await untilDelivery(testEnv, merchant, 'dead_lettered');
+    const handle = (await temporalClient()).workflow.getHandle(deliveryWorkflowId(id));
+    await assert.rejects(handle.result(), (error: WorkflowFailedError) => {
+      assert.match(String(error.cause?.message), /^dead-lettered: the endpoint accepted no attempt/);
+      return true;
+    });
+    assert.equal((await handle.describe()).status.name, 'FAILED');
+  });
+
+  it('has completed when a later attempt is accepted', async () => {
+    const merchant = await testEnv.addMerchant();
+    testEnv.receiver.answerWith(merchant.id, ({ headers }, response) => {
+      response.writeHead(headers['malipo-attempt'] === '1' ? 500 : 200).end();
+    });
+    await pay(testEnv, '010', { merchant });
+    const { id } = await untilDelivery(testEnv, merchant, 'delivered');
+    assert.equal(await (await temporalClient()).workflow.getHandle(deliveryWorkflowId(id)).result(), 'delivered');
   });
 });
 
