@@ -35,7 +35,7 @@ import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
 import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import { coverageOf, OPERATORS, type OperatorId, type Coverage } from '../domain/payments/operator-catalogue.ts';
+import { coverageOf, OPERATOR_IDS, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { apiSettingsOf } from './api-settings.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
@@ -89,7 +89,6 @@ const TICK_MS = 1000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
-const OPERATOR_IDS = Object.keys(OPERATORS) as OperatorId[];
 
 /**
  * Starts the roles that the configuration names, as soon as the database says that it is of this environment. Works while

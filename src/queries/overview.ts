@@ -6,7 +6,7 @@ import { countPayments, findSpans, listTotals } from '../db/payments/totals.ts';
 import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { holdsOneOf, type Person } from '../domain/accounts/member.ts';
 import type { MerchantId } from '../domain/ids.ts';
-import { OPERATORS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import {
   mergeTotals,
   operatorHealth,
@@ -103,11 +103,11 @@ async function operatorsOf(db: Queryable, merchantId: MerchantId, at: Date): Pro
   const to = new Date(quarterOf(at).getTime() + QUARTER_MS);
   const since = (ms: number) => listTotals(db, merchantId, { from: quarterOf(new Date(at.getTime() - ms)), to });
   const [lastDay, lastHour] = [await since(24 * HOUR_MS), await since(HOUR_MS)];
-  return Object.keys(OPERATORS).map((operator) => {
+  return OPERATOR_IDS.map((operator) => {
     const isOwn = (total: PaymentTotal) => (total.operator as string) === operator;
     const own = lastDay.filter(isOwn);
     return {
-      operator: operator as OperatorId,
+      operator,
       collectionSuccessRate: successRate(own, 'collection'),
       payoutSuccessRate: successRate(own, 'payout'),
       health: operatorHealth(lastHour.filter(isOwn)),

@@ -195,6 +195,11 @@ describe('with more than a hundred thousand rows', function () {
       (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'reference_prefix' }, 'SAL-1'),
     ],
     [
+      'an operator receipt',
+      /payouts_one_per_receipt/,
+      (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'operator_receipt' }, '10480123456'),
+    ],
+    [
       'an idempotency key',
       /collections_list_by_idempotency_key/,
       (explaining) => findHits(explaining, merchantId, { kind: 'collection', foundBy: 'idempotency_key' }, 'order'),

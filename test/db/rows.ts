@@ -78,6 +78,7 @@ export function newCollection(merchantId: MerchantId, fields: Partial<Collection
     metadata: {},
     failureCode: null,
     amountReversedMinor: 0n,
+    operatorReceipt: null,
     createdBy: null,
     apiKeyId: null,
     createdAt,

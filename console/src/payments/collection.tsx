@@ -19,6 +19,7 @@ import {
   additionalFields,
   eventsField,
   idFields,
+  receiptField,
   originFields,
   outcomeFields,
   requestFields,
@@ -64,6 +65,7 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
         ...(collection.checkout_id === null
           ? []
           : [['Checkout', <ObjectLink key="checkout" id={collection.checkout_id} />] as const]),
+        receiptField(collection),
         ...idFields(collection),
         eventsField(collection.id),
         ...workflowFields(collection),

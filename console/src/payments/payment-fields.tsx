@@ -78,6 +78,12 @@ export function originFields({ api_key, idempotency_key }: Payment): Field[] {
   ];
 }
 
+/** Which the operator's statements, and the message on the payer's phone, have. */
+export function receiptField({ operator_receipt }: Payment): Field {
+  if (operator_receipt === null) return ['Operator’s receipt', '–'];
+  return ['Operator’s receipt', <CopyText key="receipt" text={operator_receipt} what="operator’s receipt" />];
+}
+
 export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'operator_reference'>): Field[] {
   return [
     ['Operator’s reference', <CopyText key="operator" text={operator_reference} what="operator’s reference" />],

@@ -45,13 +45,13 @@ export async function recordCollectionChange(
     before.version,
     after.state,
     after.failureCode,
-    change.operatorReceipt,
+    after.operatorReceipt,
     after.promptExpiresAt,
     change.checkDueAt,
     after.amountReversedMinor,
     change.requiresNotSent,
     requiresOneTry,
   ];
-  const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
+  const rows = await withOwnReceipt(after.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;
 }

@@ -94,7 +94,7 @@ export async function recordPayoutChange(
     before.version,
     after.state,
     after.failureCode,
-    change.operatorReceipt,
+    after.operatorReceipt,
     change.checkDueAt,
     after.amountReversedMinor,
     after.decidedBy,
@@ -108,6 +108,6 @@ export async function recordPayoutChange(
     after.requestAttestation,
     requiresOneTry,
   ];
-  const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
+  const rows = await withOwnReceipt(after.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;
 }

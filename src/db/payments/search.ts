@@ -1,5 +1,6 @@
 // Finds objects of a merchant by what people have in hand: an id, a reference or its beginning, a phone, a key.
 import type { MerchantId } from '../../domain/ids.ts';
+import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { FoundBy, HitKind, SearchHit } from '../../domain/payments/search.ts';
 import { statement, type Queryable, type Statement } from '../database.ts';
 
@@ -16,6 +17,8 @@ const NEWEST = `ORDER BY id DESC LIMIT ${MOST}`;
 const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
   id: 'id = $2',
   operator_reference: 'operator_reference = $2::uuid',
+  // As the index has them: some payments of before share a receipt, and are found by everything else.
+  operator_receipt: `operator = ANY('{${OPERATOR_IDS.join(',')}}') AND operator_receipt = $2 AND NOT receipt_shared`,
   idempotency_key: `idempotency_key = $2 ${NEWEST}`,
   reference: `reference = $2 ${NEWEST}`,
   phone: `phone = $2 ${NEWEST}`,

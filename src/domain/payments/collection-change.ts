@@ -12,7 +12,6 @@ export type CollectionChange = {
   readonly before: Collection;
   readonly after: Collection;
   /** Known once the collection is paid. */
-  readonly operatorReceipt: string | null;
   /** Whether the change may be written only while no try to send it is recorded. */
   readonly requiresNotSent: boolean;
   /** When the collection is checked; null when nothing more is awaited. */
@@ -36,6 +35,7 @@ export function changeCollection(
     version: before.version + 1,
     failureCode: failureOf(input),
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
+    operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : before.operatorReceipt,
     updatedAt: at,
     // What was prompted was sent; when, an older version did not record. The database adds the same.
     sendBegunAt: isPrompted ? (before.sendBegunAt ?? before.createdAt) : before.sendBegunAt,
@@ -44,7 +44,6 @@ export function changeCollection(
   return {
     before,
     after: changed,
-    operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
     requiresNotSent: input.kind === 'never_sent',
     checkDueAt: checkDueAt(changed, clocks),
   };

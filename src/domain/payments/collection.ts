@@ -70,6 +70,8 @@ export type Collection = {
   readonly metadata: Readonly<Record<string, string>>;
   readonly failureCode: FailureCode | null;
   readonly amountReversedMinor: bigint;
+  /** The operator's own number of the payment that it paid; null until it has paid. */
+  readonly operatorReceipt: string | null;
   /** The person who requested it in a session; null: it was created with a key, or before that was recorded. */
   readonly createdBy: UserId | null;
   /** The key that it was created with; null: none, or it was created before that was recorded. */

@@ -89,6 +89,8 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
   'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS, notFoundsNeeded: 3 },
 };
 
+export const OPERATOR_IDS = Object.keys(OPERATORS) as [OperatorId, ...OperatorId[]];
+
 /** The countries in which a deployment reaches each operator. */
 export type Coverage = Readonly<Record<OperatorId, readonly string[]>>;
 

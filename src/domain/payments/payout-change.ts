@@ -17,7 +17,6 @@ export type PayoutChange = {
   readonly before: Payout;
   readonly after: Payout;
   /** Known once the payout is paid. */
-  readonly operatorReceipt: string | null;
   /** What made it fail; null unless it failed. */
   readonly failedBy: FailureCause | null;
   /** Whether the change may be written only while no acceptance by the operator is recorded. */
@@ -44,6 +43,7 @@ export function changePayout(
     version: before.version + 1,
     failureCode: failureOf(input),
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
+    operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : before.operatorReceipt,
     decidedBy: 'by' in input ? input.by : before.decidedBy,
     rejectionReason: 'reason' in input ? input.reason : before.rejectionReason,
     sendDeadlineAt: 'sendDeadlineAt' in input ? input.sendDeadlineAt : before.sendDeadlineAt,
@@ -53,7 +53,6 @@ export function changePayout(
   return {
     before,
     after,
-    operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
     failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',
     requiresNotSent: input.kind === 'never_sent',

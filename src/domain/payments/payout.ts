@@ -67,6 +67,8 @@ export type Payout = {
   readonly metadata: Readonly<Record<string, string>>;
   readonly failureCode: FailureCode | null;
   readonly amountReversedMinor: bigint;
+  /** The operator's own number of the payment that it paid; null until it has paid. */
+  readonly operatorReceipt: string | null;
   /** The maker: the person who requested it, or who created the API key that did. Never one of its approvers. */
   readonly createdBy: UserId;
   readonly apiKeyId: ApiKeyId | null;

@@ -29,6 +29,7 @@ export type HitKind = (typeof HIT_KINDS)[number];
 export const FOUND_BY = [
   'id',
   'operator_reference',
+  'operator_receipt',
   'idempotency_key',
   'reference',
   'phone',

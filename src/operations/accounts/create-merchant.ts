@@ -8,7 +8,7 @@ import { newId, type MerchantId } from '../../domain/ids.ts';
 import { INVITATION_LIFE_MS } from '../../domain/accounts/member.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { Currency } from '../../domain/money.ts';
-import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 
 export type CreateMerchant = {
   readonly name: string;
@@ -27,7 +27,7 @@ export async function createMerchant(db: Database, input: CreateMerchant): Promi
   const id = newId('mer', at.getTime());
   await db.withTransaction(async (tx) => {
     await insertMerchant(tx, { id, name, currency, createdAt: at });
-    for (const operator of Object.keys(OPERATORS)) await ensureOperatorAccount(tx, operator, currency);
+    for (const operator of OPERATOR_IDS) await ensureOperatorAccount(tx, operator, currency);
     if (invited) await inviteOwners(tx, id, invited, at);
   });
   return id;

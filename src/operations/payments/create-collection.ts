@@ -124,6 +124,7 @@ function newCollection(input: CreateCollection, { clocks, coverage }: PaymentCon
     metadata: request.metadata,
     failureCode: null,
     amountReversedMinor: 0n,
+    operatorReceipt: null,
     createdBy: input.by?.person.userId ?? null,
     apiKeyId: input.apiKeyId ?? null,
     createdAt: at,

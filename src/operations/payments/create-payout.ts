@@ -140,6 +140,7 @@ function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext)
     metadata: request.metadata,
     failureCode: null,
     amountReversedMinor: 0n,
+    operatorReceipt: null,
     createdBy: input.createdBy,
     apiKeyId: input.apiKeyId,
     approvalsRequired: approvalsRequired(policy, request.amountMinor),

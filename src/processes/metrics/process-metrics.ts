@@ -2,14 +2,13 @@
 import { STATUS_CODES } from 'node:http';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { REQUEST_METHODS, type MeasuredRequest } from '../../api/middleware/measure.ts';
-import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { PoolWatch } from '../../db/watched-pool.ts';
 import type { Attempt } from '../../domain/webhooks/delivery.ts';
 import { OPERATOR_CALLS, OPERATOR_RESULTS, type MeasuredCall } from './measured-operator.ts';
 import { OTHER, type MetricDescription } from './metric-description.ts';
 
 export const ROLE_NAMES = ['api', 'worker', 'dispatcher'] as const;
-const OPERATOR_IDS = Object.keys(OPERATORS);
 /** By the class of the status, because a receiver may answer any number. */
 export const ATTEMPT_RESULTS = ['1xx', '2xx', '3xx', '4xx', '5xx', OTHER, 'no_answer'] as const;
 

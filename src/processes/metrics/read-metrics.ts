@@ -1,6 +1,6 @@
 // The metrics that are read from the database: the same in every process, whatever its roles.
 import { DISCREPANCY_KINDS } from '../../domain/payments/discrepancy.ts';
-import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import { COLLECTION_STATES } from '../../domain/payments/collection.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment.ts';
 import { PAYOUT_STATES } from '../../domain/payments/payout.ts';
@@ -20,7 +20,6 @@ export type Sample = { readonly labels: Labels; readonly value: number; readonly
 
 export type ReadMetric = MetricDescription & { readonly read: (figures: ServiceFigures) => readonly Sample[] };
 
-const OPERATOR_IDS = Object.keys(OPERATORS);
 const PAYMENT_STATES = [...new Set<string>([...COLLECTION_STATES, ...PAYOUT_STATES, ...REVERSAL_STATES])];
 const PAYMENT = { kind: PAYMENT_KINDS, operator: OPERATOR_IDS, state: PAYMENT_STATES };
 const UP_TO = `; counted up to ${COUNTED_UP_TO} of each`;

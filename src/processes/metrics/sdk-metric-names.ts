@@ -1,5 +1,5 @@
 // The metrics of the Temporal SDK that are shown, and the values that their labels may have. All others are left out.
-import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import { OTHER, type MetricDescription } from './metric-description.ts';
 import type { DeliveryActivities } from '../../../activities/delivery.ts';
 import type { PaymentActivities } from '../../../activities/payment.ts';
@@ -35,7 +35,7 @@ const IS_ACTIVITY: Readonly<Record<ActivityName, true>> = {
 };
 
 /** A queue is named without its prefix. A worker's own sticky queue has a random name and is `other`. */
-export const QUEUE_NAMES: readonly string[] = [...Object.keys(OPERATORS), 'deliveries', 'reconciliation'];
+export const QUEUE_NAMES: readonly string[] = [...OPERATOR_IDS, 'deliveries', 'reconciliation'];
 
 const WORKFLOW_TYPES = [
   COLLECTION_WORKFLOW,

@@ -20,6 +20,7 @@ const PAYMENTS: readonly HitKind[] = ['collection', 'payout'];
 const KINDS_FOUND_BY: Readonly<Record<FoundBy, readonly HitKind[]>> = {
   id: [],
   operator_reference: [...PAYMENTS, 'reversal'],
+  operator_receipt: PAYMENTS,
   idempotency_key: PAYMENTS,
   reference: [...PAYMENTS, 'checkout'],
   phone: PAYMENTS,
@@ -61,6 +62,8 @@ function textFor(foundBy: FoundBy, text: string): string | null {
       return null;
     case 'operator_reference':
       return UUID.test(text) ? text.toLowerCase() : null;
+    case 'operator_receipt':
+      return /^[\w.-]{1,64}$/.test(text) ? text : null;
     case 'idempotency_key':
       return /^[\x21-\x7e]{1,255}$/.test(text) ? text : null;
     case 'phone': {

@@ -70,6 +70,19 @@ describe('the search of the console', () => {
     assert.deepEqual(await find(refund.operatorReference.toUpperCase()), [[refund.id, 'operator_reference']]);
   });
 
+  it('finds a payment by the operator’s receipt, of this merchant alone', async () => {
+    const { rows } = await testEnv.db.pool.query<{ receipt: string }>(
+      'SELECT operator_receipt AS receipt FROM collections WHERE id = $1',
+      [collection.id],
+    );
+    const { receipt } = rows[0]!;
+    assert.deepEqual(await find(receipt), [[collection.id, 'operator_receipt']]);
+    const stranger = await testEnv.addMerchant();
+    const outsider = await logIn(testEnv, await addPerson(testEnv, stranger.id, ['viewer']));
+    const { json } = await outsider.call('GET', `/v1/console/search?q=${receipt}`);
+    assert.deepEqual(json['data'], []);
+  });
+
   it('finds every kind of object by its id', async () => {
     const { rows } = await testEnv.db.pool.query<{ id: string }>(
       `SELECT id FROM (SELECT max(id) AS id, merchant_id FROM events GROUP BY 2

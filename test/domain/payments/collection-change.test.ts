@@ -58,8 +58,8 @@ describe('a transition input of a collection', () => {
           sendBegunAt: to === 'prompted' ? before.createdAt : null,
           promptExpiresAt: to === 'prompted' ? inMs(1000) : null,
           amountReversedMinor: to === 'reversed' ? before.amountMinor : 0n,
+          operatorReceipt: input.kind === 'paid' ? '42' : null,
         });
-        assert.equal(change.operatorReceipt, input.kind === 'paid' ? '42' : null);
       });
     }
   }

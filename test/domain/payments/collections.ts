@@ -22,6 +22,7 @@ export function collectionWith(fields: Partial<Collection> = {}): Collection {
     metadata: {},
     failureCode: null,
     amountReversedMinor: 0n,
+    operatorReceipt: null,
     createdAt: AT,
     updatedAt: AT,
     createdBy: null,

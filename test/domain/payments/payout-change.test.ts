@@ -31,7 +31,7 @@ const INPUTS: readonly (readonly [PayoutTransitionInput, Partial<Payout>])[] = [
   [{ kind: 'cancelled', by: PERSON }, { decidedBy: PERSON }],
   [{ kind: 'approval_expired' }, {}],
   [{ kind: 'outcome_unknown' }, {}],
-  [{ kind: 'paid', operatorReceipt: '42' }, {}],
+  [{ kind: 'paid', operatorReceipt: '42' }, { operatorReceipt: '42' }],
   [{ kind: 'declined', failureCode: 'payer_not_found' }, { failureCode: 'payer_not_found' }],
   [{ kind: 'never_sent' }, { failureCode: 'service_unavailable' }],
   [{ kind: 'never_accepted', queriedAtMs: 1 }, { failureCode: 'operator_unavailable' }],
@@ -60,7 +60,6 @@ describe('a transition input of a payout', () => {
           ...written,
         });
         assert.equal(change.failedBy, to === 'failed' ? input.kind : null);
-        assert.equal(change.operatorReceipt, input.kind === 'paid' ? '42' : null);
         const isPending = to === 'released' || to === 'reconciling';
         // The operator may still turn out to have paid what it did not know, and may return what it paid.
         const whenFinal = { never_accepted: LATE_AFTER_MS, paid: RETURN_AFTER_MS }[input.kind as string] ?? null;

@@ -21,6 +21,7 @@ export function payoutWith(fields: Partial<Payout> = {}): Payout {
     metadata: {},
     failureCode: null,
     amountReversedMinor: 0n,
+    operatorReceipt: null,
     createdBy: newId('usr'),
     apiKeyId: null,
     approvalsRequired: 1,

@@ -1,7 +1,7 @@
 // Operators' callbacks: stored as they came, and a reason to query the status. They never move money by themselves.
 import { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
-import { OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS, OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import { recordOperatorCallback } from '../../../operations/payments/record-operator-callback.ts';
 import { clientAddress } from '../../client-address.ts';
 import type { ApiDeps, ApiMiddleware } from '../../context.ts';
@@ -23,7 +23,7 @@ const BODIES: Readonly<Record<OperatorId, z.ZodType>> = {
 
 /** Operators differ in the method they call with, and some change it, so both methods do the same. */
 export function operatorCallbackRoutes(deps: ApiDeps): Route[] {
-  return (Object.keys(OPERATORS) as OperatorId[]).flatMap((operator) =>
+  return OPERATOR_IDS.flatMap((operator) =>
     (['post', 'put'] as const).map((method) => callbackRoute(method, operator, deps)),
   );
 }

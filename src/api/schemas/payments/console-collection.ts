@@ -20,12 +20,13 @@ import {
   orderedPageQuery,
   several,
 } from './console-list.ts';
-import { shownIdempotencyKey, workflowUrl } from './payment.ts';
+import { shownIdempotencyKey, shownReceipt, workflowUrl } from './payment.ts';
 import { timelineSchema } from './timeline.ts';
 
 const consoleCollectionFields = {
   ...collectionSchema.shape,
   idempotency_key: shownIdempotencyKey,
+  operator_receipt: shownReceipt,
   created_by: knownPerson
     .nullable()
     .meta({ description: 'Who requested it in a session. Null: nobody, a key did, or a payer at a checkout.' }),
@@ -71,6 +72,7 @@ export function consoleCollectionObject({ collection, createdBy, apiKey, checkou
   return {
     ...collectionObject(collection),
     idempotency_key: collection.idempotencyKey,
+    operator_receipt: collection.operatorReceipt,
     created_by: createdBy,
     api_key: apiKey,
     checkout_id: checkoutId,

@@ -17,7 +17,7 @@ import {
   orderedPageQuery,
   several,
 } from './console-list.ts';
-import { approvalState, shownAmount, shownIdempotencyKey, shownPhone, workflowUrl } from './payment.ts';
+import { approvalState, shownAmount, shownIdempotencyKey, shownPhone, shownReceipt, workflowUrl } from './payment.ts';
 import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } from './decision.ts';
 import { payoutSchema, payoutState } from './payout.ts';
 import { timelineSchema } from './timeline.ts';
@@ -81,6 +81,7 @@ const judgementSchema = z
 const consolePayoutFields = {
   ...payoutSchema.shape,
   idempotency_key: shownIdempotencyKey,
+  operator_receipt: shownReceipt,
   created_by: knownPerson.meta({ description: 'The person who asked, or who made the key that asked.' }),
   api_key: knownKey.nullable().meta({ description: 'The key that asked, if one did.' }),
   approvals: namedApprovals,
@@ -133,6 +134,7 @@ export function consolePayoutObject(named: NamedPayout) {
   return {
     ...payoutObject(payout),
     idempotency_key: payout.idempotencyKey,
+    operator_receipt: payout.operatorReceipt,
     created_by: createdBy,
     api_key: apiKey,
     approvals: approvals.map(namedApprovalObject),

@@ -28,7 +28,7 @@ const PAYMENT_COLUMNS = [
     'phone',
     'reference',
   ],
-  ...['description', 'failure_code', 'operator_reference', 'idempotency_key'],
+  ...['description', 'failure_code', 'operator_reference', 'operator_receipt', 'idempotency_key'],
 ];
 export const COLLECTION_COLUMNS = PAYMENT_COLUMNS;
 export const PAYOUT_COLUMNS = [
@@ -78,6 +78,7 @@ function paymentCells(payment: Collection | Payout): readonly Cell[] {
     { text: payment.description },
     payment.failureCode,
     payment.operatorReference,
+    payment.operatorReceipt,
     { text: payment.idempotencyKey },
   ];
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { APPROVAL_STATES, type ApprovalState } from '../../../domain/payments/approval.ts';
 import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
 import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
-import { OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS } from '../../../domain/payments/operator-catalogue.ts';
 import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
 import { amount, idOf, metadata, phone, printable, time } from '../primitives.ts';
@@ -64,6 +64,11 @@ export const workflowUrl = z.url().nullable().meta({
   description: 'Its workflow in the Temporal UI: for developers and admins, in a test environment that has one.',
 });
 
+export const shownReceipt = z.string().nullable().meta({
+  example: '10480123456',
+  description: 'The operator’s own number of the payment, which its statements have. Null: it has not paid.',
+});
+
 export const shownIdempotencyKey = z.string().meta({ example: 'order-1042' });
 
 /** Of payouts and refunds. */
@@ -86,7 +91,7 @@ export function wantedStates<State>(
   if (state === undefined) return ofApproval;
   return ofApproval === null || ofApproval.includes(state) ? [state] : [];
 }
-export const operator = z.enum(Object.keys(OPERATORS) as [OperatorId, ...OperatorId[]]);
+export const operator = z.enum(OPERATOR_IDS);
 export const failure = z
   .strictObject({
     code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]),

@@ -8,7 +8,7 @@ export const searchSchema = z.strictObject({
   q: printable('q', 255).meta({
     description:
       'An id of any kind, a reference or its beginning, a phone number, an idempotency key, or what the operator knows a ' +
-      'payment by.',
+      'payment by: our reference there, or its own receipt.',
     example: 'INV-1042',
   }),
 });
