@@ -111,6 +111,7 @@ async function startDevelopmentServer(): Promise<TemporalServer> {
     binary: await temporalBinary(),
     host: '127.0.0.1',
     port: await freePort(),
+    uiPort: await freePort(),
     namespaces: [NAMESPACE],
     logFile: join(runFolder(), 'temporal.log'),
   });
