@@ -22,6 +22,7 @@ import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
+import type { PaymentId } from '../domain/payments/payment.ts';
 import type { PaymentWork } from '../domain/work.ts';
 
 /** Who acts: an API key, which stands for the person who created it, or a person in a session. */
@@ -45,6 +46,10 @@ export type ApiState = {
   /** When the caller's key was verified, by `performance.now()`. */
   keyVerifiedAtMs?: number;
   session?: Session;
+  /** The payment that the request was about, where neither path nor response names it. */
+  paymentId?: PaymentId;
+  /** What became a response with 5xx. */
+  failure?: unknown;
   /** The key of a merchant that came with the request, good or not. */
   knownKey?: { readonly apiKeyId: ApiKeyId; readonly merchantId: MerchantId };
 };

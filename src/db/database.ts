@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 import { WatchedPool, type PoolWatch } from './watched-pool.ts';
+import type { StateChange } from '../domain/payments/state-change.ts';
 import type { RowAttestor } from '../security/row-attestation.ts';
 import { connectionTo } from './session-settings.ts';
 
@@ -20,6 +21,8 @@ export type Queryable = {
   run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
   /** Attests and verifies the rows that say who may do what (`attested-rows.ts`). */
   readonly attestor: RowAttestor;
+  /** Passes on that a payment came into a state, once that is committed; in a transaction that is rolled back, never. */
+  announce(change: StateChange): void;
 };
 
 /** The first row that the statement returns, or null. */
@@ -32,9 +35,9 @@ export async function findOne<Row extends object>(
   return row ?? null;
 }
 
-declare const inTransaction: unique symbol;
-/** An open transaction. Functions that must be atomic with others take this type. */
-export type Tx = Queryable & { readonly [inTransaction]: true };
+const announced = Symbol('announced');
+/** An open transaction, with what is announced once it is committed. Functions that must be atomic with others take this type. */
+export type Tx = Queryable & { readonly [announced]: StateChange[] };
 
 const BEGIN_PART = statement('savepoint_begin', 'SAVEPOINT part');
 const KEEP_PART = statement('savepoint_keep', 'RELEASE SAVEPOINT part');
@@ -43,12 +46,14 @@ const UNDO_PART = statement('savepoint_undo', 'ROLLBACK TO SAVEPOINT part');
 /** Runs `work` as a part of the transaction: when it throws, its writes are undone and the rest of the transaction stays. */
 export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
   await tx.run(BEGIN_PART, []);
+  const before = tx[announced].length;
   try {
     const result = await work();
     await tx.run(KEEP_PART, []);
     return result;
   } catch (error) {
     await tx.run(UNDO_PART, []);
+    tx[announced].length = before;
     throw error;
   }
 }
@@ -86,6 +91,8 @@ export type DatabaseOptions = {
   readonly attestor?: RowAttestor;
   /** Called after every wait for a connection. */
   readonly watch?: PoolWatch;
+  /** Called with every committed change of a payment's state. It must not throw. */
+  readonly onStateChange?: (change: StateChange) => void;
 };
 
 function lacksKey(): never {
@@ -127,13 +134,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', options.onIdleError);
   pool.on('connect', watchForLoss);
-  const { attestor = KEYLESS } = options;
+  const { attestor = KEYLESS, onStateChange: announce = () => undefined } = options;
+  const own = { attestor, announce };
   return {
     pool,
-    attestor,
+    ...own,
     run: (query, values) => retrying(() => runOn(pool, query, values)),
-    withTransaction: (work) => withTransaction(pool, attestor, work),
-    withLongReads: (limits, work) => withLongReads(pool, attestor, limits, work),
+    withTransaction: (work) => withTransaction(pool, own, work),
+    withLongReads: (limits, work) => withLongReads(pool, own, limits, work),
     close: () => pool.end(),
   };
 }
@@ -184,18 +192,33 @@ function keyOf(column: string): string {
 
 async function withTransaction<Result>(
   pool: Pool,
-  attestor: RowAttestor,
+  { attestor, announce }: Pick<Queryable, 'attestor' | 'announce'>,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  return retrying(() =>
-    tryTransaction(pool, async (client) => {
+  return retrying(async () => {
+    const changes: StateChange[] = [];
+    const result = await tryTransaction(pool, async (client) => {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
       return work({
         attestor,
-        run: (query: Statement, values: readonly unknown[]) => runOn(client, query, values),
-      } as Tx);
-    }),
-  );
+        announce: (change) => void changes.push(change),
+        [announced]: changes,
+        run: (query, values) => runOn(client, query, values),
+      });
+    });
+    changes.forEach(announce);
+    return result;
+  });
+}
+
+/** The same transaction, whose changes are announced as those of this request. */
+export function asRequested(tx: Tx, requestId: string): Tx {
+  return {
+    ...tx,
+    announce: (change) => {
+      tx.announce({ ...change, byRequestId: requestId });
+    },
+  };
 }
 
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -211,7 +234,7 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
 
 async function withLongReads<Result>(
   pool: Pool,
-  attestor: RowAttestor,
+  own: Pick<Queryable, 'attestor' | 'announce'>,
   { statementTimeoutMs, atOneMoment = false, signal }: LongReadLimits,
   work: (db: Queryable) => Promise<Result>,
 ): Promise<Result> {
@@ -229,7 +252,7 @@ async function withLongReads<Result>(
     try {
       const limits = { query_timeout: statementTimeoutMs + SILENCE_MARGIN_MS };
       return await work({
-        attestor,
+        ...own,
         run: (query, values) => {
           signal?.throwIfAborted();
           return runOn(client, query, values, limits);

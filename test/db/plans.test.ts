@@ -51,6 +51,7 @@ describe('with more than a hundred thousand rows', function () {
     const plans: string[] = [];
     await work({
       attestor: db.attestor,
+      announce: () => undefined,
       async run({ text }, values) {
         const { rows } = await (isForAny
           ? db.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${text}`)

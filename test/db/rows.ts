@@ -81,6 +81,7 @@ export function newCollection(merchantId: MerchantId, fields: Partial<Collection
     operatorReceipt: null,
     createdBy: null,
     apiKeyId: null,
+    requestId: null,
     createdAt,
     updatedAt: createdAt,
     promptDeadlineAt: new Date(createdAt.getTime() + 300_000),

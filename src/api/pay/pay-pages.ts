@@ -1,5 +1,6 @@
 // The hosted checkout under /pay: its pages for payers, without any script that they need.
 import { DomainError } from '../../domain/errors.ts';
+import type { CollectionId } from '../../domain/ids.ts';
 import { attemptKey, AttemptRefused, stageOf, type Checkout } from '../../domain/payments/checkout.ts';
 import { readPayerPhone } from '../../domain/payments/payer-phone.ts';
 import {
@@ -165,7 +166,9 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     return;
   }
   try {
-    await makeAttempt(deps, found, { attempt, phone, address: addressOf(ctx) });
+    const { requestId } = ctx.state;
+    const made = await makeAttempt(deps, found, { attempt, phone, address: addressOf(ctx), requestId });
+    if (made) ctx.state.paymentId = made;
     redirect(ctx, attemptPath(found.checkout, attempt, spoken));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -199,13 +202,19 @@ async function phoneOf(
   return read.kind === 'phone' ? read.digits : null;
 }
 
-type NewAttempt = { readonly attempt: AttemptCode; readonly phone: string; readonly address: string | null };
+type NewAttempt = {
+  readonly attempt: AttemptCode;
+  readonly phone: string;
+  readonly address: string | null;
+  readonly requestId: string;
+};
 
+/** The collection that the attempt made; null: another post of the form had made it. */
 async function makeAttempt(
   deps: PayDeps,
   { checkout }: CheckoutForPayer,
-  { attempt, phone, address }: NewAttempt,
-): Promise<void> {
+  { attempt, phone, address, requestId }: NewAttempt,
+): Promise<CollectionId | null> {
   const { merchantId } = checkout;
   const limits = checkoutLimits({
     checkoutId: checkout.id,
@@ -226,11 +235,14 @@ async function makeAttempt(
       description: checkout.description,
       metadata: checkout.metadata,
     },
+    requestId,
     isAcceptingWork: deps.isAcceptingWork(merchantId),
     attempt: { checkoutId: checkout.id, codeSha256: attempt.sha256, limits },
     at: new Date(),
   });
-  if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
+  if (created.kind !== 'created') return null;
+  deps.offer({ kind: 'collection', ...created.collection });
+  return created.collection.id;
 }
 
 function attemptPath({ code }: Checkout, attempt: AttemptCode, { chosenLanguage }: Spoken): string {

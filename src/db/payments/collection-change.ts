@@ -1,6 +1,7 @@
 // Writes a change of a collection in one statement: its row, the transfer, the event and the deliveries.
 import { collectionPosting, type CollectionChange } from '../../domain/payments/collection-change.ts';
 import { collectionEvent, type Environment } from '../../domain/event.ts';
+import { entryOf } from '../../domain/payments/state-change.ts';
 import type { Queryable } from '../database.ts';
 import {
   ANY_TRIES,
@@ -21,7 +22,7 @@ const RECORD = changeStatement(
        workflow_failures = 0, start_failures = 0
    WHERE id = $11 AND version = $12 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $19)
      AND (send_repeated_at IS NULL OR NOT $20)
-   RETURNING id, merchant_id, version`,
+   RETURNING id, merchant_id, version, request_id`,
 );
 
 /**
@@ -53,5 +54,7 @@ export async function recordCollectionChange(
     requiresOneTry,
   ];
   const rows = await withOwnReceipt(after.operatorReceipt, () => db.run(RECORD, values));
-  return rows.length === 1;
+  if (rows.length === 0) return false;
+  db.announce(entryOf('collection', after, { from: before.state, eventId: consequences.event.id }));
+  return true;
 }

@@ -1,6 +1,7 @@
 // Rows of collections.
 import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
 import type { CollectionId } from '../../domain/ids.ts';
+import { entryOf } from '../../domain/payments/state-change.ts';
 import { firstCheckAt } from '../../domain/work.ts';
 import { statement, type Tx } from '../database.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
@@ -9,8 +10,8 @@ const INSERT = statement(
   'collection_insert',
   `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at, created_by,
-     api_key_id)
-   VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14, $15, $16)`,
+     api_key_id, request_id)
+   VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14, $15, $16, $17)`,
 );
 
 /** Inserts a new collection: `initiated`, version 0. */
@@ -32,7 +33,9 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
     firstCheckAt(collection.createdAt, collection.promptDeadlineAt),
     collection.createdBy,
     collection.apiKeyId,
+    collection.requestId,
   ]);
+  tx.announce(entryOf('collection', collection, { from: null, eventId: null }));
 }
 
 const reads = paymentReads<Collection, Collection>({

@@ -30,7 +30,7 @@ type Source<Row, Payment> = {
 
 const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
   phone, operator, operator_reference, description, metadata, failure_code, amount_reversed_minor,
-  operator_receipt, created_at, updated_at`;
+  operator_receipt, request_id, created_at, updated_at`;
 
 /** The functions that read the payments of one kind. */
 export function paymentReads<

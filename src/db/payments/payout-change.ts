@@ -2,6 +2,7 @@
 import { payoutEvent, type Environment } from '../../domain/event.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-change.ts';
+import { entryOf } from '../../domain/payments/state-change.ts';
 import type { Queryable, Tx } from '../database.ts';
 import {
   ANY_TRIES,
@@ -24,11 +25,11 @@ const INSERT = changeStatement(
   'payout_id',
   `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
-     created_at, updated_at, request_attestation)
+     created_at, updated_at, request_attestation, request_id)
    VALUES ($11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
-           $25::timestamptz + interval '1 minute', $26, $26, $27)
+           $25::timestamptz + interval '1 minute', $26, $26, $27, $28)
    ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING
-   RETURNING id, merchant_id, version`,
+   RETURNING id, merchant_id, version, request_id`,
 );
 
 /**
@@ -36,8 +37,9 @@ const INSERT = changeStatement(
  * still pending. Fails when the amount is more than the available balance.
  */
 export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
+  const consequences = consequencesOf(payout, environment);
   const rows = await tx.run(INSERT, [
-    ...consequenceValues(consequencesOf(payout, environment)),
+    ...consequenceValues(consequences),
     payout.id,
     payout.merchantId,
     payout.idempotencyKey,
@@ -55,8 +57,11 @@ export async function insertPayout(tx: Tx, payout: Payout, environment: Environm
     payout.expiresAt,
     payout.createdAt,
     payout.requestAttestation,
+    payout.requestId,
   ]);
-  return rows.length === 1;
+  if (rows.length === 0) return false;
+  tx.announce(entryOf('payout', payout, { from: null, eventId: consequences.event.id }));
+  return true;
 }
 
 // The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.
@@ -73,7 +78,7 @@ const RECORD = changeStatement(
        start_due_at = now(), workflow_failures = 0, start_failures = 0
    WHERE id = $11 AND version = $12 AND (accepted_at IS NULL OR NOT $22)
      AND (send_begun_at IS NULL OR NOT $23) AND (send_repeated_at IS NULL OR NOT $27)
-   RETURNING id, merchant_id, version`,
+   RETURNING id, merchant_id, version, request_id`,
 );
 
 /**
@@ -88,8 +93,9 @@ export async function recordPayoutChange(
   { requiresOneTry }: Condition = ANY_TRIES,
 ): Promise<boolean> {
   const { before, after } = change;
+  const consequences = consequencesOf(after, environment);
   const values = [
-    ...consequenceValues(consequencesOf(after, environment)),
+    ...consequenceValues(consequences),
     before.id,
     before.version,
     after.state,
@@ -109,5 +115,7 @@ export async function recordPayoutChange(
     requiresOneTry,
   ];
   const rows = await withOwnReceipt(after.operatorReceipt, () => db.run(RECORD, values));
-  return rows.length === 1;
+  if (rows.length === 0) return false;
+  db.announce(entryOf('payout', after, { from: before.state, eventId: consequences.event.id }));
+  return true;
 }

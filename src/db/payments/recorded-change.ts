@@ -65,7 +65,7 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
 }
 
 /**
- * `moved` writes the payment's row and returns id, merchant_id and version; $1 is the time of the change. The statement
+ * `moved` writes the payment's row and returns id, merchant_id, version and request_id; $1 is the time of the change. The statement
  * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it.
  */
 export function changeStatement(name: string, subject: 'collection_id' | 'payout_id', moved: string): Statement {
@@ -76,8 +76,9 @@ export function changeStatement(name: string, subject: 'collection_id' | 'payout
        INSERT INTO ledger_transfers (kind, ${subject}, debit_account_id, credit_account_id, amount_minor, currency, created_at)
        SELECT $2::text, moved.id, $3::text, $4::text, $5::bigint, $6::text, $1::timestamptz FROM moved WHERE $2::text IS NOT NULL),
      event AS (
-       INSERT INTO events (id, merchant_id, type, ${subject}, resource_version, body, created_at)
-       SELECT $7::text, moved.merchant_id, $8::text, moved.id, moved.version, $9::text, $1::timestamptz FROM moved
+       INSERT INTO events (id, merchant_id, type, ${subject}, resource_version, body, created_at, request_id)
+       SELECT $7::text, moved.merchant_id, $8::text, moved.id, moved.version, $9::text, $1::timestamptz, moved.request_id
+       FROM moved
        RETURNING id, merchant_id, type),
      owed AS (
        INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)

@@ -6,10 +6,11 @@ import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts'
 import { composedStatement, findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { ANY_TRIES, type Condition } from './recorded-change.ts';
+import { entryOf } from '../../domain/payments/state-change.ts';
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, c.amount_minor, c.currency, c.phone, c.reference,
     c.operator_reference AS collection_operator_reference, r.state, r.operator_reference, r.failure_code,
-    r.requested_by AS created_by, r.approvals_required, ${approvalsColumn('reversal', 'r.id')}, r.decided_by,
+    r.requested_by AS created_by, r.request_id, r.approvals_required, ${approvalsColumn('reversal', 'r.id')}, r.decided_by,
     r.rejection_reason, r.created_at, r.updated_at, r.expires_at, r.send_deadline_at, r.request_attestation, r.release_attestation,
     r.send_begun_at, r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at,
     c.state = 'reversed' AS is_collection_returned
@@ -30,8 +31,8 @@ async function find(db: Queryable, query: Statement, values: readonly unknown[])
 const INSERT = statement(
   'reversal_insert',
   `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, approvals_required,
-     created_at, updated_at, expires_at, check_due_at, request_attestation)
-   VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9)
+     created_at, updated_at, expires_at, check_due_at, request_attestation, request_id)
+   VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10)
    ON CONFLICT (collection_id) WHERE state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
 );
 
@@ -47,8 +48,11 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
     reversal.createdAt,
     reversal.expiresAt,
     reversal.requestAttestation,
+    reversal.requestId,
   ]);
-  return rows.length === 1;
+  if (rows.length === 0) return false;
+  tx.announce(entryOf('reversal', reversal, { from: null, eventId: null }));
+  return true;
 }
 
 const FIND = statement('reversal_find', `${SELECT} WHERE r.merchant_id = $1 AND r.id = $2`);
@@ -155,5 +159,7 @@ export async function updateReversal(
     after.requestAttestation,
     requiresOneTry,
   ];
-  return (await tx.run(UPDATE, values)).length === 1;
+  if ((await tx.run(UPDATE, values)).length === 0) return false;
+  tx.announce(entryOf('reversal', after, { from: before.state, eventId: null }));
+  return true;
 }

@@ -1,6 +1,7 @@
 // Statements on deliveries and on the attempts made for them.
 import type { Attempt, NextStep } from '../../domain/webhooks/delivery.ts';
-import type { DeliveryId, EndpointId, EventId, MerchantId } from '../../domain/ids.ts';
+import type { EventType } from '../../domain/event.ts';
+import type { CollectionId, DeliveryId, EndpointId, EventId, MerchantId, PayoutId } from '../../domain/ids.ts';
 import { findOne, statement, type Queryable } from '../database.ts';
 
 /** Everything that one attempt needs, read at one moment. */
@@ -21,6 +22,11 @@ export type DueDelivery = {
   /** The current secret first; two while a rotation overlaps. */
   readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
+  readonly eventType: EventType;
+  /** The payment that the event is about; null: it is about an endpoint. */
+  readonly paymentId: CollectionId | PayoutId | null;
+  /** The request that made the payment; null: none, or it was made before that was recorded. */
+  readonly requestId: string | null;
 };
 
 const DELIVERY_COLUMNS = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, d.replay_count, d.attempts_before_replay,
@@ -28,7 +34,7 @@ const DELIVERY_COLUMNS = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.atte
 const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_endpoint_failing, e.url,
   array_remove(ARRAY[e.secret_sealed, CASE WHEN e.previous_secret_until > now() THEN e.previous_secret_sealed END], NULL)
     AS secrets_sealed,
-  v.body`;
+  v.body, v.type AS event_type, coalesce(v.collection_id, v.payout_id) AS payment_id, v.request_id`;
 
 const IS_UNCLAIMED = `d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())`;
 

@@ -76,6 +76,8 @@ export type Collection = {
   readonly createdBy: UserId | null;
   /** The key that it was created with; null: none, or it was created before that was recorded. */
   readonly apiKeyId: ApiKeyId | null;
+  /** The request that made it; null: it was made before that was recorded. */
+  readonly requestId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   /** After this time no prompt may be raised for it. */

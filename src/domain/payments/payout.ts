@@ -72,6 +72,8 @@ export type Payout = {
   /** The maker: the person who requested it, or who created the API key that did. Never one of its approvers. */
   readonly createdBy: UserId;
   readonly apiKeyId: ApiKeyId | null;
+  /** The request that made it; null: it was made before that was recorded. */
+  readonly requestId: string | null;
   readonly approvalsRequired: number;
   /** Oldest first. */
   readonly approvals: readonly Approval[];

@@ -68,6 +68,8 @@ export type Reversal = {
   readonly failureCode: FailureCode | null;
   /** The maker: the person who requested it. Never one of its approvers. */
   readonly createdBy: UserId;
+  /** The request that made it; null: it was made before that was recorded. */
+  readonly requestId: string | null;
   readonly approvalsRequired: number;
   /** Oldest first. */
   readonly approvals: readonly Approval[];

@@ -28,6 +28,7 @@ export type CreateCollection = {
   readonly merchantCurrency: Currency;
   readonly idempotencyKey: string;
   readonly request: PaymentRequest;
+  readonly requestId: string;
   /** False while the backlog is too large or too old: then only repeated requests get a response. */
   readonly isAcceptingWork: boolean;
   /** The person whose session makes the request; absent for an API key. */
@@ -127,6 +128,7 @@ function newCollection(input: CreateCollection, { clocks, coverage }: PaymentCon
     operatorReceipt: null,
     createdBy: input.by?.person.userId ?? null,
     apiKeyId: input.apiKeyId ?? null,
+    requestId: input.requestId,
     createdAt: at,
     updatedAt: at,
     promptDeadlineAt: new Date(at.getTime() + clocks.promptDeadlineMs),

@@ -37,7 +37,7 @@ export type CreatePayout = {
   readonly by?: ActedBy;
   readonly idempotencyKey: string;
   readonly request: PaymentRequest;
-  /** Part of the response that is stored when the balance is too small. */
+  /** Recorded with the payout, or in the response that is stored when the balance is too small. */
   readonly requestId: string;
   /** False while the backlog is too large or too old: then only repeated requests get a response. */
   readonly isAcceptingWork: boolean;
@@ -143,6 +143,7 @@ function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext)
     operatorReceipt: null,
     createdBy: input.createdBy,
     apiKeyId: input.apiKeyId,
+    requestId: input.requestId,
     approvalsRequired: approvalsRequired(policy, request.amountMinor),
     approvals: [],
     decidedBy: null,

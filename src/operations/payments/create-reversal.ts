@@ -102,6 +102,7 @@ async function insert(
     operatorReference: randomUUID(),
     failureCode: null,
     createdBy: userId,
+    requestId: by.requestId,
     approvalsRequired: approvalsRequired(policy, collection.amountMinor),
     approvals: [],
     decidedBy: null,

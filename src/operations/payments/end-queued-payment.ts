@@ -1,5 +1,6 @@
 // Ends a queued payout or refund without sending it: an approver rejects it, or its maker cancels it.
 import { recordAct } from '../../db/accounts/audit.ts';
+import { asRequested } from '../../db/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
@@ -50,7 +51,11 @@ async function endQueued<Payment extends DecidedPayment>(
     if (payment === null) throw of.notFound();
     checkMayEnd(payment, roles, input);
     if (isRepeat(payment, input)) return payment;
-    const after = await of.record(tx, payment, decisionOf(input), { environment, clocks, at });
+    const after = await of.record(asRequested(tx, by.requestId), payment, decisionOf(input), {
+      environment,
+      clocks,
+      at,
+    });
     if (after === null) throw notQueued(payment);
     await recordAct(tx, by, {
       action: `${of.noun}.${after.state}`,

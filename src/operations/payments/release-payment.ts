@@ -1,7 +1,7 @@
 // Releases payouts and refunds: records the approval of a person, and releases the payment when it has enough approvals.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { recordRefusal } from '../../db/accounts/refusal.ts';
-import { withSavepoint, type Tx } from '../../db/database.ts';
+import { asRequested, withSavepoint, type Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -211,7 +211,7 @@ async function approve<Payment extends DecidedPayment>(
   const approved = withApprovalsRequired({ ...payment, approvals }, policy, of, context);
   const isReleased = (await countApprovals(tx, approved, count, context)) >= approved.approvalsRequired;
   const after = isReleased
-    ? await release(tx, approved, { of, at }, context)
+    ? await release(asRequested(tx, input.by.requestId), approved, { of, at }, context)
     : await waitForAnother(tx, approved, of, at);
   await recordAct(tx, input.by, {
     action: `${of.noun}.${isReleased ? 'released' : 'approved'}`,

@@ -43,6 +43,17 @@ export const PAYMENT_FIELDS: readonly string[] = [
 
 type Noun = 'collection' | 'payout' | 'reversal';
 
+/** Another request that made it is refused, and so is none. */
+export function requestStaysCases(noun: Noun, idOf: (fixture: RuleFixture) => string): RuleCase[] {
+  return ["request_id = 'req_1'", 'request_id = NULL'].map((assignment) =>
+    ruleCase(
+      `${assignment} of a ${noun}`,
+      new RegExp(`the request that made a row of ${noun}s cannot change`),
+      (fixture) => [update(`${noun}s`, idOf(fixture), assignment)],
+    ),
+  );
+}
+
 /** What was requested stays as it was: each of these assignments is refused, and so is another merchant. */
 export function requestedFieldCases(
   noun: Noun,

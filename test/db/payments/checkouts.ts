@@ -46,6 +46,7 @@ export async function attempt(db: Database, checkout: Checkout, options: Attempt
     merchantCurrency: checkout.currency,
     idempotencyKey: attemptKey(checkout.id, codeSha256),
     request: { phone, amountMinor, reference, description, metadata, currency: null },
+    requestId: 'req_test',
     isAcceptingWork: true,
     attempt: { checkoutId: checkout.id, codeSha256, limits },
     at,

@@ -30,6 +30,7 @@ describe('after a clock was an hour ahead', () => {
           description: null,
           metadata: {},
         },
+        requestId: 'req_test',
         isAcceptingWork: true,
         at,
       });

@@ -118,6 +118,7 @@ async function explain(
   const statements: { statement: Statement; values: readonly unknown[] }[] = [];
   const recorder: Queryable = {
     attestor: db.attestor,
+    announce: () => undefined,
     run(statement, values) {
       statements.push({ statement, values });
       return Promise.resolve([]);

@@ -224,6 +224,7 @@ describe('a list of payments in the console', () => {
     const plans: Plan[] = [];
     await work({
       attestor: db.attestor,
+      announce: () => undefined,
       async run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
         plans.push(await planOf(db, mode, statement, values));
         return db.run<Row>(statement, values);

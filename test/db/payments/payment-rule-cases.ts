@@ -7,6 +7,7 @@ import {
   illegalMoves,
   PAYMENT_FIELDS,
   requestedFieldCases,
+  requestStaysCases,
   SEND_REFUSED,
   sendCases,
   SENT_NOW,
@@ -88,6 +89,7 @@ const REQUESTED_FIELDS: readonly string[] = [
 ];
 
 const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
+  ...requestStaysCases('collection', ({ collections }) => collections.prompted),
   ...requestedFieldCases('collection', ({ collections }) => collections.prompted, REQUESTED_FIELDS),
   ...(
     [

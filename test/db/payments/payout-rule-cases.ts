@@ -20,6 +20,7 @@ import {
   NEVER_SENT,
   PAYMENT_FIELDS,
   requestedFieldCases,
+  requestStaysCases,
   SEND_REFUSED,
   sendCases,
   SENT_NOW,
@@ -103,6 +104,7 @@ const REQUESTED_FIELDS: readonly string[] = [
 ];
 
 const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
+  ...requestStaysCases('payout', ({ payouts }) => payouts.queued),
   ...requestedFieldCases('payout', ({ payouts }) => payouts.queued, REQUESTED_FIELDS),
   ruleCase('to lower the number of approvals that a payout needs', /cannot need fewer approvals/, ({ payouts }) => [
     update('payouts', payouts.queued, 'approvals_required = 2'),

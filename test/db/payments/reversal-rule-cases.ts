@@ -15,6 +15,7 @@ import {
   assignedColumn,
   NEVER_SENT,
   requestedFieldCases,
+  requestStaysCases,
   SEND_REFUSED,
   sendCases,
   SENT_NOW,
@@ -282,6 +283,7 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ruleCase('a failed reversal without a failure code', 'reversals_failure', ({ reversals }) => [
     update('reversals', reversals.released, "state = 'failed', failed_by = 'declined'"),
   ]),
+  ...requestStaysCases('reversal', ({ reversals }) => reversals.released),
   ...requestedFieldCases('reversal', ({ reversals }) => reversals.released, REQUESTED_FIELDS),
   ...['queued', 'reconciling', 'succeeded'].map((state): RuleCase =>
     ruleCase(

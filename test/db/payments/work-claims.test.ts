@@ -307,6 +307,7 @@ describe('claiming unstarted work', () => {
     let pages = Infinity;
     const explained: Queryable = {
       attestor: db.attestor,
+      announce: () => undefined,
       async run({ text }, values) {
         const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
         const { rows } = await db.pool.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(explain, [

@@ -27,6 +27,7 @@ export function collectionWith(fields: Partial<Collection> = {}): Collection {
     updatedAt: AT,
     createdBy: null,
     apiKeyId: null,
+    requestId: null,
     promptDeadlineAt: new Date(AT.getTime() + 300_000),
     sendBegunAt: null,
     promptExpiresAt: null,

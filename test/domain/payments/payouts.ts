@@ -24,6 +24,7 @@ export function payoutWith(fields: Partial<Payout> = {}): Payout {
     operatorReceipt: null,
     createdBy: newId('usr'),
     apiKeyId: null,
+    requestId: null,
     approvalsRequired: 1,
     approvals: [],
     decidedBy: null,

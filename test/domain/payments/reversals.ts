@@ -18,6 +18,7 @@ export function reversalWith(fields: Partial<Reversal> = {}): Reversal {
     operatorReference: 'bab7498a-e092-4d89-8fba-2f337846fdb9',
     failureCode: null,
     createdBy: newId('usr'),
+    requestId: null,
     approvalsRequired: 1,
     approvals: [],
     decidedBy: null,

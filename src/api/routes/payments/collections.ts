@@ -38,7 +38,7 @@ function createRoute(deps: ApiDeps): Route {
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Accepted and recorded.', schema: collectionSchema },
     errors: CREATE_PAYMENT_ERRORS,
-    handle: async ({ caller: { merchantId, merchantCurrency, actor }, by, idempotencyKey, body }) => {
+    handle: async ({ caller: { merchantId, merchantCurrency, actor }, by, requestId, idempotencyKey, body }) => {
       const created = await deps.payments.createCollection({
         merchantId,
         merchantCurrency,
@@ -46,6 +46,7 @@ function createRoute(deps: ApiDeps): Route {
         ...(actor.kind === 'key' && { apiKeyId: actor.keyId }),
         idempotencyKey,
         request: toPaymentRequest(body),
+        requestId,
         isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
       });

@@ -64,6 +64,7 @@ function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
       sourceAddress: clientAddress(ctx),
       receivedAt: new Date(),
     });
+    if (recorded) ctx.state.paymentId = recorded.payment.id;
     // Only a stored callback has an effect, so that a flood of callbacks causes no flood of status queries.
     if (recorded?.isKept === true) deps.offerCallback(recorded.payment);
     ctx.body = {};
