@@ -1,7 +1,7 @@
 // The activities of the delivery workflow: load the delivery, and send one attempt and record its result.
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { makeAttempt } from '../src/webhooks/attempt.ts';
+import { makeAttempt, type MadeAttempt } from '../src/webhooks/attempt.ts';
 import type { WebhookSender } from '../src/webhooks/sender.ts';
 import type { EndpointConcurrency } from '../src/webhooks/endpoint-concurrency.ts';
 import type { Database } from '../src/db/database.ts';
@@ -17,6 +17,8 @@ export type DeliveryActivityDeps = {
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
   readonly clocks: Pick<Clocks, 'deliveryScheduleMs' | 'deliveryTimeoutMs' | 'endpointFailingLimitMs'>;
+  /** Called after an attempt is recorded. It must not throw. */
+  readonly onAttempted?: (attempt: MadeAttempt) => void;
   /** The number of the activity's current try, from 1; Temporal's own when absent. */
   readonly tryNumber?: () => number;
   readonly log: Log;
@@ -70,6 +72,7 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
         const made = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
         const failingLimitMs = clocks.endpointFailingLimitMs;
         const disabled = await recordDeliveryAttempts(db, { attempts: [made], failingLimitMs, at: made.at });
+        deps.onAttempted?.(made);
         for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
         if (made.next.state !== 'retrying') return made.next.state;
         const { result } = made.attempt;

@@ -1,19 +1,35 @@
 // Records each exchange with an operator beside the payment, for people to see: nothing is decided by these records.
 import type { Database } from '../src/db/database.ts';
 import { insertExchange, type NewExchange } from '../src/db/payments/operator-exchange.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
 import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 
-export type ExchangeDeps = { readonly db: Database; readonly log: Log };
+export type ExchangeDeps = {
+  readonly db: Database;
+  /** Called after each exchange, whatever came of it. It must not throw. */
+  readonly onExchanged?: (exchange: OperatorExchange) => void;
+  readonly log: Log;
+};
+
+/** The payment of an exchange. */
+export type ExchangedPayment = {
+  readonly ref: PaymentRef;
+  readonly operator: OperatorId;
+  /** The request that made it; null: it was made before that was recorded. */
+  readonly requestId: string | null;
+};
+
+export type OperatorExchange = ExchangedPayment & NewExchange;
 
 /**
  * Calls the operator and records how that ended, by one statement. What is known of the payment matters more than the record: when
  * that fails, or the process dies before it, the exchange is not shown, and the outcome counts all the same.
  */
 export async function recordedExchange<Outcome extends SendOutcome | StatusOutcome>(
-  { db, log }: ExchangeDeps,
-  ref: PaymentRef,
+  { db, onExchanged, log }: ExchangeDeps,
+  payment: ExchangedPayment,
   kind: NewExchange['kind'],
   exchange: () => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -22,10 +38,12 @@ export async function recordedExchange<Outcome extends SendOutcome | StatusOutco
   const outcome = await exchange();
   const durationMs = Math.round(performance.now() - begunMs);
   const failureCode = 'code' in outcome ? outcome.code : null;
+  const made: NewExchange = { kind, startedAt, durationMs, outcome: outcome.kind, failureCode };
+  onExchanged?.({ ...payment, ...made });
   try {
-    await insertExchange(db, ref, { kind, startedAt, durationMs, outcome: outcome.kind, failureCode });
+    await insertExchange(db, payment.ref, made);
   } catch (error) {
-    log.warn({ error, id: ref.id, kind }, 'an exchange with the operator could not be recorded');
+    log.warn({ error, id: payment.ref.id, kind }, 'an exchange with the operator could not be recorded');
   }
   return outcome;
 }

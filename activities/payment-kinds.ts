@@ -34,6 +34,8 @@ import {
 /** A payment with what the calls to its operator need. */
 type LoadedPayment = {
   readonly operator: OperatorId;
+  /** The request that made it; null: it was made before that was recorded. */
+  readonly requestId: string | null;
   readonly snapshot: PaymentSnapshot;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
@@ -157,6 +159,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
   const { operatorReference } = collection;
   return {
     operator: collection.operator,
+    requestId: collection.requestId,
     snapshot: collectionSnapshot(collection),
     isSendBegun: collection.sendBegunAt !== null,
     money: collection,
@@ -177,6 +180,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
   const { operatorReference, sendDeadlineAt } = payout;
   return {
     operator: payout.operator,
+    requestId: payout.requestId,
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
@@ -207,6 +211,7 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
   const { operatorReference, sendDeadlineAt } = reversal;
   return {
     operator: reversal.operator,
+    requestId: reversal.requestId,
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
     isSendBegun: reversal.sendBegunAt !== null,
     money: reversal,

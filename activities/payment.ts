@@ -1,6 +1,5 @@
 // The activities of the workflows of collections, payouts and reversals: one factory for all three.
 import { ApplicationFailure } from '@temporalio/common';
-import type { Database } from '../src/db/database.ts';
 import {
   countNotFound,
   markAccepted,
@@ -21,27 +20,24 @@ import {
   type PaymentTransitionInput,
 } from '../src/domain/payments/operator-status.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
-import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
-import { recordedExchange } from './exchanges.ts';
+import { recordedExchange, type ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
 import { createRecheckActivities } from './rechecks.ts';
 import { createStatusQuery, type StatusQuery } from './status-query.ts';
 import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
-export type PaymentActivityDeps = {
-  readonly db: Database;
+export type PaymentActivityDeps = ExchangeDeps & {
   readonly payments: Payments;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
   readonly releases: ReleaseAttestor;
   readonly clocks: Clocks;
-  readonly log: Log;
 };
 
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
@@ -57,11 +53,8 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
   };
 }
 
-function operatorCalls(
-  { db, operators, attestor, log }: PaymentActivityDeps,
-  kinds: PaymentKinds,
-  queryStatus: StatusQuery,
-) {
+function operatorCalls(deps: PaymentActivityDeps, kinds: PaymentKinds, queryStatus: StatusQuery) {
+  const { db, operators, attestor } = deps;
   return {
     /**
      * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
@@ -85,7 +78,9 @@ function operatorCalls(
       // This process may have been stopped in between, and a call after the deadline would come after what was decided.
       if (!mayBegin || !payment.maySend(new Date())) return { kind: 'not_sent' };
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-      const outcome = await recordedExchange({ db, log }, ref, 'send', () => payment.send(operators[payment.operator]));
+      const outcome = await recordedExchange(deps, { ref, ...payment }, 'send', () =>
+        payment.send(operators[payment.operator]),
+      );
       // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
       return attestor.attestSend(query, outcome, isFirstTry);
     },

@@ -24,7 +24,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds): S
   return async (ref) => {
     const payment = await withFailures(() => kinds.load(ref));
     const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-    const outcome = await recordedExchange(deps, ref, 'status_query', () =>
+    const outcome = await recordedExchange(deps, { ref, ...payment }, 'status_query', () =>
       payment.queryStatus(operators[payment.operator]),
     );
     return { snapshot: payment.snapshot, attested: attestor.attestStatus(query, outcome, payment.money) };

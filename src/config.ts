@@ -7,6 +7,7 @@ import type { Clocks } from './domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
 import type { KeyRing } from './security/sealing.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
+import { traceExportOf, traceSettings, type TraceExport } from './trace-settings.ts';
 import { findContradictions, findOpenDatabase } from './unsafe-settings.ts';
 
 /** Text that prints as `***`; `reveal()` returns it. */
@@ -154,6 +155,7 @@ const SETTINGS = z.object({
   ...z.object(MTN_CREDENTIALS).partial().shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
+  ...traceSettings(secret),
 });
 
 type MtnCredentials = Readonly<{ subscriptionKey: Secret; apiUser: string; apiKey: Secret }>;
@@ -163,6 +165,8 @@ export type Config = Readonly<{
   /** Null where one is not set, which is no process with the role `worker`. */
   mtnMomo: Readonly<{ collection: MtnCredentials; disbursement: MtnCredentials }> | null;
   temporalNamespace: string;
+  /** Where spans go; null: nowhere. */
+  traceExport: TraceExport | null;
   clocks: Clocks;
 }>;
 
@@ -247,6 +251,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     settings,
     mtnMomo: credentialsIn(settings),
     temporalNamespace: settings.MALIPO_TEMPORAL_NAMESPACE ?? `malipo-${settings.MALIPO_ENVIRONMENT}`,
+    traceExport: traceExportOf(settings),
     clocks: Object.freeze(clocks),
   });
 }

@@ -1,5 +1,6 @@
 // The log: JSON lines on standard output, without secrets or personal data.
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { isPaymentId, traceIdOf } from './domain/trace.ts';
 
 export type Log = Logger;
 
@@ -31,7 +32,7 @@ export function createLog(options: {
     redact: { paths: [...REDACTED, ...REDACTED.map((path) => `*.${path}`)], censor: '***' },
     // `err` is pino's own name for an error that is logged by itself.
     serializers: { error: describeError, err: describeError },
-    formatters: { level: (label: string) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }), log: withTrace },
   };
   return pino(settings, options.destination ?? standardOutput());
 }
@@ -43,6 +44,12 @@ function standardOutput(): DestinationStream {
   // Without a listener, a line that cannot be written because the disk is full would end the process.
   output.on('error', () => undefined);
   return output;
+}
+
+/** Each line about a payment has its trace, and its id under one name. */
+function withTrace(line: Record<string, unknown>): Record<string, unknown> {
+  const paymentId = [line['paymentId'], line['id']].find(isPaymentId);
+  return paymentId === undefined ? line : { ...line, paymentId, traceId: line['traceId'] ?? traceIdOf(paymentId) };
 }
 
 // A longer chain of causes, or a circular one, is cut here.

@@ -66,7 +66,12 @@ async function bundleWorkflows() {
   // Imported here, because loading the bundler takes longer than the check whether anything changed.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const logger = new DefaultLogger('WARN', ({ message }) => console.error(message));
-  const { code } = await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js'), logger });
+  const path = (name) => join(dist, 'workflows', name);
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: path('index.js'),
+    workflowInterceptorModules: [path('trace-interceptor.js')],
+    logger,
+  });
   writeFileSync(join(dist, 'workflow-bundle.js'), code);
 }
 

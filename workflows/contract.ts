@@ -82,3 +82,8 @@ export const SEARCH_ATTRIBUTES = {
   /** Who must act next: `payer`, `approver` or `operator`; without a value nobody. */
   waitsFor: defineSearchAttributeKey('MalipoWaitsFor', SearchAttributeType.KEYWORD),
 } as const;
+
+/** What workflows report to their worker, outside of their histories: the end of a payment's run. */
+export type TraceSinks = {
+  readonly traces: { runEnded(paymentId: string, hasFailed: boolean): void };
+};

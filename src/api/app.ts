@@ -7,7 +7,7 @@ import { serveDocsSite } from './docs-site.ts';
 import type { ApiDeps, ApiState } from './context.ts';
 import { routeNotFound } from './errors.ts';
 import type { SessionDeps } from './own-session.ts';
-import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
+import { errorResponder, requestId } from './middleware/errors.ts';
 import { createRouteFinder, measureRequests } from './middleware/measure.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
@@ -76,7 +76,6 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   });
   app.use(requestId());
   app.use(measureRequests(createRouteFinder(routes), deps.onAnswered));
-  app.use(accessLog(deps.log));
   app.use(requestLog(deps.requests));
   app.use(
     errorResponder(deps.log, (ctx, error) => {

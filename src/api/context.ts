@@ -16,7 +16,7 @@ import type { DocsSite } from './docs-site.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import type { RefusedKeys } from './middleware/refused-keys.ts';
 import type { RefusalTally } from './refusal-tally.ts';
-import type { MeasuredRequest } from './middleware/measure.ts';
+import type { AnsweredRequest } from './middleware/measure.ts';
 import type { RequestLog } from './request-log.ts';
 import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
@@ -91,7 +91,7 @@ export type ApiDeps = {
   /** Where the requests of API keys are noted. */
   readonly requests: RequestLog;
   /** Called with every request once its response begins. */
-  readonly onAnswered?: (request: MeasuredRequest) => void;
+  readonly onAnswered?: (request: AnsweredRequest) => void;
   /** Counts the refused requests of people. */
   readonly refusals: RefusalTally;
   /** What applies to the attempts of payers at checkouts. */

@@ -1,6 +1,6 @@
 // Makes the first attempt of pending deliveries, except those of failing or disabled endpoints: claims, sends and records it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeAttempt } from '../webhooks/attempt.ts';
+import { makeAttempt, type MadeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { changeCount, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Database } from '../db/database.ts';
@@ -29,6 +29,8 @@ export type FirstAttemptsOptions = {
   /** Longer than an attempt and its recording: when it expires first, another dispatcher may send the same event. */
   readonly leaseMs: number;
   readonly onRetryOwed: () => void;
+  /** Called after an attempt is recorded. It must not throw. */
+  readonly onAttempted?: (attempt: MadeAttempt) => void;
   readonly log: Log;
 };
 
@@ -117,6 +119,7 @@ function createAttempter({
   scheduleMs,
   failingLimitMs,
   onRetryOwed,
+  onAttempted,
   log,
 }: FirstAttemptsOptions): Attempter {
   const recorder = createBatcher<DeliveryAttempt>({
@@ -132,6 +135,7 @@ function createAttempter({
       try {
         const made = await makeAttempt(sender, delivery, scheduleMs);
         await recorder.add(made);
+        onAttempted?.(made);
         if (made.next.state === 'retrying') onRetryOwed();
       } catch (error) {
         log.error({ error, deliveryId: delivery.id }, 'an attempt could not be made or recorded');

@@ -47,6 +47,10 @@ import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { keepSchedules } from './keep-schedules.ts';
 import { closeOperators, createOperators, PARSE_CALLBACK, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
+import { createPaymentSteps, type PaymentSteps } from './payment-steps.ts';
+import { openTraces } from './traces/open-traces.ts';
+import { traceSinks, withTracedActivities } from './traces/traced-workers.ts';
+import type { Traces } from './traces/traces.ts';
 import { measuredSender } from './metrics/measured-sender.ts';
 import { createServerMetrics, type ServerMetrics } from './metrics/server-metrics.ts';
 import type { SdkMetrics } from './metrics/sdk-metrics.ts';
@@ -72,6 +76,8 @@ type Parts = {
   readonly payments: Payments;
   readonly releases: ReleaseAttestor;
   readonly metrics: ServerMetrics;
+  readonly traces: Traces | null;
+  readonly steps: PaymentSteps;
 };
 
 export type ServerOptions = {
@@ -96,7 +102,7 @@ const KEPT_CONNECTIONS = 500;
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const { log } = options;
-  const parts = assemble(config, options);
+  const parts = assemble(config, options, await openTraces(config, log));
   await checkDatabase(parts.db, config.settings.MALIPO_ENVIRONMENT, log).catch(async (error: unknown) => {
     await close(parts);
     throw error;
@@ -128,16 +134,18 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   };
 }
 
-async function close({ starter, sender, temporal, db }: Parts): Promise<void> {
+async function close({ starter, sender, temporal, db, traces }: Parts): Promise<void> {
   await starter.drain();
   await sender.close();
   await temporal.close();
   await db.close();
+  await traces?.close();
 }
 
-function assemble(config: Config, { log, sdkMetrics }: ServerOptions): Parts {
+function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Traces | null): Parts {
   const { settings, clocks } = config;
   const metrics = createServerMetrics(sdkMetrics);
+  const steps = createPaymentSteps({ log, traces });
   const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
@@ -155,6 +163,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions): Parts {
       },
     }),
     watch: metrics.poolWaited,
+    onStateChange: steps.stateChanged,
   });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
@@ -187,11 +196,12 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions): Parts {
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
-  return { config, log, db, temporal, sender, concurrency, starter, coverage, payments, releases, metrics };
+  const work = { starter, coverage, payments, releases };
+  return { config, log, db, temporal, sender, concurrency, ...work, metrics, traces, steps };
 }
 
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, payments, metrics } = parts;
+  const { config, log, db, temporal, starter, payments, metrics, steps } = parts;
   const { settings } = config;
   const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
@@ -201,7 +211,10 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     ...apiSettingsOf(config, parts.coverage),
     ...{ db, streams, requests, refusals, temporal, log },
     payments,
-    onAnswered: metrics.requestAnswered,
+    onAnswered: (request) => {
+      metrics.requestAnswered(request);
+      steps.answered(request);
+    },
     workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
     consoleApp: loadConsoleApp(foldersOf('console-app')),
     docsSite: loadDocsSite(foldersOf('docs-site')),
@@ -243,7 +256,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, temporal, sender, concurrency, starter } = parts;
+  const { config, log, db, temporal, sender, concurrency, starter, steps } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db,
@@ -257,6 +270,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     onRetryOwed: () => {
       dispatcher.wakeStarter();
     },
+    onAttempted: steps.attempted,
     log,
   });
   const maintenance = createDeliveryMaintenance({
@@ -307,8 +321,9 @@ function startDispatcherRole(parts: Parts): Stoppable {
   };
 }
 
-function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerOptions): Stoppable {
-  const { config, log, db, temporal } = parts;
+function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: ServerOptions): Stoppable {
+  const { config, log, db, temporal, traces } = parts;
+  const interceptors = withTracedActivities(traces, given);
   const { settings, clocks } = config;
   const operators = createOperators(config, parts.metrics.operatorCalled);
   let isStopped = false;
@@ -330,6 +345,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
       activities: createActivities(parts, operators),
       operators: OPERATOR_IDS,
       maxDeliveriesInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
+      sinks: traceSinks(traces),
       log,
       ...(interceptors && { interceptors }),
     });
@@ -351,7 +367,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
 }
 
 function createActivities(parts: Parts, operators: Operators) {
-  const { config, db, payments, releases, sender, concurrency, log } = parts;
+  const { config, db, payments, releases, sender, concurrency, steps, log } = parts;
   const { clocks, settings } = config;
   const attestor = createStatusAttestor({
     environment: settings.MALIPO_ENVIRONMENT,
@@ -360,12 +376,16 @@ function createActivities(parts: Parts, operators: Operators) {
     log,
   });
   return {
-    payments: createPaymentActivities({ db, payments, releases, operators, attestor, clocks, log }),
+    payments: createPaymentActivities({
+      ...{ db, payments, releases, operators, attestor, clocks, log },
+      onExchanged: steps.exchanged,
+    }),
     delivery: createDeliveryActivities({
       db,
       sender,
       concurrency,
       clocks,
+      onAttempted: steps.attempted,
       log,
     }),
     reconciliation: createReconciliationActivities({

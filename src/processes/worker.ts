@@ -4,6 +4,7 @@ import {
   MetricsBuffer,
   Runtime,
   Worker,
+  type InjectedSinks,
   type WorkerInterceptors,
   type WorkerOptions,
   type WorkflowBundleOption,
@@ -11,7 +12,12 @@ import {
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { createSdkMetrics, type SdkMetrics } from './metrics/sdk-metrics.ts';
-import { deliveryTaskQueue, operatorTaskQueue, reconciliationTaskQueue } from '../../workflows/contract.ts';
+import {
+  deliveryTaskQueue,
+  operatorTaskQueue,
+  reconciliationTaskQueue,
+  type TraceSinks,
+} from '../../workflows/contract.ts';
 
 export type WorkerSettings = {
   readonly namespace: string;
@@ -31,6 +37,8 @@ export type WorkerSettings = {
   readonly maxDeliveriesInFlight: number;
   /** They observe every activity and workflow: for tracing, or for tests that end the process between two steps. */
   readonly interceptors?: WorkerInterceptors;
+  /** What the interceptors of the workflow bundle report to. */
+  readonly sinks: InjectedSinks<TraceSinks>;
   readonly log: Log;
 };
 
@@ -178,6 +186,7 @@ function optionsFor(
     // On a few cores more pollers cost the server more than they gain.
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 3 },
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+    sinks: settings.sinks,
     ...(settings.interceptors && { interceptors: settings.interceptors }),
     ...queue,
   };

@@ -1,10 +1,19 @@
 // Makes one delivery attempt: sends the webhook and decides what follows. The caller records the result.
+import type { EventType } from '../domain/event.ts';
+import type { CollectionId, MerchantId, PayoutId } from '../domain/ids.ts';
 import { nextStep, type Attempt, type NextStep } from '../domain/webhooks/delivery.ts';
 import type { WebhookRequest, WebhookSender } from './sender.ts';
 
-type DeliveryToSend = WebhookRequest & { readonly attemptCount: number; readonly attemptsBeforeReplay: number };
+type DeliveryToSend = WebhookRequest & {
+  readonly merchantId: MerchantId;
+  readonly eventType: EventType;
+  readonly paymentId: CollectionId | PayoutId | null;
+  readonly requestId: string | null;
+  readonly attemptCount: number;
+  readonly attemptsBeforeReplay: number;
+};
 
-type MadeAttempt = {
+export type MadeAttempt = DeliveryToSend & {
   readonly attemptNumber: number;
   readonly attempt: Attempt;
   readonly next: NextStep;

@@ -12,6 +12,7 @@ const LEVELS = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
 const HARMLESS = new Set([
   'address',
   'beganAt',
+  'byRequestId',
   'chain',
   'channel',
   'code',
@@ -35,12 +36,11 @@ const HARMLESS = new Set([
   'leftOut',
   'loop',
   'merchantId',
-  'method',
   'namespace',
   'note',
   'operatorCode',
   'operatorReceipt',
-  'path',
+  'paymentId',
   'port',
   'reason',
   'requestId',
@@ -56,6 +56,11 @@ const HARMLESS = new Set([
 ]);
 /** What is logged as a whole, or beside other fields: a person read what it holds. */
 const READ_BY_HAND = new Set([
+  // A request: its id, method, route, status and duration, and the ids of who made it and of the payment. Of the other steps ids, codes
+  // and durations.
+  'src/processes/payment-steps.ts line',
+  'src/processes/payment-steps.ts ...line',
+  'src/processes/payment-steps.ts ...what',
   // The refused request: ids, method and route.
   'src/api/refusal-log.ts ...request',
   // The ids of an endpoint and its merchant, and why it was disabled.

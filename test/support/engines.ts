@@ -159,7 +159,11 @@ export const temporalClient = once(async (): Promise<Client> => {
 });
 
 export const workflowBundle = once((): Promise<WorkflowBundleWithSourceMap> => {
-  return bundleWorkflowCode({ workflowsPath: join(root, 'workflows/index.ts'), logger: new DefaultLogger('ERROR') });
+  return bundleWorkflowCode({
+    workflowsPath: join(root, 'workflows/index.ts'),
+    workflowInterceptorModules: [join(root, 'workflows/trace-interceptor.ts')],
+    logger: new DefaultLogger('ERROR'),
+  });
 });
 
 export type TestDatabase = {

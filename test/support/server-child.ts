@@ -24,6 +24,8 @@ export type ServerChild = {
 export type ServerChildOptions = {
   readonly crashPoint?: CrashPoint;
   readonly overrides?: Readonly<Record<string, string>>;
+  /** Where it writes its log, if a test reads that. */
+  readonly logFile?: string;
 };
 
 const ENTRY = fileURLToPath(new URL('server-process.mjs', import.meta.url));
@@ -44,7 +46,7 @@ export async function startServerChild(
     TEST_WORKFLOW_BUNDLE: builtFile('dist/workflow-bundle.js'),
   };
   let ready: Promise<void> | undefined;
-  const child = await superviseChild('server', join(runFolder(), 'server-child.log'), (log) => {
+  const child = await superviseChild('server', options.logFile ?? join(runFolder(), 'server-child.log'), (log) => {
     const forked = fork(ENTRY, { env, execArgv: [], detached: true, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
     ready = new Promise((resolve) => {
       forked.on('message', (message) => {

@@ -1,4 +1,4 @@
-// Gives every request an id and a log line, and every failure an error body.
+// Gives every request an id, and every failure an error body.
 import { errorBody, type DomainError } from '../../domain/errors.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { Log } from '../../log.ts';
@@ -9,9 +9,6 @@ import { createRefusalLog } from '../refusal-log.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 
-// The pages of payers have in their address what only the payer knows.
-const PAYERS = '/pay/';
-
 export function requestId(): ApiMiddleware {
   return async (ctx, next) => {
     // A target that cannot be parsed gets the same response as an unknown path.
@@ -19,21 +16,6 @@ export function requestId(): ApiMiddleware {
     ctx.state.requestId = newId('req');
     ctx.set('Malipo-Request-Id', ctx.state.requestId);
     await next();
-  };
-}
-
-export function accessLog(log: Log): ApiMiddleware {
-  return async (ctx, next) => {
-    const startedMs = performance.now();
-    try {
-      await next();
-    } finally {
-      const { method, status } = ctx;
-      const path = loggedPath(ctx);
-      const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
-      const merchantId = merchantOf(ctx);
-      log.debug({ requestId: ctx.state.requestId, method, path, status, durationMs, merchantId }, 'request');
-    }
   };
 }
 
@@ -48,9 +30,7 @@ export function errorResponder(
       await next();
     } catch (thrown) {
       const error = toDomainError(thrown);
-      if (error.category === 'internal' || error.category === 'unavailable') {
-        log.error({ error: thrown, requestId: ctx.state.requestId, path: loggedPath(ctx) }, 'request failed');
-      }
+      if (error.category === 'internal' || error.category === 'unavailable') ctx.state.failure = thrown;
       logRefusal(error, {
         requestId: ctx.state.requestId,
         method: ctx.method,
@@ -66,10 +46,6 @@ export function errorResponder(
       if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds));
     }
   };
-}
-
-function loggedPath({ path }: { readonly path: string }): string {
-  return path.startsWith(PAYERS) ? PAYERS : path;
 }
 
 function merchantOf({ state }: { readonly state: ApiState }): MerchantId | undefined {

@@ -1,12 +1,27 @@
-// Measures every request by its route, never by its path: whoever asks for many paths must not make many series.
+// Reports every request by its route, never by its path: whoever asks for many paths must not make many series, and a path may hold what
+// only a payer knows.
+import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
+import type { PaymentId } from '../../domain/payments/payment.ts';
+import { isPaymentId } from '../../domain/trace.ts';
 import type { ApiMiddleware } from '../context.ts';
 import type { Route } from '../route.ts';
 
-export type MeasuredRequest = {
+export type AnsweredRequest = {
+  readonly requestId: string;
   readonly method: string;
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
+  readonly merchantId: MerchantId | undefined;
+  /** The API key that made it, or the person in whose session it was made. */
+  readonly keyId: ApiKeyId | undefined;
+  readonly personId: UserId | undefined;
+  /** The payment that it made, or was about. */
+  readonly paymentId: PaymentId | undefined;
+  /** What became a response with 5xx; undefined: nothing did. */
+  readonly failure: unknown;
+  /** As the caller sent it; empty: none. */
+  readonly traceparent: string;
 };
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -34,7 +49,7 @@ export function createRouteFinder(routes: readonly Pick<Route, 'path'>[]): (path
 /** Finds each request's route, and calls `onAnswered` once its response begins, also for one that a limit refused before. */
 export function measureRequests(
   findRoute: (path: string) => string | undefined,
-  onAnswered: ((request: MeasuredRequest) => void) | undefined,
+  onAnswered: ((request: AnsweredRequest) => void) | undefined,
 ): ApiMiddleware {
   return async (ctx, next) => {
     const beganMs = performance.now();
@@ -48,9 +63,37 @@ export function measureRequests(
         route: route ?? pageOf(ctx.path) ?? UNROUTED,
         status: ctx.status,
         seconds: (performance.now() - beganMs) / 1000,
+        ...whoAndWhat(ctx),
       });
     }
   };
+}
+
+type Context = Parameters<ApiMiddleware>[0];
+
+function whoAndWhat(ctx: Context) {
+  const { requestId, caller, session, failure } = ctx.state;
+  const person = session?.person ?? (caller?.actor.kind === 'person' ? caller.actor.person : undefined);
+  return {
+    requestId,
+    merchantId: caller?.merchantId ?? person?.merchantId,
+    keyId: caller?.actor.kind === 'key' ? caller.actor.keyId : undefined,
+    personId: person?.userId,
+    paymentId: paymentOf(ctx),
+    failure,
+    traceparent: ctx.get('traceparent'),
+  };
+}
+
+const ID_OF_STORED = /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/;
+
+// What a request made comes before what it was made of: a refund is requested by the id of its collection. Of a refused request the id in
+// the path is no more than what the caller wrote: it may be a payment of another merchant.
+function paymentOf(ctx: Context): PaymentId | undefined {
+  const { params } = ctx as { params?: { id?: string } };
+  const made = typeof ctx.body === 'string' ? ID_OF_STORED.exec(ctx.body)?.[1] : undefined;
+  const named = ctx.status < 400 ? params?.id : undefined;
+  return ctx.state.paymentId ?? [made, named].find(isPaymentId);
 }
 
 function pageOf(path: string): string | undefined {

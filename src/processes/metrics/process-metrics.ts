@@ -1,7 +1,7 @@
 // The metrics that a process counts and times by itself: requests, calls, attempts, and its database connections.
 import { STATUS_CODES } from 'node:http';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { REQUEST_METHODS, type MeasuredRequest } from '../../api/middleware/measure.ts';
+import { REQUEST_METHODS, type AnsweredRequest } from '../../api/middleware/measure.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { PoolWatch } from '../../db/watched-pool.ts';
 import type { Attempt } from '../../domain/webhooks/delivery.ts';
@@ -85,7 +85,7 @@ const REMOTE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60];
 const WAIT_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
 export type ProcessMetrics = {
-  readonly requestAnswered: (request: MeasuredRequest) => void;
+  readonly requestAnswered: (request: AnsweredRequest) => void;
   readonly operatorCalled: (call: MeasuredCall) => void;
   readonly webhookAttempted: (attempt: Attempt) => void;
   readonly poolWaited: PoolWatch;

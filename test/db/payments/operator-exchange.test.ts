@@ -24,13 +24,14 @@ describe('an exchange with an operator', () => {
     ref = { kind: 'collection', id, merchantId };
   });
 
+  const exchanged = () => ({ ref, operator: 'mtn-momo', requestId: null }) as const;
   const insert = (outcome: ExchangeOutcome, startedAt = AT) =>
     insertExchange(db, ref, { kind: 'status_query', startedAt, durationMs: 12, outcome, failureCode: null });
   const outcomes = async () => (await listExchanges(db, [ref.id], 1000)).map(({ outcome }) => outcome);
 
   it('is kept with when it was, how long it took and how it ended, and no more of it', async () => {
     const outcome = { kind: 'failed', code: 'wrong_pin', operatorCode: 'PIN_WRONG' } as const;
-    const result = await recordedExchange({ db, log }, ref, 'status_query', () => Promise.resolve(outcome));
+    const result = await recordedExchange({ db, log }, exchanged(), 'status_query', () => Promise.resolve(outcome));
     assert.equal(result, outcome);
     const [kept, ...others] = await listExchanges(db, [ref.id], 10);
     assert.deepEqual(others, []);
@@ -43,7 +44,7 @@ describe('an exchange with an operator', () => {
 
   it('counts all the same when it cannot be recorded', async () => {
     const broken = { ...db, run: () => Promise.reject(new Error('the database is away')) };
-    const outcome = await recordedExchange({ db: broken, log }, ref, 'send', () =>
+    const outcome = await recordedExchange({ db: broken, log }, exchanged(), 'send', () =>
       Promise.resolve({ kind: 'accepted' } as const),
     );
     assert.deepEqual(outcome, { kind: 'accepted' });

@@ -1,0 +1,21 @@
+// Which activity is running, for what is said of it in traces.
+import { asyncLocalStorage } from '@temporalio/activity';
+import { COLLECTION_WORKFLOW, PAYOUT_WORKFLOW, REVERSAL_WORKFLOW } from '../workflows/contract.ts';
+
+const PAYMENT_WORKFLOWS: ReadonlySet<string> = new Set([COLLECTION_WORKFLOW, PAYOUT_WORKFLOW, REVERSAL_WORKFLOW]);
+
+/** One try of an activity, by the ids that Temporal gave it. */
+export type RunningActivity = {
+  readonly runId: string;
+  readonly activityId: string;
+  readonly activityType: string;
+  readonly attempt: number;
+};
+
+/** The try of a payment's activity from which this is called; null outside of one. */
+export function currentActivity(): RunningActivity | null {
+  const info = asyncLocalStorage.getStore()?.info;
+  const runId = info?.workflowExecution?.runId;
+  if (!info || runId === undefined || !PAYMENT_WORKFLOWS.has(info.workflowType ?? '')) return null;
+  return { runId, activityId: info.activityId, activityType: info.activityType, attempt: info.attempt };
+}
