@@ -64,9 +64,11 @@ function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
       sourceAddress: clientAddress(ctx),
       receivedAt: new Date(),
     });
-    if (recorded) ctx.state.paymentId = recorded.payment.id;
-    // Only a stored callback has an effect, so that a flood of callbacks causes no flood of status queries.
-    if (recorded?.isKept === true) deps.offerCallback(recorded.payment);
+    // Only a stored callback has an effect, so that a flood of callbacks causes no flood of status queries, and buries no trace.
+    if (recorded?.isKept === true) {
+      ctx.state.paymentId = recorded.payment.id;
+      deps.offerCallback(recorded.payment);
+    }
     ctx.body = {};
   };
 }
