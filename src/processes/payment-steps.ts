@@ -9,10 +9,10 @@ import type { Log } from '../log.ts';
 import type { Traces } from './traces/traces.ts';
 
 export type PaymentSteps = {
-  answered(this: void, request: AnsweredRequest): void;
-  stateChanged(this: void, change: StateChange): void;
-  exchanged(this: void, exchange: OperatorExchange): void;
-  attempted(this: void, attempt: MadeAttempt): void;
+  readonly answered: (request: AnsweredRequest) => void;
+  readonly stateChanged: (change: StateChange) => void;
+  readonly exchanged: (exchange: OperatorExchange) => void;
+  readonly attempted: (attempt: MadeAttempt) => void;
 };
 
 export type PaymentStepsOptions = {

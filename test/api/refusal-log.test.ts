@@ -118,7 +118,7 @@ describe('an attempt to get round a control', () => {
     for (const [response, expected] of [...attempts, [limited, { code: 'rate_limited' }] as const]) {
       const line = lineOf(response);
       assert.ok(line, `${response.status} ${response.text}`);
-      assert.deepEqual([line['level'], line['address']], ['warn', '127.0.0.1']);
+      assert.deepEqual([line.level, line['address']], ['warn', '127.0.0.1']);
       for (const [name, value] of Object.entries(expected)) assert.equal(line[name], value, name);
     }
     const text = JSON.stringify(lines);

@@ -156,7 +156,7 @@ describe('docs/security.md', () => {
 describe('the pages of operations', () => {
   it('say of each secret setting who replaces it and how often', () => {
     const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-    const lines = operations.split('\n').filter((line) => line.startsWith('| `MALIPO_'));
+    const lines = operations.split('\n').filter((line) => /^\| `(MALIPO|OTEL)_/.test(line));
     for (const setting of [
       ...secretFileSettings().map((name) => name.replace(/_FILE$/, '')),
       'MALIPO_TEMPORAL_TLS_KEY_FILE',
