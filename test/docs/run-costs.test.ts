@@ -32,7 +32,7 @@ type Attributes = { readonly attempt?: number; readonly workflowTaskCompletedEve
 function attributesOf(event: HistoryEvent): Attributes {
   return (Object.values(event).find((value) => typeof value === 'object' && value !== null && 'attempt' in value) ??
     event['markerRecordedEventAttributes'] ??
-    {}) as Attributes;
+    {});
 }
 
 /** As docs.temporal.io/cloud/actions counts them. */
