@@ -17,7 +17,7 @@ const PAYMENTS = 12;
 describe('a server that gets SIGTERM', () => {
   const testEnv = useTestEnvironment({
     startsServer: false,
-    environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_DELIVERY_TIMEOUT_MS: '3000' },
+    environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_DELIVERY_TIMEOUT_MS: '20000' },
     sandboxTimes: { decisionMs: 700 },
   });
   let child: ServerChild;
