@@ -21,7 +21,18 @@ const REFERENCE = 'Rent of Okello';
 const CALM = new Set(['info', 'debug']);
 
 describe('the log of a stretch without faults', () => {
-  const testEnv = useTestEnvironment({ startsServer: false });
+  // A machine that stands still for a second is a fault, which this is not about.
+  const testEnv = useTestEnvironment({
+    startsServer: false,
+    environment: {
+      MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '60000',
+      MALIPO_PROMPT_WINDOW_MS: '120000',
+      MALIPO_OPERATOR_TIMEOUT_MS: '30000',
+      MALIPO_NOT_FOUND_GRACE_MS: '31000',
+      MALIPO_DELIVERY_TIMEOUT_MS: '30000',
+      MALIPO_STALE_AFTER_MS: '600000',
+    },
+  });
   const folder = mkdtempSync(join(tmpdir(), 'malipo-log-'));
   const logFile = join(folder, 'server.log');
   let server: ServerChild;

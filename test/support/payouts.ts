@@ -5,7 +5,7 @@ import { insertCollection } from '../../src/db/payments/collection.ts';
 import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import { newCollection, record, paid } from '../db/rows.ts';
 import { collectionFields, type ApiResponse } from './api.ts';
-import type { TestEnvironment, TestMerchant } from './test-environment.ts';
+import { PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import { createPayment, fetchAs, phoneFor, sandboxTransactions, untilShownAs, type Payment } from './payments.ts';
 import type { Browser } from './people.ts';
 
@@ -61,7 +61,7 @@ export async function untilPayoutState(
   testEnv: TestEnvironment,
   payout: Payout,
   state: PayoutState,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<ShownPayout> {
   return untilShownAs(payout, state, () => fetchPayout(testEnv, payout), timeoutMs);
 }

@@ -63,6 +63,8 @@ const ROWS: readonly Row[] = [
 ];
 
 const FUNDS = 20_000;
+/** The operator decides after half a minute, and the machine may be busy. */
+const WAIT_MS = 150_000;
 /** Available and held, after a payout of 5000 out of the funds. */
 const BALANCE: Readonly<Partial<Record<PayoutState, readonly [number, number]>>> = {
   succeeded: [15_000, 0],
@@ -99,7 +101,7 @@ describe('a payout', () => {
     state,
   }: Row): Promise<{ payout: Payout; shown: ShownPayout; transitions: string[] }> {
     const payout = await payouts.get(row)!;
-    const shown = await untilPayoutState(testEnv, payout, state);
+    const shown = await untilPayoutState(testEnv, payout, state, WAIT_MS);
     return { payout, shown, transitions: transitionsOf(await untilAllReceived(testEnv, payout)) };
   }
 
