@@ -46,6 +46,7 @@ describe('the build', () => {
     write('src/price.ts', 'export const price: number = 5;\n');
     write('src/schema.sql', 'SELECT 1;\n');
     write('activities/nothing.ts', 'export const nothing = null;\n');
+    write('workflows/trace-interceptor.ts', 'export const interceptors = () => ({});\n');
     write(
       'workflows/index.ts',
       "import { price } from '../src/price.ts';\nexport async function tell(): Promise<number> {\n  return price;\n}\n",
