@@ -30,9 +30,11 @@ const BILLED = [
 type Attributes = { readonly attempt?: number; readonly workflowTaskCompletedEventId?: string };
 
 function attributesOf(event: HistoryEvent): Attributes {
-  return (Object.values(event).find((value) => typeof value === 'object' && value !== null && 'attempt' in value) ??
+  return (
+    Object.values(event).find((value) => typeof value === 'object' && value !== null && 'attempt' in value) ??
     event['markerRecordedEventAttributes'] ??
-    {});
+    {}
+  );
 }
 
 /** As docs.temporal.io/cloud/actions counts them. */
