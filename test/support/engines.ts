@@ -179,7 +179,8 @@ export type TestDatabase = {
   readonly drop: () => Promise<void>;
 };
 
-const LIMITS = { poolSize: 20, statementTimeoutMs: 10_000, connectTimeoutMs: 10_000, onIdleError: () => undefined };
+// They decide nothing: they only end what would wait for ever.
+const LIMITS = { poolSize: 20, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000, onIdleError: () => undefined };
 
 export function openTestDatabase(applicationUrl: string, adminUrl: string): Pick<TestDatabase, 'url' | 'db'> {
   const application = openDatabase({ ...LIMITS, url: applicationUrl, attestor: testAttestor });

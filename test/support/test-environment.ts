@@ -211,6 +211,8 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
     MALIPO_ATTESTATION_KEYS: ATTESTATION_KEYS,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_LOG_LEVEL: process.env['MALIPO_TEST_LOG'] ?? 'silent',
+    // No statement of a test ends because the machine is busy.
+    MALIPO_DATABASE_TIMEOUT_MS: '60000',
     MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,
     MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
     MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: COLLECTION_CREDENTIALS.subscriptionKey,
@@ -233,7 +235,7 @@ async function removeSchedules({ settings }: Config): Promise<void> {
 }
 
 /** How long a test waits for what must come: it decides nothing, it only ends a test that would wait for ever. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 120_000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 100;
 
