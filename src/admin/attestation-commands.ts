@@ -1,4 +1,4 @@
-// The commands of `npm run merchant` about the attestations of rows. Each returns the text that it prints.
+// The commands of `npm run staff` about the attestations of rows. Each returns the text that it prints.
 import type { Staff } from '../domain/accounts/staff.ts';
 import { attestRows, type AttestRows } from '../operations/accounts/attest-rows.ts';
 import { withServerDatabase } from './server-database.ts';

@@ -1,4 +1,4 @@
-// The commands of `npm run merchant` about audit logs. Each returns the text that it prints.
+// The commands of `npm run staff` about audit logs. Each returns the text that it prints.
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
 import { exportAudit, verifyAudit, type KeptHead } from '../queries/accounts/verify-audit.ts';
 import { withServerDatabase } from './server-database.ts';

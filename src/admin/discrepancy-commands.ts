@@ -1,4 +1,4 @@
-// The commands of `npm run merchant` about discrepancies with an operator. Each returns the text that it prints.
+// The commands of `npm run staff` about discrepancies with an operator. Each returns the text that it prints.
 import type { Staff } from '../domain/accounts/staff.ts';
 import { discrepancyText } from '../domain/payments/discrepancy.ts';
 import { listDiscrepancies } from '../queries/payments/list-discrepancies.ts';

@@ -1,4 +1,4 @@
-// The commands of `npm run merchant` about merchants and people. Each returns the text that it prints.
+// The commands of `npm run staff` about merchants and people. Each returns the text that it prints.
 import { isId, type MerchantId } from '../domain/ids.ts';
 import type { Role } from '../domain/accounts/member.ts';
 import type { Staff } from '../domain/accounts/staff.ts';

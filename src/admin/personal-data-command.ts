@@ -1,4 +1,4 @@
-// The command of `npm run merchant` that exports what is stored about a phone number or a person.
+// The command of `npm run staff` that exports what is stored about a phone number or a person.
 import type { Staff } from '../domain/accounts/staff.ts';
 import { exportPersonalData } from '../operations/accounts/export-personal-data.ts';
 import { withServerDatabase } from './server-database.ts';

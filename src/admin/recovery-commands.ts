@@ -1,4 +1,4 @@
-// The commands of `npm run merchant` that let a person in again. Each returns the text that it prints.
+// The commands of `npm run staff` that let a person in again. Each returns the text that it prints.
 import type { RecoveryId } from '../domain/ids.ts';
 import type { Staff } from '../domain/accounts/staff.ts';
 import { approveRecovery } from '../operations/accounts/approve-recovery.ts';
@@ -23,7 +23,7 @@ merchants   ${merchants.length === 0 ? 'none' : merchants.join(', ')}
 recovery    ${id}
             another one of the staff approves it within 24 hours, and has a token then:
 
-  npm run merchant -- approve-recovery --recovery ${id} --staff NAME
+  npm run staff -- approve-recovery --recovery ${id} --staff NAME
 `;
   });
 }

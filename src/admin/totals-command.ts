@@ -1,4 +1,4 @@
-// The command of `npm run merchant` that counts the payments of a merchant again.
+// The command of `npm run staff` that counts the payments of a merchant again.
 import type { MerchantId } from '../domain/ids.ts';
 import { rebuildTotals } from '../operations/payments/rebuild-totals.ts';
 import { withServerDatabase } from './server-database.ts';

@@ -1,4 +1,4 @@
-// The command of `npm run merchant` about work whose workflow does not start or does not progress.
+// The command of `npm run staff` about work whose workflow does not start or does not progress.
 import { listQuarantinedWork } from '../queries/payments/list-quarantined-work.ts';
 import { withServerDatabase } from './server-database.ts';
 

@@ -175,7 +175,7 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_workflows_quarantined',
     type: 'gauge',
-    help: 'Work that failed so often that it is tried once an hour: npm run merchant -- quarantined',
+    help: 'Work that failed so often that it is tried once an hour: npm run staff -- quarantined',
     labels: { kind: WORK_KINDS },
     read: ({ failing }) =>
       forEach('kind', WORK_KINDS, failing, { valueOf: ({ kind }) => kind, read: ({ quarantined }) => quarantined }),

@@ -1,4 +1,4 @@
-// `npm run merchant`: the staff commands for merchants, and their errors.
+// `npm run staff`: the staff commands for merchants, and their errors.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { newId } from '../../src/domain/ids.ts';
@@ -21,12 +21,12 @@ const COMMANDS =
   'create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, rebuild-totals, ' +
   'personal-data, attestations verify, attestations renew, attestations adopt, audit verify, audit export';
 
-describe('npm run merchant', () => {
+describe('npm run staff', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
   const run = (args: readonly string[], environment: Readonly<Record<string, string>> = testEnv.environment) =>
     new Promise<Outcome>((resolve) => {
-      const command = [builtFile('dist/src/processes/merchant.js'), ...args];
+      const command = [builtFile('dist/src/processes/staff.js'), ...args];
       const env = { PATH: process.env['PATH'], ...environment };
       execFile(process.execPath, command, { cwd: root, env, timeout: 50_000 }, (error, out, err) => {
         resolve({ code: error === null ? 0 : Number(error.code), out, err });
@@ -70,10 +70,10 @@ describe('npm run merchant', () => {
   it('prints its usage', async () => {
     const help = await run(['--help'], {});
     assert.equal(help.code, 0);
-    assert.match(help.out, /^usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS/);
+    assert.match(help.out, /^usage: npm run staff -- create --name NAME --currency CODE --email ADDRESS/);
     assert.match(help.out, /UGX.*KES/);
     for (const command of COMMANDS.split(', ')) {
-      assert.match(help.out, new RegExp(`npm run merchant -- ${command}\\b`));
+      assert.match(help.out, new RegExp(`npm run staff -- ${command}\\b`));
     }
   });
 
@@ -290,7 +290,7 @@ describe('npm run merchant', () => {
       const refused = await run(args, {});
       assert.equal(refused.code, 2, args.join(' '));
       assert.match(refused.err, says);
-      assert.match(refused.err, /usage: npm run merchant/);
+      assert.match(refused.err, /usage: npm run staff/);
     }
     assert.equal(await merchantCount(), before);
   });

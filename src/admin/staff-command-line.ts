@@ -1,4 +1,4 @@
-// The command line of `npm run merchant`: its help page, and how arguments become one of the staff commands.
+// The command line of `npm run staff`: its help page, and how arguments become one of the staff commands.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
@@ -13,22 +13,22 @@ import { approvePersonsRecovery, requestPersonsRecovery, showRecoveries } from '
 import { rebuildMerchantTotals } from './totals-command.ts';
 import { showQuarantinedWork } from './work-commands.ts';
 
-const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME
-       npm run merchant -- waiting --merchant ID
-       npm run merchant -- approve --merchant ID --change ID --staff NAME
-       npm run merchant -- recover --email ADDRESS --reason TEXT --staff NAME
-       npm run merchant -- recoveries
-       npm run merchant -- approve-recovery --recovery ID --staff NAME
-       npm run merchant -- discrepancies
-       npm run merchant -- settle --id NUMBER --how TEXT --staff NAME
-       npm run merchant -- quarantined
-       npm run merchant -- rebuild-totals --merchant ID
-       npm run merchant -- personal-data --phone NUMBER|--email ADDRESS --staff NAME
-       npm run merchant -- audit verify [--merchant ID|service] [--head POSITION:HASH]…
-       npm run merchant -- audit export --merchant ID|service [--after POSITION]
-       npm run merchant -- attestations verify
-       npm run merchant -- attestations renew --staff NAME
-       npm run merchant -- attestations adopt --staff NAME
+const HELP = `usage: npm run staff -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME
+       npm run staff -- waiting --merchant ID
+       npm run staff -- approve --merchant ID --change ID --staff NAME
+       npm run staff -- recover --email ADDRESS --reason TEXT --staff NAME
+       npm run staff -- recoveries
+       npm run staff -- approve-recovery --recovery ID --staff NAME
+       npm run staff -- discrepancies
+       npm run staff -- settle --id NUMBER --how TEXT --staff NAME
+       npm run staff -- quarantined
+       npm run staff -- rebuild-totals --merchant ID
+       npm run staff -- personal-data --phone NUMBER|--email ADDRESS --staff NAME
+       npm run staff -- audit verify [--merchant ID|service] [--head POSITION:HASH]…
+       npm run staff -- audit export --merchant ID|service [--after POSITION]
+       npm run staff -- attestations verify
+       npm run staff -- attestations renew --staff NAME
+       npm run staff -- attestations adopt --staff NAME
 
 create   makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
          owner: hand it to them and to nobody else. It works once, for 7 days.
@@ -262,7 +262,7 @@ function parse(args: string[]) {
 }
 
 /** Runs the command, prints its text or the error, and returns the exit code that the help page names. */
-export async function runMerchantCommand(args: string[]): Promise<number> {
+export async function runStaffCommand(args: string[]): Promise<number> {
   try {
     process.stdout.write(await readCommand(args)());
     return 0;
