@@ -1,34 +1,13 @@
 // All configuration, read once at start: checked as a whole, frozen, and safe to print.
-import { createSecretKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { loadClocks } from './clock-settings.ts';
 import type { Clocks } from './domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
 import type { KeyRing } from './security/sealing.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
+import { count, databaseUrl, file, flag, keyRing, milliseconds, port, secret, type Secret } from './setting-values.ts';
 import { traceExportOf, traceSettings, type TraceExport } from './trace-settings.ts';
 import { findContradictions, findOpenDatabase } from './unsafe-settings.ts';
-
-/** Text that prints as `***`; `reveal()` returns it. */
-export class Secret {
-  readonly #text: string;
-  constructor(text: string) {
-    this.#text = text;
-  }
-  reveal(): string {
-    return this.#text;
-  }
-  toString(): string {
-    return '***';
-  }
-  toJSON(): string {
-    return '***';
-  }
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '***';
-  }
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,47 +17,10 @@ export class ConfigError extends Error {}
 const ROLES = ['api', 'worker', 'dispatcher'] as const;
 export type Role = (typeof ROLES)[number];
 
-const port = z.coerce.number().int().min(0).max(65535);
-const count = z.coerce.number().int().min(1).max(1_000_000);
-const milliseconds = z.coerce.number().int().min(1).max(31_536_000_000);
-const secret = z
-  .string()
-  .min(1)
-  .transform((text) => new Secret(text));
-const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
-/** The content of the file that is named, which may be a private key. */
-const file = z.string().transform((path, context): Secret => {
-  try {
-    return new Secret(readFileSync(path, 'utf8'));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    context.addIssue({ code: 'custom', message: `the file ${path} cannot be read (${code})` });
-    return z.NEVER;
-  }
-});
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-
 const roles = z
   .string()
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(z.enum(ROLES)).min(1));
-
-// "name:base64 of 32 bytes", comma-separated; the first seals or attests, all open or verify.
-const keyRing = z.string().transform((text, context): KeyRing => {
-  const keys = text.split(',').map((entry) => {
-    const [name = '', encoded = ''] = entry.trim().split(':');
-    return { name, bytes: Buffer.from(encoded, 'base64') };
-  });
-  const isValid = keys.every(({ name, bytes }) => /^[A-Za-z0-9_-]{1,32}$/.test(name) && bytes.length === 32);
-  const areNamesUnique = new Set(keys.map(({ name }) => name)).size === keys.length;
-  const [first, ...rest] = keys.map(({ name, bytes }) => ({ name, key: createSecretKey(bytes) }));
-  if (isValid && areNamesUnique && first) return [first, ...rest];
-  context.addIssue({
-    code: 'custom',
-    message: 'must be name:base64 of 32 bytes, comma-separated, each name once',
-  });
-  return z.NEVER;
-});
 
 /** Each of MTN's products has its own credentials; a worker needs both. */
 const MTN_CREDENTIALS = {
@@ -210,6 +152,38 @@ export function loadAccountsSettings(environment: Environment): Readonly<z.infer
   return readVerified(ACCOUNTS_SETTINGS, environment, 'MALIPO_DATABASE_ADMIN_URL');
 }
 
+const STAFF_SETTINGS = SETTINGS.pick({
+  MALIPO_ENVIRONMENT: true,
+  MALIPO_PUBLIC_URL: true,
+  MALIPO_DATABASE_URL: true,
+  MALIPO_DATABASE_TIMEOUT_MS: true,
+});
+const ATTESTING_STAFF_SETTINGS = STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_ATTESTATION_KEYS: true }).shape);
+
+export type StaffSettings = Readonly<z.infer<typeof STAFF_SETTINGS>> & { readonly MALIPO_ATTESTATION_KEYS?: KeyRing };
+
+/** What a command of the staff needs of the server's settings, and no more; one that reads people needs the keys, too. */
+export function loadStaffSettings(environment: Environment, needs: 'database' | 'database and keys'): StaffSettings {
+  const schema = needs === 'database' ? STAFF_SETTINGS : ATTESTING_STAFF_SETTINGS;
+  return readVerified(schema, environment, 'MALIPO_DATABASE_URL');
+}
+
+/** The names of the settings without which such a command can do nothing. */
+export function requiredStaffSettings(needs: 'database' | 'database and keys'): string[] {
+  const { shape } = needs === 'database' ? STAFF_SETTINGS : ATTESTING_STAFF_SETTINGS;
+  return Object.entries(shape).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]));
+}
+
+/** Each setting of the server by itself, with its default; one that cannot be used is left out. For a look at what is there. */
+export function loadUsableSettings(environment: Environment): Readonly<Partial<z.infer<typeof SETTINGS>>> {
+  const { environment: present } = resolve(SETTINGS, environment);
+  const entries = Object.entries(SETTINGS.shape).flatMap(([name, schema]) => {
+    const parsed = schema.safeParse(present[name]);
+    return parsed.success ? [[name, parsed.data] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
 const START_SETTINGS = z.object({
   MALIPO_DATA_DIR: z.string().min(1).default('var'),
   MALIPO_HTTP_PORT: port.default(8080),
@@ -233,7 +207,7 @@ export function loadStartSettings(environment: Environment): {
 } {
   const present = withoutEmpty(environment);
   const parsed = START_SETTINGS.safeParse(present);
-  if (!parsed.success) throw unusable(describeIssues(parsed.error));
+  if (!parsed.success) throw unusable(describeIssues(parsed.error, present));
   return { settings: Object.freeze(parsed.data), isExplicit: (name) => present[name] !== undefined };
 }
 
@@ -241,7 +215,7 @@ export function loadStartSettings(environment: Environment): {
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const { environment: present, problems: ofFiles } = resolve(SETTINGS, environment);
   const parsed = SETTINGS.safeParse(present);
-  const problems = parsed.success ? [] : describeIssues(parsed.error);
+  const problems = parsed.success ? [] : describeIssues(parsed.error, present);
   problems.push(...findMissingCredentials(present));
   const clocks = loadClocks(present, problems);
   problems.push(...findContradictions(present));
@@ -351,7 +325,7 @@ function read<Schema extends z.ZodObject>(schema: Schema, environment: Environme
   const { environment: present, problems } = resolve(schema, environment);
   const parsed = schema.safeParse(present);
   if (parsed.success && problems.size === 0) return Object.freeze(parsed.data);
-  throw unusable(withFiles(parsed.success ? [] : describeIssues(parsed.error), problems));
+  throw unusable(withFiles(parsed.success ? [] : describeIssues(parsed.error, present), problems));
 }
 
 /** In the live environment, the address that the process connects to must be one whose other end is verified. */
@@ -367,8 +341,11 @@ function readVerified<Schema extends z.ZodObject>(
   return settings;
 }
 
-function describeIssues(error: z.ZodError): string[] {
-  return error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+function describeIssues(error: z.ZodError, present: Environment): string[] {
+  return error.issues.map(({ path, message }) => {
+    const name = path.join('.');
+    return `${name}: ${present[name] === undefined ? 'is not set' : message}`;
+  });
 }
 
 function unusable(problems: readonly string[]): ConfigError {

@@ -1,25 +1,24 @@
 // The commands of `npm run staff` about the attestations of rows. Each returns the text that it prints.
 import type { Staff } from '../domain/accounts/staff.ts';
 import { attestRows, type AttestRows } from '../operations/accounts/attest-rows.ts';
-import { withServerDatabase } from './server-database.ts';
+import type { AttestedDatabase } from './server-database.ts';
 
 /** Rows are not as a process of the service wrote them. */
 export class AttestationFault extends Error {}
 
 /** Throws an AttestationFault with all rows that are not attested, after it did its work on the others. */
-export function attestAllRows(
+export async function attestAllRows(
   work: AttestRows['work'],
   { staff: by }: { readonly staff: Staff | null },
+  { db }: AttestedDatabase,
 ): Promise<string> {
-  return withServerDatabase(async ({ db }) => {
-    const { attested, adopted, unattested } = await attestRows(db, { work, by, at: new Date() });
-    if (unattested.length > 0) {
-      const rows = unattested.map(({ table, key }) => `${table} ${key}`);
-      throw new AttestationFault(
-        `these rows are not as the service wrote them, and count for nothing:\n${rows.join('\n')}`,
-      );
-    }
-    const done = { verify: 'verified', renew: 'renewed', adopt: 'renewed' }[work];
-    return `${done.padEnd(12)}${attested} rows${work === 'adopt' ? `\nadopted     ${adopted} rows` : ''}\n`;
-  });
+  const { attested, adopted, unattested } = await attestRows(db, { work, by, at: new Date() });
+  if (unattested.length > 0) {
+    const rows = unattested.map(({ table, key }) => `${table} ${key}`);
+    throw new AttestationFault(
+      `these rows are not as the service wrote them, and count for nothing:\n${rows.join('\n')}`,
+    );
+  }
+  const done = { verify: 'verified', renew: 'renewed', adopt: 'renewed' }[work];
+  return `${done.padEnd(12)}${attested} rows${work === 'adopt' ? `\nadopted     ${adopted} rows` : ''}\n`;
 }

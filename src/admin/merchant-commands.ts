@@ -9,25 +9,29 @@ import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
 import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
 import { listInvitations } from '../queries/accounts/invitation.ts';
 import { listMembers } from '../queries/accounts/member.ts';
-import { withServerDatabase } from './server-database.ts';
+import { listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
+import type { Database } from '../db/database.ts';
+import type { AttestedDatabase } from './server-database.ts';
 
-export function createMerchantWithOwners(options: {
-  readonly name: string;
-  readonly currency: Currency;
-  readonly email: readonly string[];
-  readonly staff: Staff;
-}): Promise<string> {
-  return withServerDatabase(async ({ db, baseUrl }) => {
-    const owners = options.email.map((email) => ({ email, ...newToken() }));
-    const { name, currency, staff } = options;
-    const invited = { by: staff, owners: owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 })) };
-    const id = await createMerchant(db, { name, currency, invited, at: new Date() });
-    const invitations = owners.map(
-      ({ email, token }) => `invitation  ${token}
+export async function createMerchantWithOwners(
+  options: {
+    readonly name: string;
+    readonly currency: Currency;
+    readonly email: readonly string[];
+    readonly staff: Staff;
+  },
+  { db, baseUrl }: AttestedDatabase,
+): Promise<string> {
+  const owners = options.email.map((email) => ({ email, ...newToken() }));
+  const { name, currency, staff } = options;
+  const invited = { by: staff, owners: owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 })) };
+  const id = await createMerchant(db, { name, currency, invited, at: new Date() });
+  const invitations = owners.map(
+    ({ email, token }) => `invitation  ${token}
             for ${email}, as owner; it works once, for 7 days, and is not shown again
 `,
-    );
-    return `merchant    ${id}
+  );
+  return `merchant    ${id}
 ${invitations.join('')}
 Who holds an invitation accepts it with a name and a password of 12 characters or more; a person who is known here
 already, with the password they have, and keeps their name:
@@ -35,7 +39,6 @@ already, with the password they have, and keeps their name:
   curl -sS ${baseUrl}/v1/console/invitations/accept \\
     --data-urlencode 'token=…' --data-urlencode 'name=…' --data-urlencode 'password=…'
 ${owners.length === 1 ? `\n${SINGLE_OWNER_WARNING}` : ''}`;
-  });
 }
 
 const SINGLE_OWNER_WARNING = `\
@@ -43,28 +46,74 @@ An only owner can let in a second self, and then move money alone. With a second
 two: let the owner invite one first of all, or name two owners here.
 `;
 
-export function showWaitingChanges({ merchant }: { readonly merchant: string }): Promise<string> {
-  return withServerDatabase(async ({ db }) => {
-    const at = new Date();
-    const merchantId = merchant as MerchantId;
-    const members = await listMembers(db, merchantId, at);
-    if (members.length === 0) throw new Error(`there is no merchant ${merchantId} with people`);
-    const changes = members.flatMap(({ waiting }) =>
-      waiting.map(({ change, agreement: { people } }) => {
-        const { id, member, before, proposedBy } = change;
-        const after = change.after === null ? 'to be removed' : rolesText(change.after);
-        return `${id}  ${member.name}: ${rolesText(before)} → ${after}; ${waitText(proposedBy.name, people)}`;
-      }),
-    );
-    const invitations = (await listInvitations(db, merchantId, at)).flatMap(({ invitation, approval }) => {
-      if (approval.state !== 'waiting') return [];
-      const { id, email, roles, createdBy } = invitation;
-      const wait = waitText(createdBy?.name ?? '', approval.agreement.people);
-      return [`${id}  ${email} invited as ${rolesText(roles)}; ${wait}`];
-    });
-    const lines = [...changes, ...invitations];
-    return lines.length === 0 ? 'nothing waits\n' : `${lines.join('\n')}\n`;
+const MAX_SHOWN = 100;
+
+/** Of each merchant: its owners, and how much waits for a second person. */
+export async function showMerchants(
+  { name = '', after = '' }: { readonly name?: string | undefined; readonly after?: string | undefined },
+  { db }: AttestedDatabase,
+): Promise<string> {
+  const found = await listMerchants(db, after, { name, limit: MAX_SHOWN + 1 });
+  if (found.length === 0) return 'there is no such merchant\n';
+  const lines: string[] = [];
+  for (const merchant of found.slice(0, MAX_SHOWN)) lines.push(await merchantLine(merchant, db));
+  const last = found.length > MAX_SHOWN ? `and more: --after ${found[MAX_SHOWN - 1]?.id ?? ''}\n` : '';
+  return `${lines.join('')}${last}`;
+}
+
+async function merchantLine({ id, name, currency, createdAt }: ListedMerchant, db: Database): Promise<string> {
+  const members = (await listMembers(db, id, new Date())).map(({ member }) => member);
+  const owners = members.filter(({ roles }) => roles.includes('owner'));
+  const secured = owners.filter(({ hasSecondFactor }) => hasSecondFactor).length;
+  const waiting = (await waitingLines(id, db)).length;
+  const people = `${members.length} people, ${owners.length} owners, ${secured} of them with a second factor`;
+  const since = createdAt.toISOString().slice(0, 10);
+  return `${id}  ${currency}  ${since}  ${name}: ${people}${waiting === 0 ? '' : `; ${waiting} waiting`}\n`;
+}
+
+/** Of one merchant, or of all. */
+export async function showWaitingChanges(
+  { merchant }: { readonly merchant?: string | undefined },
+  { db }: AttestedDatabase,
+): Promise<string> {
+  const lines: string[] = [];
+  if (merchant !== undefined) {
+    const { length } = await listMembers(db, merchant as MerchantId, new Date());
+    if (length === 0) throw new Error(`there is no merchant ${merchant} with people`);
+    lines.push(...(await waitingLines(merchant as MerchantId, db)));
+  } else {
+    for await (const { id, name } of allMerchants(db)) {
+      for (const line of await waitingLines(id, db)) lines.push(`${id} (${name})  ${line}`);
+    }
+  }
+  return lines.length === 0 ? 'nothing waits\n' : `${lines.join('\n')}\n`;
+}
+
+async function* allMerchants(db: Database): AsyncGenerator<ListedMerchant> {
+  for (let after = ''; ;) {
+    const page = await listMerchants(db, after, { name: '', limit: MAX_SHOWN });
+    yield* page;
+    after = page.at(-1)?.id ?? '';
+    if (page.length < MAX_SHOWN) return;
+  }
+}
+
+async function waitingLines(merchantId: MerchantId, db: Database): Promise<string[]> {
+  const at = new Date();
+  const changes = (await listMembers(db, merchantId, at)).flatMap(({ waiting }) =>
+    waiting.map(({ change, agreement: { people } }) => {
+      const { id, member, before, proposedBy } = change;
+      const after = change.after === null ? 'to be removed' : rolesText(change.after);
+      return `${id}  ${member.name}: ${rolesText(before)} → ${after}; ${waitText(proposedBy.name, people)}`;
+    }),
+  );
+  const invitations = (await listInvitations(db, merchantId, at)).flatMap(({ invitation, approval }) => {
+    if (approval.state !== 'waiting') return [];
+    const { id, email, roles, createdBy } = invitation;
+    const wait = waitText(createdBy?.name ?? '', approval.agreement.people);
+    return [`${id}  ${email} invited as ${rolesText(roles)}; ${wait}`];
   });
+  return [...changes, ...invitations];
 }
 
 function waitText(proposer: string, people: readonly { readonly name: string }[]): string {
@@ -76,26 +125,27 @@ function rolesText(roles: readonly Role[]): string {
   return roles.join(' and ');
 }
 
-export function approveWaitingChange(options: {
-  readonly merchant: string;
-  readonly change: string;
-  readonly staff: Staff;
-}): Promise<string> {
-  return withServerDatabase(async ({ db }) => {
-    const by = { serviceFor: options.merchant as MerchantId, staff: options.staff };
-    const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
-    if (isId('mch', options.change)) {
-      const { member, before, after } = await decideMemberChange(db, input);
-      const now = after === null ? 'no member any more' : rolesText(after);
-      return `approved    ${member.name} (${member.id}) was ${rolesText(before)} and is ${now}\n`;
-    }
-    const decided = await decideInvitation(db, input);
-    if (decided.kind !== 'approved') throw new Error('an approval was recorded as a rejection');
-    const { email, roles } = decided.invitation;
-    return `approved    the invitation of ${email} as ${rolesText(roles)}
+export async function approveWaitingChange(
+  options: {
+    readonly merchant: string;
+    readonly change: string;
+    readonly staff: Staff;
+  },
+  { db }: AttestedDatabase,
+): Promise<string> {
+  const by = { serviceFor: options.merchant as MerchantId, staff: options.staff };
+  const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
+  if (isId('mch', options.change)) {
+    const { member, before, after } = await decideMemberChange(db, input);
+    const now = after === null ? 'no member any more' : rolesText(after);
+    return `approved    ${member.name} (${member.id}) was ${rolesText(before)} and is ${now}\n`;
+  }
+  const decided = await decideInvitation(db, input);
+  if (decided.kind !== 'approved') throw new Error('an approval was recorded as a rejection');
+  const { email, roles } = decided.invitation;
+  return `approved    the invitation of ${email} as ${rolesText(roles)}
 token       ${decided.approvalToken}
             to be sent as approval_token besides the token that they were invited with; hand it to the person
             themselves, and to nobody else. It is not shown again
 `;
-  });
 }

@@ -1,16 +1,17 @@
 // The command of `npm run staff` that exports what is stored about a phone number or a person.
 import type { Staff } from '../domain/accounts/staff.ts';
 import { exportPersonalData } from '../operations/accounts/export-personal-data.ts';
-import { withServerDatabase } from './server-database.ts';
+import type { AttestedDatabase } from './server-database.ts';
 
 /** JSON lines: a row each, with the table and the merchant whose it is. */
-export function exportDataAbout(options: {
-  readonly of: { readonly phone: string } | { readonly email: string };
-  readonly staff: Staff;
-}): Promise<string> {
-  return withServerDatabase(async ({ db }) => {
-    const records = await exportPersonalData(db, { ...options, at: new Date() });
-    const lines = records.map(({ table, merchantId, row }) => JSON.stringify({ table, merchant_id: merchantId, row }));
-    return lines.map((line) => `${line}\n`).join('');
-  });
+export async function exportDataAbout(
+  options: {
+    readonly of: { readonly phone: string } | { readonly email: string };
+    readonly staff: Staff;
+  },
+  { db }: AttestedDatabase,
+): Promise<string> {
+  const records = await exportPersonalData(db, { ...options, at: new Date() });
+  const lines = records.map(({ table, merchantId, row }) => JSON.stringify({ table, merchant_id: merchantId, row }));
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -4,47 +4,48 @@ import type { Staff } from '../domain/accounts/staff.ts';
 import { approveRecovery } from '../operations/accounts/approve-recovery.ts';
 import { requestRecovery } from '../operations/accounts/request-recovery.ts';
 import { listRecoveryRequests } from '../queries/accounts/recovery.ts';
-import { withServerDatabase } from './server-database.ts';
+import type { AttestedDatabase } from './server-database.ts';
 
 const MAX_SHOWN = 100;
 
-export function requestPersonsRecovery(options: {
-  readonly email: string;
-  readonly reason: string;
-  readonly staff: Staff;
-}): Promise<string> {
-  return withServerDatabase(async ({ db }) => {
-    const { email, reason, staff } = options;
-    const requested = await requestRecovery(db, { email, reason, by: staff, at: new Date() });
-    if (!requested) throw new Error(`nobody is known as ${email}`);
-    const { id, userId, name, merchants } = requested;
-    return `person      ${userId}, ${name}
+export async function requestPersonsRecovery(
+  options: {
+    readonly email: string;
+    readonly reason: string;
+    readonly staff: Staff;
+  },
+  { db }: AttestedDatabase,
+): Promise<string> {
+  const { email, reason, staff } = options;
+  const requested = await requestRecovery(db, { email, reason, by: staff, at: new Date() });
+  if (!requested) throw new Error(`nobody is known as ${email}`);
+  const { id, userId, name, merchants } = requested;
+  return `person      ${userId}, ${name}
 merchants   ${merchants.length === 0 ? 'none' : merchants.join(', ')}
 recovery    ${id}
             another one of the staff approves it within 24 hours, and has a token then:
 
   npm run staff -- approve-recovery --recovery ${id} --staff NAME
 `;
-  });
 }
 
-export function showRecoveries(): Promise<string> {
-  return withServerDatabase(async ({ db }) => {
-    const found = await listRecoveryRequests(db, new Date(), MAX_SHOWN + 1);
-    if (found.length === 0) return 'nothing waits\n';
-    const lines = found.slice(0, MAX_SHOWN).map(({ id, person, email, requestedBy, reason, expiresAt }) => {
-      const until = `waits until ${expiresAt.toISOString()}`;
-      return `${id}  ${person.name} (${email}), requested by ${requestedBy}, ${until}: ${reason}\n`;
-    });
-    return `${lines.join('')}${found.length > MAX_SHOWN ? 'and more: these are the oldest\n' : ''}`;
+export async function showRecoveries({ db }: AttestedDatabase): Promise<string> {
+  const found = await listRecoveryRequests(db, new Date(), MAX_SHOWN + 1);
+  if (found.length === 0) return 'nothing waits\n';
+  const lines = found.slice(0, MAX_SHOWN).map(({ id, person, email, requestedBy, reason, expiresAt }) => {
+    const until = `waits until ${expiresAt.toISOString()}`;
+    return `${id}  ${person.name} (${email}), requested by ${requestedBy}, ${until}: ${reason}\n`;
   });
+  return `${lines.join('')}${found.length > MAX_SHOWN ? 'and more: these are the oldest\n' : ''}`;
 }
 
-export function approvePersonsRecovery(options: { readonly recovery: string; readonly staff: Staff }): Promise<string> {
-  return withServerDatabase(async ({ db, baseUrl }) => {
-    const { recovery, staff } = options;
-    const { request, token } = await approveRecovery(db, { id: recovery as RecoveryId, by: staff, at: new Date() });
-    return `person      ${request.person.id}, ${request.person.name} (${request.email})
+export async function approvePersonsRecovery(
+  options: { readonly recovery: string; readonly staff: Staff },
+  { db, baseUrl }: AttestedDatabase,
+): Promise<string> {
+  const { recovery, staff } = options;
+  const { request, token } = await approveRecovery(db, { id: recovery as RecoveryId, by: staff, at: new Date() });
+  return `person      ${request.person.id}, ${request.person.name} (${request.email})
 requested   by ${request.requestedBy}: ${request.reason}
 token       ${token}
             it works once, for 24 hours, and is not shown again
@@ -53,5 +54,4 @@ Who holds it sets a new password with it; the second factor is gone then, and ev
 
   curl -sS ${baseUrl}/v1/console/recovery --data-urlencode 'token=…' --data-urlencode 'new_password=…'
 `;
-  });
 }

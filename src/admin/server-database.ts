@@ -1,33 +1,64 @@
 // Opens the server's own database for one staff command.
-import { loadCommandConfig } from '../config.ts';
+import { ConfigError, loadStaffSettings } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import type { KeyRing } from '../security/sealing.ts';
+import { findEnvironment } from '../queries/deployment.ts';
 
-type Server = { readonly db: Database; readonly baseUrl: string; readonly attestationKeys: KeyRing };
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type StaffDatabase = { readonly db: Database; readonly baseUrl: string };
+/** For a command that reads or writes rows that are attested. */
+export type AttestedDatabase = StaffDatabase & { readonly attestationKeys: KeyRing };
 
 /**
- * Returns what `run` returns. Throws what `run` throws, or a ConfigError when the server's configuration is not usable.
- * The database is closed in any case.
+ * Returns what `run` returns. Throws what `run` throws, and a ConfigError when the settings are not usable or the database is
+ * not for their environment: what is attested for one counts for nothing in the other. The database is closed in any case.
  */
-export async function withServerDatabase(run: (server: Server) => Promise<string>): Promise<string> {
-  const { settings } = loadCommandConfig(process.env);
+export async function withAttestedDatabase<Result>(
+  environment: Environment,
+  run: (server: AttestedDatabase) => Promise<Result>,
+): Promise<Result> {
+  const settings = loadStaffSettings(environment, 'database and keys');
+  const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
+  if (attestationKeys === undefined) throw new ConfigError('MALIPO_ATTESTATION_KEYS: is not set');
+  const attestor = createRowAttestor({
+    environment: settings.MALIPO_ENVIRONMENT,
+    keyRing: attestationKeys,
+    report: ({ table, key }) =>
+      process.stderr.write(`the row ${key} of ${table} is not as a process of ours wrote it\n`),
+  });
+  return withOpenDatabase(settings, attestor, (server) => run({ ...server, attestationKeys }));
+}
+
+/** The same for a command that has nothing to do with people: it needs no keys. */
+export async function withStaffDatabase<Result>(
+  environment: Environment,
+  run: (server: StaffDatabase) => Promise<Result>,
+): Promise<Result> {
+  return withOpenDatabase(loadStaffSettings(environment, 'database'), undefined, run);
+}
+
+async function withOpenDatabase<Result>(
+  settings: ReturnType<typeof loadStaffSettings>,
+  attestor: ReturnType<typeof createRowAttestor> | undefined,
+  run: (server: StaffDatabase) => Promise<Result>,
+): Promise<Result> {
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     poolSize: 1,
     statementTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
     connectTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
     onIdleError: () => undefined,
-    attestor: createRowAttestor({
-      environment: settings.MALIPO_ENVIRONMENT,
-      keyRing: settings.MALIPO_ATTESTATION_KEYS,
-      report: ({ table, key }) =>
-        process.stderr.write(`the row ${key} of ${table} is not as a process of ours wrote it\n`),
-    }),
+    ...(attestor && { attestor }),
   });
   try {
-    const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
-    return await run({ db, baseUrl, attestationKeys: settings.MALIPO_ATTESTATION_KEYS });
+    const [own, stamped] = [settings.MALIPO_ENVIRONMENT, await findEnvironment(db)];
+    if (stamped === null) throw new ConfigError('the database is not prepared: run `npm run migrate` first');
+    if (stamped !== own) {
+      throw new ConfigError(`MALIPO_ENVIRONMENT: is ${own}, and the database is for the ${stamped} environment`);
+    }
+    return await run({ db, baseUrl: settings.MALIPO_PUBLIC_URL.replace(/\/$/, '') });
   } finally {
     await db.close();
   }

@@ -17,6 +17,7 @@ import { existingDatabase, HOST, startEngines, type EngineOptions, type Engines 
 import { choosePorts } from './embedded-ports.ts';
 import { findProjectRoot } from './project-root.ts';
 import { openRunRecord } from './run-record.ts';
+import { writeServerSettings } from './server-settings.ts';
 import { printSummary, writeDemoSettings } from './start-summary.ts';
 import type { Environment } from './supervised-process.ts';
 
@@ -106,6 +107,8 @@ async function startAll(options: StartOptions): Promise<Started> {
     ...(engines.temporalUiUrl !== undefined && { MALIPO_TEMPORAL_UI_URL: engines.temporalUiUrl }),
   };
   const demo = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
+  // Before the server, so that the staff's commands can be asked why it does not start.
+  writeServerSettings(dataDir, serverSettings);
   const children: SupervisedChild[] = [];
   for (const plan of childPlans(options, serverSettings, demo)) {
     children.push(await startOwnProcess(plan, options));

@@ -1,4 +1,5 @@
 // What the embedded start leaves for its user: the settings in demo.env, and the summary on the terminal.
+import { dirname } from 'node:path';
 import { DEMO_PHONE } from './demo-collection.ts';
 import type { DemoMerchant } from './demo-merchant.ts';
 import { peopleSettings } from './demo-people.ts';
@@ -19,6 +20,8 @@ export type StartSummary = {
 /** Writes demo.env, which a shell can source. */
 export function writeDemoSettings({ file, engines, demo, baseUrl, sandboxUrl, inboxUrl }: StartSummary): void {
   const values = {
+    // By which the staff's commands find the server's settings.
+    MALIPO_DATA_DIR: dirname(file),
     MALIPO_BASE_URL: baseUrl,
     MALIPO_API_KEY: demo.apiKey,
     MALIPO_SANDBOX_URL: sandboxUrl,

@@ -1,4 +1,10 @@
-// Entry of `npm run staff`: staff commands for merchants, on the server's own configuration.
+// Entry of `npm run staff`: the commands of the service's staff, on the settings of a server.
 import { runStaffCommand } from '../admin/staff-command-line.ts';
+import { STAFF_COMMANDS } from '../admin/staff-commands.ts';
+import { withServerSettings } from '../dev/server-settings.ts';
 
-process.exitCode = await runStaffCommand(process.argv.slice(2));
+process.exitCode = await runStaffCommand({
+  args: process.argv.slice(2),
+  commands: STAFF_COMMANDS,
+  settings: () => withServerSettings(process.env),
+});

@@ -1,7 +1,7 @@
 // `npm run staff`: the staff commands for merchants, and their errors.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { newId } from '../../src/domain/ids.ts';
+import { newId, type MerchantId } from '../../src/domain/ids.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
@@ -18,8 +18,8 @@ const root = findProjectRoot();
 const PASSWORD = 'a password of their own';
 const BY = ['--staff', 'amina'];
 const COMMANDS =
-  'create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, rebuild-totals, ' +
-  'personal-data, attestations verify, attestations renew, attestations adopt, audit verify, audit export';
+  'merchants, create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, ' +
+  'rebuild-totals, personal-data, audit verify, audit export, attestations verify, attestations renew, attestations adopt';
 
 describe('npm run staff', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -67,14 +67,74 @@ describe('npm run staff', () => {
     assert.deepEqual((await testEnv.db.pool.query(count, [id])).rows, [{ count: 1 }]);
   });
 
-  it('prints its usage', async () => {
+  it('prints its usage, and that of each command, without any setting', async () => {
     const help = await run(['--help'], {});
     assert.equal(help.code, 0);
-    assert.match(help.out, /^usage: npm run staff -- create --name NAME --currency CODE --email ADDRESS/);
-    assert.match(help.out, /UGX.*KES/);
-    for (const command of COMMANDS.split(', ')) {
-      assert.match(help.out, new RegExp(`npm run staff -- ${command}\\b`));
+    assert.match(help.out, /^usage: npm run staff -- COMMAND/);
+    const pages = await Promise.all(
+      COMMANDS.split(', ').map(async (command) => {
+        assert.match(help.out, new RegExp(`^  ${command} +\\w`, 'm'));
+        const page = await run([...command.split(' '), '--help'], {});
+        assert.deepEqual([page.code, page.err], [0, ''], command);
+        assert.match(page.out, new RegExp(`^usage: npm run staff -- ${command}\\b`));
+        assert.match(page.out, /^Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS)?;/m);
+        return [command, page.out] as const;
+      }),
+    );
+    const pageOf = Object.fromEntries(pages);
+    assert.match(pageOf['create'] ?? '', /--currency CODE +UGX.*KES/);
+    assert.doesNotMatch(pageOf['settle'] ?? '', /ATTESTATION|--currency/);
+  });
+
+  it('needs no more settings than the command uses, and names those that are missing', async () => {
+    const { MALIPO_DATABASE_URL: url = '', MALIPO_ATTESTATION_KEYS: keys = '' } = testEnv.environment;
+    const database = { MALIPO_DATABASE_URL: url, MALIPO_DATA_DIR: '/nowhere' };
+    const attested = { ...database, MALIPO_ATTESTATION_KEYS: keys };
+    for (const command of ['discrepancies', 'quarantined', 'audit export --merchant service']) {
+      assert.deepEqual((await run(command.split(' '), database)).code, 0, command);
     }
+    for (const command of ['merchants', 'waiting', 'recoveries', 'audit verify', 'attestations verify']) {
+      const args = command.split(' ');
+      const done = await run(args, attested);
+      assert.deepEqual([done.code, done.err], [0, ''], command);
+      const refused = await run(args, database);
+      assert.deepEqual([refused.code, refused.out], [1, ''], command);
+      const [first, second, third] = refused.err.split('\n');
+      assert.equal(first, 'nothing was done: the configuration is not usable:');
+      assert.equal(second, '  MALIPO_ATTESTATION_KEYS: is not set');
+      assert.match(third ?? '', /settings of the server.* --help .* come from the environment/);
+    }
+    const none = await run(['discrepancies'], { MALIPO_DATA_DIR: '/nowhere' });
+    assert.match(none.err, /^ {2}MALIPO_DATABASE_URL: is not set\n.*\/nowhere has none of a running npm start/m);
+    assert.doesNotMatch(none.err, /received undefined/);
+  });
+
+  it('does nothing on the database of the other environment', async () => {
+    const live = { ...testEnv.environment, MALIPO_ENVIRONMENT: 'live' };
+    const address = new URL(testEnv.environment['MALIPO_DATABASE_URL'] ?? '');
+    address.searchParams.set('sslmode', 'verify-full');
+    const refused = await run(['merchants'], { ...live, MALIPO_DATABASE_URL: address.href });
+    assert.deepEqual([refused.code, refused.out], [1, '']);
+    const open = await run(['merchants'], live);
+    assert.match(open.err, /MALIPO_DATABASE_URL: must have sslmode=verify-full in the live environment/);
+  });
+
+  it('lists the merchants by name, with their owners', async () => {
+    const created = ['create', ...BY, '--name', 'Kiosk of Kato', '--currency', 'UGX', '--email', 'kato@kiosk.example'];
+    const id = /mer_\w{26}/.exec((await run(created)).out)?.[0] ?? '';
+    await addPerson(testEnv, id as MerchantId, ['owner']);
+    const listed = await run(['merchants', '--name', 'kiosk']);
+    assert.match(
+      listed.out,
+      new RegExp(
+        `^${id}  UGX  [0-9-]{10}  Kiosk of Kato: 1 people, 1 owners, 1 of them with a second factor(; 1 waiting)?\n$`,
+      ),
+    );
+    const all = (await run(['merchants'])).out.split('\n').filter(Boolean);
+    assert.equal(all.length, await merchantCount());
+    const rest = await run(['merchants', '--after', all[0]?.slice(0, 30) ?? '']);
+    assert.deepEqual(rest.out.split('\n').filter(Boolean), all.slice(1));
+    assert.equal((await run(['merchants', '--name', 'no such'])).out, 'there is no such merchant\n');
   });
 
   it('prints what is stored about a person, and refuses to without a name of the staff', async () => {
@@ -143,6 +203,8 @@ describe('npm run staff', () => {
     const shown = await run(['waiting', '--merchant', merchantId]);
     assert.equal(shown.code, 0, shown.err);
     assert.match(shown.out, new RegExp(`^${change}  The admin: admin → to be removed; proposed by The owner`, 'm'));
+    const ofAll = await run(['waiting']);
+    assert.match(ofAll.out, new RegExp(`^${merchantId} \\(.*\\)  ${invitation}  carol`, 'm'));
     assert.match(shown.out, new RegExp(`^${invitation}  carol@shop.example invited as approver; .*The admin$`, 'm'));
     const approved = await run(['approve', ...BY, '--merchant', merchantId, '--change', invitation]);
     const second = /^token +([\w-]{43})$/m.exec(approved.out)?.[1];
@@ -266,7 +328,7 @@ describe('npm run staff', () => {
       [['remove'], new RegExp(`the commands there are: ${COMMANDS}`)],
       [['toString'], /the commands there are/],
       [['create', 'another'], /the commands there are/],
-      [['waiting'], /--merchant is missing/],
+      [['rebuild-totals'], /--merchant is missing/],
       [
         ['waiting', '--merchant', 'mer_1', '--name', 'x'],
         /--merchant must be an id.*\nthis command does not take --name/,

@@ -33,3 +33,24 @@ export async function findMerchantName(db: Queryable, id: MerchantId): Promise<s
   if (row === null) throw new Error(`there is no merchant ${id}`);
   return row.name;
 }
+
+const LIST = statement(
+  'merchant_list',
+  `SELECT id, name, currency, created_at FROM merchants
+   WHERE id > $1 AND strpos(lower(name), lower($2)) > 0 ORDER BY id LIMIT $3`,
+);
+
+export type ListedMerchant = {
+  readonly id: MerchantId;
+  readonly name: string;
+  readonly currency: Currency;
+  readonly createdAt: Date;
+};
+
+/** Of all merchants, those whose name contains the text, by id after `after`. For the service's staff alone. */
+export async function listMerchants(
+  db: Queryable,
+  { after, name, limit }: { readonly after: string; readonly name: string; readonly limit: number },
+): Promise<ListedMerchant[]> {
+  return db.run<ListedMerchant>(LIST, [after, name, limit]);
+}

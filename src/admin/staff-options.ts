@@ -1,0 +1,161 @@
+// The options of the staff's commands: how each is written, and how it is read.
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { z } from 'zod';
+import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
+import { parseStaff } from '../domain/accounts/staff.ts';
+import { CURRENCIES, type Currency } from '../domain/money.ts';
+
+/** The arguments are not as the help page says. */
+export class UsageError extends Error {}
+
+/** Each option as help pages show it. */
+export const OPTIONS: Readonly<Record<string, readonly [value: string, text: string]>> = {
+  name: ['NAME', '1 to 200 characters'],
+  currency: ['CODE', CURRENCIES.join(', ')],
+  email: ['ADDRESS', 'a person’s; nothing is sent to it'],
+  merchant: ['ID', 'mer_…'],
+  change: ['ID', 'mch_… or inv_…, as waiting shows it'],
+  id: ['NUMBER', 'as discrepancies shows it'],
+  how: ['TEXT', '1 to 500 characters, for the merchant to read'],
+  head: ['P:HASH', 'with --merchant: an entry’s position in its log, and its hash'],
+  after: ['PLACE', 'only what comes after this: an id as merchants shows it, or a position of an audit log'],
+  phone: ['NUMBER', '8 to 15 digits, country code first'],
+  reason: ['TEXT', '1 to 500 characters, for the staff alone: how you know who the person is, and what they lost'],
+  recovery: ['ID', 'rcv_…, as recoveries shows it'],
+  staff: ['NAME', 'who you are: your own name or address, always the same one. The act is recorded under it'],
+};
+
+const MULTIPLE = ['email', 'head'];
+
+export function parseOptions(args: readonly string[]) {
+  const options: ParseArgsConfig['options'] = { help: { type: 'boolean', short: 'h' } };
+  for (const name of Object.keys(OPTIONS)) options[name] = { type: 'string', multiple: MULTIPLE.includes(name) };
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
+    const { help, ...given } = values;
+    return { isHelp: help === true, options: given, words: positionals };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Throws a UsageError with every fault. */
+export function readOptions<Options>(schema: z.ZodType<Options>, given: object): Options {
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) throw new UsageError(parsed.error.issues.map(textOf).join('\n'));
+  return parsed.data;
+}
+
+function textOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'unrecognized_keys') return issue.message;
+  return `this command does not take ${issue.keys.map((key) => `--${key}`).join(', ')}`;
+}
+
+const email = z
+  .email({ error: '--email must be an e-mail address' })
+  .max(254, { error: '--email must be an e-mail address' })
+  .transform((text) => text.toLowerCase());
+
+function id(option: string, prefixes: string) {
+  const form = new RegExp(`^(?:${prefixes})_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+  return z.string({ error: `--${option} is missing` }).regex(form, { error: `--${option} must be an id as shown` });
+}
+
+const merchant = id('merchant', 'mer');
+
+// What concerns no merchant is in a log of its own.
+const auditedMerchant = z.union([merchant, z.literal('service')], {
+  error: (issue) =>
+    issue.input === undefined ? '--merchant is missing' : '--merchant must be an id as shown, or service',
+});
+const POSITION = '[1-9][0-9]{0,14}';
+const head = z
+  .string()
+  .regex(new RegExp(`^${POSITION}:[0-9a-f]{64}$`), {
+    error: '--head must be as the log shows it: a number, a colon, a hash',
+  })
+  .transform((text) => {
+    const [position = '', hash = ''] = text.split(':');
+    return { position: BigInt(position), hash: Buffer.from(hash, 'hex') };
+  });
+
+const staff = z.string({ error: '--staff is missing' }).transform((text, context) => {
+  const name = parseStaff(text);
+  if (name !== null) return name;
+  context.addIssue({ code: 'custom', message: '--staff must be a name of 2 to 100 letters, digits and . _ @ + -' });
+  return z.NEVER;
+});
+
+function words(option: string) {
+  return z.string({ error: `--${option} is missing` }).regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,500}$/u, {
+    error: `--${option} must be 1 to 500 printable characters`,
+  });
+}
+
+const name = z
+  .string({ error: '--name is missing' })
+  .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, { error: '--name must be 1 to 200 printable characters' });
+
+export const nothing = z.strictObject({});
+export const staffAlone = z.strictObject({ staff });
+export const oneMerchant = z.strictObject({ merchant });
+export const anyMerchant = z.strictObject({ merchant: merchant.optional() });
+export const merchantList = z.strictObject({ name: name.optional(), after: id('after', 'mer').optional() });
+export const newMerchant = z.strictObject({
+  staff,
+  name,
+  currency: z.enum(CURRENCIES as [Currency, ...Currency[]], {
+    error: (issue) =>
+      issue.input === undefined ? '--currency is missing' : `--currency must be one of ${CURRENCIES.join(', ')}`,
+  }),
+  email: z
+    .array(email, { error: '--email is missing' })
+    .max(2, { error: '--email can be given twice at the most' })
+    .refine((list) => new Set(list).size === list.length, { error: '--email must name two people, not one twice' }),
+});
+export const waitingChange = z.strictObject({ merchant, change: id('change', 'mch|inv'), staff });
+export const settledDiscrepancy = z.strictObject({
+  id: z
+    .string({ error: '--id is missing' })
+    .regex(/^[1-9][0-9]{0,17}$/, { error: '--id must be a number as discrepancies shows it' }),
+  how: words('how'),
+  staff,
+});
+export const lostPerson = z.strictObject({
+  email: z
+    .array(email, { error: '--email is missing' })
+    .max(1, { error: '--email can be given once' })
+    .transform((list) => list[0] ?? ''),
+  reason: words('reason'),
+  staff,
+});
+export const approvedRecovery = z.strictObject({ recovery: id('recovery', 'rcv'), staff });
+export const personOrPhone = z
+  .strictObject({
+    phone: z
+      .string()
+      .regex(/^[1-9][0-9]{7,14}$/, { error: '--phone must be 8 to 15 digits, country code first' })
+      .optional(),
+    email: z.array(email).max(1, { error: '--email can be given once' }).optional(),
+    staff,
+  })
+  .transform(({ phone, email: [address] = [], staff: by }, context) => {
+    if (phone !== undefined && address === undefined) return { of: { phone }, staff: by };
+    if (phone === undefined && address !== undefined) return { of: { email: address }, staff: by };
+    context.addIssue({ code: 'custom', message: 'give either --phone or --email' });
+    return z.NEVER;
+  });
+export const auditHeads = z
+  .strictObject({ merchant: auditedMerchant.optional(), head: z.array(head).default([]) })
+  .refine((options) => options.head.length === 0 || options.merchant !== undefined, {
+    error: '--head needs --merchant',
+  })
+  .transform(({ merchant: of = null, head: kept }) => ({ merchant: of as AuditChainName | null, head: kept }));
+export const auditPlace = z.strictObject({
+  merchant: auditedMerchant.transform((of) => of as AuditChainName),
+  after: z
+    .string()
+    .regex(new RegExp(`^(?:0|${POSITION})$`), { error: '--after must be a number' })
+    .default('0')
+    .transform(BigInt),
+});

@@ -1,0 +1,47 @@
+// The settings that `npm start` gives to its server, left in its data folder for the commands of the staff.
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { readJsonFile } from './json-file.ts';
+import { writePrivateFile } from './private-file.ts';
+import { findProjectRoot } from './project-root.ts';
+import type { Environment } from './supervised-process.ts';
+
+const FILE = 'server-settings.json';
+const DEFAULT_FOLDER = 'var';
+const settingsSchema = z.record(z.string(), z.string());
+const REMEDY = 'The next npm start writes it again; until then set the settings in the environment.';
+
+/** Replaces the file, which only this user reads: keys are among the settings. */
+export function writeServerSettings(dataDir: string, settings: Environment): void {
+  const own = Object.entries(settings).filter(([name, value]) => name.startsWith('MALIPO_') && value !== undefined);
+  writePrivateFile(join(dataDir, FILE), `${JSON.stringify(Object.fromEntries(own), null, 2)}\n`);
+}
+
+export type FoundSettings = {
+  /** The given environment, with the settings of the file for what it does not set. */
+  readonly environment: Environment;
+  /** Where they come from, for people. */
+  readonly source: string;
+};
+
+/**
+ * The settings for a command beside `npm start`, whose data folder is `MALIPO_DATA_DIR` or `var`. They are used only where the
+ * environment names no database, or the same one: a deployment with settings of its own never gets another's. Throws when
+ * the file cannot be read.
+ */
+export function withServerSettings(environment: Environment): FoundSettings {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const folder = resolve(findProjectRoot(), given['MALIPO_DATA_DIR'] ?? DEFAULT_FOLDER);
+  const ofEnvironment = { environment, source: 'the environment' };
+  if (given['MALIPO_DATABASE_URL_FILE'] !== undefined || given['MALIPO_ENVIRONMENT'] === 'live') return ofEnvironment;
+  const found = readJsonFile(join(folder, FILE), settingsSchema, REMEDY);
+  if (found === undefined) {
+    const none = `the environment; ${folder} has none of a running npm start (MALIPO_DATA_DIR names another folder)`;
+    return { environment, source: given['MALIPO_DATABASE_URL'] === undefined ? none : ofEnvironment.source };
+  }
+  const named = given['MALIPO_DATABASE_URL'];
+  if (named !== undefined && named !== found['MALIPO_DATABASE_URL']) return ofEnvironment;
+  return { environment: { ...found, ...given }, source: `npm start in ${folder}` };
+}
