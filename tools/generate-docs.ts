@@ -1,6 +1,8 @@
 // Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures. A test compares.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { REACHED, type Check } from '../src/admin/doctor/check.ts';
+import { CHECKS } from '../src/admin/doctor/doctor.ts';
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { clockSetting } from '../src/clock-settings.ts';
 import { describeSettings, secretFileSettings } from '../src/config.ts';
@@ -30,6 +32,7 @@ export async function generatedPages(): Promise<Readonly<Record<string, string>>
     'docs/states.md': statesPage(),
     'docs/errors.md': errorsPage(),
     'docs/config.md': configPage(),
+    'docs/doctor.md': doctorPage(),
     'docs/metrics.md': await metricsPage(),
     'docs/webhook-test-vectors.json': webhookTestVectors(),
     ...generatedGuides(),
@@ -125,6 +128,18 @@ function configPage(): string {
     '## The sandbox operator',
     'It shares the operator’s settings with the server: both must have the same values. The float is in whole units of each currency.',
     table(['setting', 'default'], settingsOf('sandbox')),
+  ]);
+}
+
+function doctorPage(): string {
+  const rowOf = ({ name, looksAt, remedy }: Pick<Check, 'name' | 'looksAt' | 'remedy'>) => [name, looksAt, remedy];
+  const rows = (...kinds: readonly Check['on'][]) => CHECKS.filter(({ on }) => kinds.includes(on)).map(rowOf);
+  return page('The doctor', [
+    '`npm run staff -- doctor` looks at a deployment and says what is wrong with it, each with its remedy. It changes nothing. What it cannot reach it leaves out, and looks at the rest. It exits with 1 when something is wrong, and with 0 otherwise; notes are for people to know.',
+    table(
+      ['check', 'what it looks at', 'remedy'],
+      [...rows('settings'), rowOf(REACHED.database), ...rows('database'), rowOf(REACHED.Temporal), ...rows('Temporal')],
+    ),
   ]);
 }
 

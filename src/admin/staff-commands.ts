@@ -65,8 +65,23 @@ function onPayments<Options>(
   return { ...text, needs: 'database', read };
 }
 
+const doctor: StaffCommand = {
+  usage: '',
+  summary: 'what is wrong with this deployment, each with its remedy',
+  help: `Looks at the settings, the database, Temporal, the work and the housekeeping, and says what is wrong, with the remedy. It
+changes nothing, and looks at whatever can be reached while the rest is down. What is a note is for you to know, and no
+fault. docs/doctor.md has everything that it looks at. The exit code is 1 when something is wrong, and 0 otherwise.`,
+  needs: 'nothing',
+  read(given) {
+    options.readOptions(options.nothing, given);
+    // Loaded only here, because the Temporal SDK takes longer to load than another command to run.
+    return async (environment) => (await import('./doctor/doctor.ts')).examine(environment);
+  },
+};
+
 /** By name, in the order of the help page. Those that act name who of the staff does: they take `--staff`. */
 export const STAFF_COMMANDS: Readonly<Record<string, StaffCommand>> = {
+  doctor,
   merchants: onPeople(
     {
       usage: '[--name NAME] [--after ID]',

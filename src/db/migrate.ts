@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { grantAccess } from './access.ts';
+import { statement, type Queryable } from './database.ts';
 import { connectionTo } from './session-settings.ts';
 
 const OWN_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
@@ -46,6 +47,28 @@ export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Pr
   } finally {
     await client.end();
   }
+}
+
+export type MigrationDifferences = {
+  /** Files of this version that the database does not have. */
+  readonly missing: readonly string[];
+  /** What the database has and this version does not know, or knows with another content. */
+  readonly unknown: readonly string[];
+};
+
+const LIST_APPLIED = statement('migration_list_applied', 'SELECT name, sha256 FROM public.schema_migrations');
+
+/** How the database differs from this version. Takes any account that reads it; changes nothing. */
+export async function compareMigrations(db: Queryable, folder: string = OWN_FOLDER): Promise<MigrationDifferences> {
+  const migrations = await readMigrations(folder);
+  const applied = await db.run<{ name: string; sha256: string }>(LIST_APPLIED, []);
+  const isKnown = ({ name, sha256 }: { name: string; sha256: string }) =>
+    migrations.some((one) => one.name === name && (one.sha256 === sha256 || BEFORE_ITS_MEND[name] === sha256));
+  const names = new Set(applied.map(({ name }) => name));
+  return {
+    missing: migrations.map(({ name }) => name).filter((name) => !names.has(name)),
+    unknown: applied.filter((one) => !isKnown(one)).map(({ name }) => name),
+  };
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {

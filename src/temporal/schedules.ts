@@ -83,6 +83,12 @@ export async function restoreSchedule(client: Client, schedule: Schedule, log: L
   log.warn({ scheduleId, intervals, everyMs }, 'a schedule has another interval than this process would give it');
 }
 
+/** Why the schedule does not start what it should, in a word; null when it does. */
+export async function findStandstill(client: Client, schedule: Schedule): Promise<string | null> {
+  const found = await describe(client, schedule.scheduleId);
+  return found === null ? 'gone' : whyItStandsStill(found, schedule);
+}
+
 function whyItStandsStill({ action, state, info }: ScheduleDescription, schedule: Schedule): string | null {
   if (action.workflowType !== schedule.workflowType || action.taskQueue !== schedule.taskQueue) return 'other work';
   if (state.paused) return 'paused';

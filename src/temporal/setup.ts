@@ -5,11 +5,11 @@ import { NativeConnection } from '@temporalio/worker';
 import type { TemporalTarget } from './transport.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contract.ts';
 
-const RETENTION_DAYS = 7;
-const DAY_S = 86_400;
+export const RETENTION_DAYS = 7;
+export const DAY_S = 86_400;
 // temporal.api.enums.v1.IndexedValueType
 const INDEXED_VALUE_TYPE = { [SearchAttributeType.KEYWORD]: 2 } as const;
-const NOT_FOUND = 5;
+export const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
 const NAMESPACE_WAIT_MS = 30_000;
 
@@ -47,8 +47,7 @@ async function ensureSearchAttributes(connection: NativeConnection, namespace: s
   const giveUpAtMs = Date.now() + NAMESPACE_WAIT_MS;
   for (;;) {
     try {
-      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-      const missing = Object.values(SEARCH_ATTRIBUTES).filter(({ name }) => !(name in customAttributes));
+      const missing = await findMissingSearchAttributes(connection, namespace);
       if (missing.length === 0) return;
       await ignoringAlreadyExists(() =>
         connection.operatorService.addSearchAttributes({
@@ -65,6 +64,12 @@ async function ensureSearchAttributes(connection: NativeConnection, namespace: s
   }
 }
 
+/** Those of ours that the namespace does not have. */
+export async function findMissingSearchAttributes(connection: NativeConnection, namespace: string) {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  return Object.values(SEARCH_ATTRIBUTES).filter(({ name }) => !(name in customAttributes));
+}
+
 async function ignoringAlreadyExists(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -73,7 +78,7 @@ async function ignoringAlreadyExists(work: () => Promise<unknown>): Promise<void
   }
 }
 
-function hasCode(error: unknown, code: number): boolean {
+export function hasCode(error: unknown, code: number): boolean {
   if (!isGrpcServiceError(error)) return false;
   const actual: number = error.code;
   return actual === code;

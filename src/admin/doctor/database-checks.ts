@@ -1,0 +1,136 @@
+// The doctor's checks of the database itself: for whom it is, what the account may do, its schema, its clock and its keys.
+import { findExcessRights } from '../../db/excess-rights.ts';
+import { compareMigrations } from '../../db/migrate.ts';
+import { SEALED_COLUMNS } from '../../db/sealed-secret.ts';
+import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/attested-rows.ts';
+import { readTransport } from '../../db/transport.ts';
+import { findEnvironment } from '../../queries/deployment.ts';
+import { open, type KeyRing } from '../../security/sealing.ts';
+import { ageText, type Check } from './check.ts';
+
+/** A clock that is off by more makes tokens, deadlines and ages wrong for people. */
+const LARGEST_SKEW_MS = 2000;
+/** Of each table or column: enough to see a key that is missing, at a cost that does not grow. */
+const ROWS_LOOKED_AT = 50;
+const NAMED = 8;
+
+export const DATABASE_CHECKS: readonly Check[] = [
+  {
+    name: 'environment',
+    on: 'database',
+    looksAt: 'the database is migrated for the environment of MALIPO_ENVIRONMENT',
+    remedy:
+      'A new database: `npm run migrate`. Otherwise the address or MALIPO_ENVIRONMENT is that of another deployment.',
+    async find(db, { settings: { MALIPO_ENVIRONMENT: own } }) {
+      const stamped = await findEnvironment(db);
+      if (stamped === null) return ['nobody has migrated the database for an environment'];
+      return stamped === own
+        ? []
+        : [`MALIPO_ENVIRONMENT is ${own ?? 'not usable'}, and the database is for ${stamped}`];
+    },
+  },
+  {
+    name: 'migrations',
+    on: 'database',
+    looksAt: 'the database has every migration of this version, unaltered, and no other',
+    remedy: '`npm run migrate` with this version; where the database is newer, run that version.',
+    async find(db) {
+      const { missing, unknown } = await compareMigrations(db);
+      return [
+        ...(missing.length === 0 ? [] : [`the database does not have ${named(missing)}`]),
+        ...(unknown.length === 0 ? [] : [`the database has what this version does not know: ${named(unknown)}`]),
+      ];
+    },
+  },
+  {
+    name: 'account',
+    on: 'database',
+    looksAt: 'the account may do what the application needs, and no more: it is not the owner. In test, more is a note',
+    remedy:
+      '`npm run accounts` and `npm run migrate`; what they do not take away: operations.md, the accounts of the database.',
+    async find(db, { settings: { MALIPO_ENVIRONMENT: own } }) {
+      const excess = await findExcessRights(db);
+      if (excess.length === 0) return [];
+      const text = `the account has more than the application needs: ${named(excess)}`;
+      return [own === 'live' ? text : { note: `${text}; no live server starts with it` }];
+    },
+  },
+  {
+    name: 'transport',
+    on: 'database',
+    looksAt: 'in live, the connection to PostgreSQL is encrypted',
+    remedy: 'Have PostgreSQL speak TLS, and `sslmode=verify-full` in the address.',
+    async find(db, { settings: { MALIPO_ENVIRONMENT: own } }) {
+      const { isEncrypted } = await readTransport(db);
+      return own === 'live' && !isEncrypted ? ['the connection to PostgreSQL is not encrypted'] : [];
+    },
+  },
+  {
+    name: 'clocks',
+    on: 'database',
+    looksAt: `the clocks of this machine and of PostgreSQL differ by ${LARGEST_SKEW_MS / 1000} s at the most`,
+    remedy: 'Have both keep their time by the network (chrony, systemd-timesyncd).',
+    async find(db) {
+      const before = Date.now();
+      const { now } = await readTransport(db);
+      // It was read at some moment in between.
+      const [early, late] = [before - now.getTime(), Date.now() - now.getTime()];
+      const skewMs = early > 0 ? early : late < 0 ? -late : 0;
+      if (skewMs <= LARGEST_SKEW_MS) return [];
+      return [`this machine is ${ageText(skewMs)} ${early > 0 ? 'ahead of' : 'behind'} PostgreSQL`];
+    },
+  },
+  {
+    name: 'sealing keys',
+    on: 'database',
+    looksAt: `MALIPO_SECRET_KEYS has the key of every sealed secret, and opens the first ${ROWS_LOOKED_AT} of each kind`,
+    remedy: 'Put the key back into MALIPO_SECRET_KEYS, behind the first; the sweep reseals what it sealed.',
+    async find(db, { settings: { MALIPO_SECRET_KEYS: ring } }) {
+      if (ring === undefined) return [];
+      const names = ring.map(({ name }) => name);
+      let [unknown, unopenable] = [0, 0];
+      for (const column of SEALED_COLUMNS) {
+        unknown += await column.countOthers(db, names);
+        const secrets = await column.list(db, names, ROWS_LOOKED_AT);
+        unopenable += secrets.filter(({ id, sealed }) => !opens(sealed, id, ring)).length;
+      }
+      return [
+        ...(unknown === 0 ? [] : [`${unknown} secrets are sealed with a key that MALIPO_SECRET_KEYS does not have`]),
+        ...(unopenable === 0 ? [] : [`${unopenable} secrets do not open with the key of their name`]),
+      ];
+    },
+  },
+  {
+    name: 'attestation keys',
+    on: 'database',
+    looksAt: `the first ${ROWS_LOOKED_AT} rows of each table that says who may do what are attested by a key of MALIPO_ATTESTATION_KEYS`,
+    remedy:
+      'Put the key back into MALIPO_ATTESTATION_KEYS; `npm run staff -- attestations verify` names every such row.',
+    async find(db, { settings: { MALIPO_ATTESTATION_KEYS: ring } }) {
+      if (ring === undefined) return [];
+      const faults: string[] = [];
+      for (const table of ATTESTED_TABLES) {
+        const states = [];
+        for (const key of await listAttestedKeys(db, table, null, ROWS_LOOKED_AT))
+          states.push(await verifyRow(db, table, key));
+        const others = states.filter((state) => state !== 'attested' && state !== 'gone').length;
+        if (others > 0) faults.push(`${others} of ${states.length} rows of ${table} are not attested by these keys`);
+      }
+      return faults;
+    },
+  },
+];
+
+function opens(sealed: string, id: string, ring: KeyRing): boolean {
+  try {
+    open(sealed, id, ring);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function named(all: readonly string[]): string {
+  const more = all.length > NAMED ? `, and ${all.length - NAMED} more` : '';
+  return `${all.slice(0, NAMED).join(', ')}${more}`;
+}

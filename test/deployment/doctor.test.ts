@@ -1,0 +1,177 @@
+// `npm run staff -- doctor`: each condition is really broken on a running deployment, found with its remedy, and mended.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { CHECKS, examine } from '../../src/admin/doctor/doctor.ts';
+import { reconciliationScheduleId } from '../../workflows/contract.ts';
+import { makeCollection } from '../db/rows.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
+import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
+import { AMINA } from '../support/staff.ts';
+import { temporalClient } from '../support/engines.ts';
+import { openTcpLine } from '../support/tcp-line.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { until } from '../dev/throwaway.ts';
+
+type Lines = Readonly<Record<string, readonly string[]>>;
+
+/** What the doctor says is wrong, and what it only notes, by the name of the check. */
+function findings(text: string, mark: 'WRONG' | 'note'): Lines {
+  const found: Record<string, string[]> = {};
+  for (const [, name = '', what = ''] of text.matchAll(new RegExp(`^${mark} +(\\w+(?: \\w+)*?) {2,}(.*)$`, 'gm'))) {
+    (found[name] ??= []).push(what);
+  }
+  return found;
+}
+
+describe('npm run staff -- doctor', function () {
+  this.timeout(120_000);
+  const testEnv = useTestEnvironment();
+
+  const look = async (changed: Readonly<Record<string, string>> = {}) => {
+    const { text, exitCode } = await examine({ ...testEnv.environment, ...changed });
+    const wrong = findings(text, 'WRONG');
+    assert.equal(exitCode, Object.keys(wrong).length > 0 ? 1 : 0, text);
+    return { text, wrong, notes: findings(text, 'note') };
+  };
+  /** It finds this and nothing else, and says what to do. */
+  const assertFound = async (name: string, what: RegExp, changed: Readonly<Record<string, string>> = {}) => {
+    const { text, wrong } = await look(changed);
+    assert.deepEqual(Object.keys(wrong), [name], text);
+    assert.match(wrong[name]?.join('\n') ?? '', what);
+    const remedy = CHECKS.find((check) => check.name === name)?.remedy;
+    assert.ok(remedy !== undefined && text.includes(`→ ${remedy}`), text);
+  };
+  const sql = (text: string, values: readonly unknown[] = []) => testEnv.db.pool.query(text, [...values]);
+
+  before(async () => {
+    // Workers make the schedules, and ask for work, soon after their start.
+    await until('everything runs', async () => Object.keys((await look()).wrong).length === 0, 60_000);
+  });
+
+  it('says that nothing is wrong where nothing is, and shows no secret', async () => {
+    const { text, wrong } = await look();
+    assert.deepEqual(wrong, {}, text);
+    assert.match(text, new RegExp(`\\n${CHECKS.length + 2} looked at, nothing wrong\\n$`));
+    const { password } = new URL(testEnv.environment['MALIPO_DATABASE_URL'] ?? '');
+    for (const secret of [password, testEnv.environment['MALIPO_SECRET_KEYS']]) {
+      assert.ok(secret !== undefined && secret !== '' && !text.includes(secret));
+    }
+  });
+
+  it('finds settings with which no server starts, and still looks at what can be reached', async () => {
+    await assertFound('settings', /^MALIPO_BACKLOG_MAX_COUNT: /, { MALIPO_BACKLOG_MAX_COUNT: 'many' });
+  });
+
+  it('finds a database that is cut off, and looks at Temporal all the same', async () => {
+    const line = await openTcpLine(testEnv.environment['MALIPO_DATABASE_URL'] ?? '');
+    assert.deepEqual((await look({ MALIPO_DATABASE_URL: line.url })).wrong, {});
+    await line.cut();
+    const { text, wrong } = await look({ MALIPO_DATABASE_URL: line.url });
+    assert.deepEqual(Object.keys(wrong), ['database']);
+    assert.match(text, /^– +migrations +not looked at/m);
+    assert.match(text, /^ok +workers$/m);
+  });
+
+  it('finds Temporal cut off or silent, and looks at the database all the same', async () => {
+    const line = await openTcpLine(`tcp://${testEnv.environment['MALIPO_TEMPORAL_ADDRESS'] ?? ''}`);
+    const changed = { MALIPO_TEMPORAL_ADDRESS: new URL(line.url).host };
+    assert.deepEqual((await look(changed)).wrong, {});
+    line.silence();
+    assert.deepEqual(Object.keys((await look(changed)).wrong), ['Temporal']);
+    await line.cut();
+    const { text, wrong } = await look(changed);
+    assert.deepEqual(Object.keys(wrong), ['Temporal'], text);
+    assert.match(text, /^– +schedules +not looked at/m);
+    assert.match(text, /^ok +migrations$/m);
+  });
+
+  it('finds a migration that is missing, and one that is of another version', async () => {
+    const { rows } = await sql(
+      'DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING *',
+    );
+    const [last] = rows as { name: string; sha256: string; applied_at: Date }[];
+    assert.ok(last);
+    await assertFound('migrations', new RegExp(`does not have ${last.name}$`));
+    const insert = 'INSERT INTO schema_migrations (name, sha256, applied_at) VALUES ($1, $2, $3)';
+    await sql(insert, [last.name, last.sha256, last.applied_at]);
+    await sql(insert, ['9999-later.sql', last.sha256, last.applied_at]);
+    await assertFound('migrations', /what this version does not know: 9999-later\.sql/);
+    await sql("DELETE FROM schema_migrations WHERE name = '9999-later.sql'");
+  });
+
+  it('finds keys that are not those of the rows, by name and by content', async () => {
+    const key = randomBytes(32).toString('base64');
+    await assertFound('sealing keys', /^[1-9]\d* secrets are sealed with a key/, {
+      MALIPO_SECRET_KEYS: `other:${key}`,
+    });
+    await assertFound('sealing keys', /^[1-9]\d* secrets do not open/, { MALIPO_SECRET_KEYS: `test:${key}` });
+    await assertFound('attestation keys', /rows of members are not attested/, {
+      MALIPO_ATTESTATION_KEYS: `other:${key}`,
+    });
+  });
+
+  it('finds the settings of the other environment', async () => {
+    const { wrong } = await look({ MALIPO_ENVIRONMENT: 'live' });
+    assert.deepEqual(wrong['environment'], ['MALIPO_ENVIRONMENT is live, and the database is for test']);
+    assert.deepEqual(wrong['transport'], ['the connection to PostgreSQL is not encrypted']);
+  });
+
+  it('notes an account that may too much, as the owner may', async () => {
+    const account = new URL(testEnv.environment['MALIPO_DATABASE_URL'] ?? '').username;
+    await sql(`GRANT DELETE ON ledger_entries TO ${account}`);
+    const { notes } = await look();
+    assert.match(notes['account']?.join() ?? '', /more than the application needs: DELETE on \w+ ledger_entries/);
+    await sql(`REVOKE DELETE ON ledger_entries FROM ${account}`);
+  });
+
+  it('finds a namespace that is not there', async () => {
+    const { wrong } = await look({ MALIPO_TEMPORAL_NAMESPACE: 'nobody' });
+    assert.deepEqual(wrong['namespace'], ['there is no namespace nobody']);
+  });
+
+  it('finds a paused schedule', async () => {
+    const prefix = testEnv.environment['MALIPO_TASK_QUEUE_PREFIX'] ?? '';
+    const { schedule } = await temporalClient();
+    const sweep = schedule.getHandle(reconciliationScheduleId(prefix));
+    // The workers restore it within a minute.
+    await until('it is seen', async () => {
+      await sweep.pause();
+      return (await look()).wrong['schedules']?.join() === `${reconciliationScheduleId(prefix)}: paused`;
+    });
+    await sweep.unpause();
+  });
+
+  it('finds that no worker asks for work, and that nobody made the schedules', async () => {
+    const { wrong } = await look({ MALIPO_TASK_QUEUE_PREFIX: 'nobody' });
+    assert.deepEqual(Object.keys(wrong), ['schedules', 'workers']);
+    assert.deepEqual(wrong['workers']?.length, 3);
+    assert.match(wrong['schedules']?.join() ?? '', /: gone/);
+  });
+
+  it('finds an API that does not answer', async () => {
+    await assertFound('API', /\/readyz does not answer: .*ECONNREFUSED/, {
+      MALIPO_PUBLIC_URL: `http://127.0.0.1:${await freePort()}`,
+    });
+  });
+
+  it('finds quarantined work, and what an operator says otherwise', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    const { id } = await makeCollection(testEnv.db, merchantId, 'failed');
+    const other = await makeCollection(testEnv.db, merchantId, 'initiated');
+    const broken =
+      "UPDATE collections SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1";
+    await sql(broken, [other.id]);
+    await assertFound('failing work', /^collection: the workflows of 1 fail again and again$/);
+    await sql('UPDATE collections SET workflow_failures = 0, start_due_at = now() WHERE id = $1', [other.id]);
+    const at = new Date();
+    const status = { kind: 'paid', operatorReceipt: '4711' } as const;
+    const ref = { kind: 'collection', id, merchantId } as const;
+    await recordDiscrepancy(testEnv.db, { ref, status, queriedAtMs: at.getTime(), at });
+    await assertFound('discrepancies', /^1 unsettled \(\w+\), the oldest since \d+ s$/);
+    const { rows } = await sql('SELECT id::text FROM discrepancies WHERE collection_id = $1', [id]);
+    const [{ id: number }] = rows as [{ id: string }];
+    assert.ok((await settleDiscrepancy(testEnv.db, { id: number, how: 'given back', by: AMINA, at })) !== null);
+    assert.deepEqual((await look()).wrong, {});
+  });
+});
