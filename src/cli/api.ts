@@ -37,7 +37,7 @@ export type ApiResponse = { readonly json: unknown; readonly date: Date | null; 
 export type Api = {
   readonly baseUrl: string;
   /** Throws `ApiRefusal` for a status other than 2xx, and a `CliFailure` for an invalid path or when nothing answers. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, call?: Call): Promise<ApiResponse>;
+  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, call?: Call): Promise<ApiResponse>;
 };
 
 export type ApiOptions = {

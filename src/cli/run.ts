@@ -8,6 +8,7 @@ import { listen } from './commands/listen.ts';
 import { login } from './commands/login.ts';
 import { logout } from './commands/logout.ts';
 import { replay } from './commands/replay.ts';
+import { replays } from './commands/replays.ts';
 import { resend } from './commands/resend.ts';
 import { trigger } from './commands/trigger.ts';
 import { whoami } from './commands/whoami.ts';
@@ -25,6 +26,7 @@ const COMMANDS: readonly Command[] = [
   resend,
   deliveries,
   replay,
+  replays,
   endpoints,
 ];
 

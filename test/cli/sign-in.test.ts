@@ -20,6 +20,7 @@ const COMMANDS = [
   'resend',
   'deliveries',
   'replay',
+  'replays',
   'endpoints',
 ];
 

@@ -1,43 +1,88 @@
-// `malipo endpoints`: lists, adds and tests the endpoints that receive webhooks.
+// `malipo endpoints`: all that the API can do with the endpoints that receive webhooks.
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES } from '../../domain/event.ts';
 import { endpointSchema, parseResponse, type EndpointObject } from '../responses.ts';
-import { readChoices, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
+import { readChoices, readCount, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
 import { usage } from '../failure.ts';
 import { printList, readList } from '../pages.ts';
-import { credentialsOf, signIn, verifyAgain } from '../sign-in.ts';
+import { credentialsOf, signIn, verifyAgain, type SignedIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo endpoints [list] [--json]
+       malipo endpoints show ENDPOINT_ID [--json]
        malipo endpoints add URL [--description TEXT] [--types A,B] [--json]
+       malipo endpoints change ENDPOINT_ID [--url URL] [--description TEXT] [--types A,B|all] [--json]
+       malipo endpoints disable|enable ENDPOINT_ID [--json]
+       malipo endpoints rotate ENDPOINT_ID [--keep-previous SECONDS] [--json]
        malipo endpoints test ENDPOINT_ID [--json]
+       malipo endpoints delete ENDPOINT_ID [--json]
 
-Lists the endpoints; adds one, whose signing secret is shown this once; or sends one an endpoint.test event. Everybody
-may list; adding and testing need the role developer or admin. The rest is in the console.
+list     the endpoints, newest first
+show     one of them, with why it is disabled or since when it fails
+add      a new one, whose signing secret is shown this once
+change   its address, description or types; what is not named stays as it is
+disable  nothing is sent to it until it is enabled; what is owed to it is kept, and malipo replay sends it then
+rotate   a new signing secret, shown this once; the present one ends now, or signs too for as long as it is kept
+test     one endpoint.test event goes to it
+delete   nothing is sent to it any more, and its secrets are erased; its deliveries stay to be seen
 
-  --description TEXT  for people
-  --types A,B         only these types; without it all of them
+Everybody may list and show; the rest needs the role developer or admin.
+
+  --url URL               where events go from now on
+  --description TEXT      for people; empty: none
+  --types A,B             only these types; all: every one; without it as it was, and of a new endpoint all
+  --keep-previous SECONDS how long the present secret signs too, 86400 at the most; 0 without it
 
 examples
   malipo endpoints add https://shop.example/malipo --types collection.succeeded,collection.failed
-  malipo endpoints test whe_01kdvc…
+  malipo endpoints rotate whe_01kdvc… --keep-previous 3600
 `;
 
 const PATH = '/v1/console/endpoints';
-const addedSchema = endpointSchema.extend({ secret: z.string() });
+const MAX_KEPT_SECONDS = 86_400;
+const withSecretSchema = endpointSchema.extend({ secret: z.string() });
 const testedSchema = z.looseObject({ event_id: z.string(), delivery_id: z.string() });
+
+type Act = (id: string, line: CommandLine, context: Context) => Promise<void>;
+
+/** By what is typed: what it takes, and which of the options. */
+const ACTS: Readonly<Record<string, { readonly takes: string; readonly options: readonly string[]; run: Act }>> = {
+  show: { takes: 'ENDPOINT_ID', options: [], run: show },
+  add: { takes: 'URL', options: ['description', 'types'], run: add },
+  change: { takes: 'ENDPOINT_ID', options: ['url', 'description', 'types'], run: change },
+  disable: {
+    takes: 'ENDPOINT_ID',
+    options: [],
+    run: (id, line, context) => patch(id, { state: 'disabled' }, { line, context }),
+  },
+  enable: {
+    takes: 'ENDPOINT_ID',
+    options: [],
+    run: (id, line, context) => patch(id, { state: 'enabled' }, { line, context }),
+  },
+  rotate: { takes: 'ENDPOINT_ID', options: ['keep-previous'], run: rotate },
+  test: { takes: 'ENDPOINT_ID', options: [], run: test },
+  delete: { takes: 'ENDPOINT_ID', options: [], run: remove },
+};
+const OPTIONS = { url: TEXT, description: TEXT, types: TEXT, 'keep-previous': TEXT };
 
 export const endpoints: Command = {
   name: 'endpoints',
-  summary: 'where webhooks go: list, add, test',
+  summary: 'where webhooks go: list, add, change, disable, rotate, test, delete',
   help: HELP,
-  options: { description: TEXT, types: TEXT },
+  options: OPTIONS,
   positionals: [0, 2],
   async run(line, context) {
     const [verb = 'list', subject] = line.positionals;
-    if (verb === 'list' && subject === undefined) await list(line, context);
-    else if (verb === 'add' && subject !== undefined) await add(subject, line, context);
-    else if (verb === 'test' && subject !== undefined) await test(subject, line, context);
-    else throw usage('it is: malipo endpoints, malipo endpoints add URL, or malipo endpoints test ENDPOINT_ID');
+    const act = Object.hasOwn(ACTS, verb) ? ACTS[verb] : undefined;
+    const given = Object.keys(OPTIONS).filter((name) => line.text(name) !== null);
+    const stray = given.find((name) => act?.options.includes(name) !== true);
+    if (stray !== undefined) throw usage(`malipo endpoints ${verb} does not take --${stray}`);
+    if (act !== undefined && subject !== undefined) await act.run(subject, line, context);
+    else if (verb === 'list' && subject === undefined) await list(line, context);
+    else {
+      const forms = Object.entries(ACTS).map(([name, { takes }]) => `malipo endpoints ${name} ${takes}`);
+      throw usage(`it is: malipo endpoints, ${forms.join(', ')}`);
+    }
   },
 };
 
@@ -47,9 +92,13 @@ async function list(line: CommandLine, context: Context): Promise<void> {
   printList(listed, line, context.terminal, {
     endpoint: (row) => row.id,
     state: health,
-    types: (row) => row.event_types?.join(',') ?? 'all',
+    types: typesOf,
     url: (row) => row.url,
   });
+}
+
+function typesOf({ event_types: types }: EndpointObject): string {
+  return types?.join(',') ?? 'all';
 }
 
 function health({ state, disabled_reason: reason, failing_since: failingSince }: EndpointObject): string {
@@ -57,26 +106,92 @@ function health({ state, disabled_reason: reason, failing_since: failingSince }:
   return failingSince === null ? state : `${state}, failing since ${failingSince}`;
 }
 
+function print(endpoint: EndpointObject, { isJson }: CommandLine, { terminal }: Context): void {
+  if (isJson) {
+    terminal.print(JSON.stringify(endpoint));
+    return;
+  }
+  terminal.print(`${endpoint.id}  ${endpoint.url}\nstate ${health(endpoint)}\ntypes ${typesOf(endpoint)}`);
+  if (endpoint.description !== null) terminal.print(`description ${endpoint.description}`);
+}
+
+async function show(id: string, line: CommandLine, context: Context): Promise<void> {
+  const { api } = await signIn(line, context);
+  print(parseResponse(endpointSchema, await api.call('GET', pathOf(id))), line, context);
+}
+
 async function add(url: string, line: CommandLine, context: Context): Promise<void> {
-  const types = readChoices(line, 'types', PAYMENT_EVENT_TYPES);
-  const description = line.text('description');
-  const signedIn = await signIn(line, context);
-  const credentials = credentialsOf(context.environment) ?? credentialsOf(context.environment, 'MAKER_');
-  await verifyAgain(signedIn, credentials, new Date());
-  const { api } = signedIn;
-  const json = { url, ...(description !== null && { description }), ...(types && { event_types: types }) };
-  const added = parseResponse(addedSchema, await api.call('POST', PATH, { json }));
+  const settings = readSettings(line);
+  const { api } = await signInAgain(line, context);
+  const added = parseResponse(withSecretSchema, await api.call('POST', PATH, { json: { url, ...settings } }));
   const { terminal } = context;
   if (line.isJson) terminal.print(JSON.stringify(added));
   else terminal.print(`${added.id}  ${added.url}\nsecret ${added.secret}   (not shown again)`);
 }
 
+async function change(id: string, line: CommandLine, context: Context): Promise<void> {
+  const url = line.text('url');
+  const changes = { ...(url !== null && { url }), ...readSettings(line) };
+  if (Object.keys(changes).length === 0) throw usage('say what to change: --url, --description or --types');
+  await patch(id, changes, { line, context });
+}
+
+/** The options that are given: an empty description is none, and `all` is every type. */
+function readSettings(line: CommandLine): Record<string, unknown> {
+  const description = line.text('description');
+  const types = line.text('types') === 'all' ? 'all' : readChoices(line, 'types', PAYMENT_EVENT_TYPES);
+  return {
+    ...(description !== null && { description: description === '' ? null : description }),
+    ...(types !== null && { event_types: types === 'all' ? null : types }),
+  };
+}
+
+async function patch(
+  id: string,
+  changes: object,
+  { line, context }: { readonly line: CommandLine; readonly context: Context },
+): Promise<void> {
+  const { api } = await signInAgain(line, context);
+  print(parseResponse(endpointSchema, await api.call('PATCH', pathOf(id), { json: changes })), line, context);
+}
+
+async function rotate(id: string, line: CommandLine, context: Context): Promise<void> {
+  const kept = line.text('keep-previous') === '0' ? 0 : (readCount(line, 'keep-previous', MAX_KEPT_SECONDS) ?? 0);
+  const { api } = await signInAgain(line, context);
+  const answer = await api.call('POST', `${pathOf(id)}/rotate`, { json: { keep_previous_for: kept } });
+  const rotated = parseResponse(withSecretSchema, answer);
+  const { terminal } = context;
+  if (line.isJson) terminal.print(JSON.stringify(rotated));
+  else terminal.print(`${rotated.id}  ${rotated.url}\nsecret ${rotated.secret}   (not shown again)`);
+  if (!line.isJson && kept > 0) terminal.say(`the present secret signs too for ${kept} s`);
+}
+
 async function test(id: string, line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
-  const tested = parseResponse(testedSchema, await api.call('POST', `${PATH}/${encodeURIComponent(id)}/test`));
+  const tested = parseResponse(testedSchema, await api.call('POST', `${pathOf(id)}/test`));
   const { event_id: eventId, delivery_id: deliveryId } = tested;
   const { terminal } = context;
   if (line.isJson) terminal.print(JSON.stringify(tested));
   else
     terminal.print(`endpoint.test ${eventId} is on its way; malipo deliveries ${deliveryId} shows what was answered`);
+}
+
+async function remove(id: string, line: CommandLine, context: Context): Promise<void> {
+  const { api } = await signIn(line, context);
+  await api.call('DELETE', pathOf(id));
+  const { terminal } = context;
+  if (line.isJson) terminal.print(JSON.stringify({ id, deleted: true }));
+  else terminal.print(`${id} is deleted`);
+}
+
+function pathOf(id: string): string {
+  return `${PATH}/${encodeURIComponent(id)}`;
+}
+
+/** For what decides where events go or how they are signed, the service wants the person verified lately. */
+async function signInAgain(line: CommandLine, context: Context): Promise<SignedIn> {
+  const signedIn = await signIn(line, context);
+  const credentials = credentialsOf(context.environment) ?? credentialsOf(context.environment, 'MAKER_');
+  await verifyAgain(signedIn, credentials, new Date());
+  return signedIn;
 }

@@ -1,0 +1,47 @@
+// `malipo replays`: lists the replays of many deliveries, or shows one with how far it came.
+import { TEXT, type Command } from '../command.ts';
+import { replayTotalText } from '../../domain/webhooks/replay.ts';
+import { printList, readList, readRange } from '../pages.ts';
+import { parseResponse, replaySchema, type ReplayObject } from '../responses.ts';
+import { signIn } from '../sign-in.ts';
+
+const HELP = `usage: malipo replays [--limit N] [--json]
+       malipo replays REPLAY_ID [--json]
+
+Lists the replays of many deliveries, newest first; or shows one with how far it came. Any role will do. To begin one:
+malipo replay.
+
+  --limit N  at most so many; 20 without it
+
+With --json: {"data": […], "has_more"}; of one the replay.
+
+example
+  malipo replays rpl_01kdvcg…
+`;
+
+const PATH = '/v1/console/replays';
+
+export const replays: Command = {
+  name: 'replays',
+  summary: 'how far replays of many deliveries came',
+  help: HELP,
+  options: { limit: TEXT },
+  positionals: [0, 1],
+  async run(line, context) {
+    const { limit } = readRange(line);
+    const { terminal } = context;
+    const [id] = line.positionals;
+    const { api } = await signIn(line, context);
+    if (id === undefined) {
+      const listed = await readList(api, { path: PATH, query: {}, item: replaySchema, limit });
+      printList(listed, line, terminal, { replay: (row) => row.id, state: (row) => row.state, sent: sentText });
+      return;
+    }
+    const found = parseResponse(replaySchema, await api.call('GET', `${PATH}/${encodeURIComponent(id)}`));
+    terminal.print(line.isJson ? JSON.stringify(found) : `${found.id} is ${found.state}: ${sentText(found)}`);
+  },
+};
+
+function sentText({ total, replayed, skipped }: ReplayObject): string {
+  return `${replayed} of ${replayTotalText(total)} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
