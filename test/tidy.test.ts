@@ -162,6 +162,7 @@ const PACKAGE_OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-trace': ['src/processes'],
   '@temporalio/client': ['src/temporal', 'src/dev'],
   '@temporalio/worker': ['src/temporal', 'src/processes'],
+  '@temporalio/testing': ['src/dev'],
   '@temporalio/activity': ['activities'],
   '@temporalio/workflow': ['workflows'],
   '@temporalio/common': ['workflows', 'activities', 'src/temporal'],

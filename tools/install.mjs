@@ -120,9 +120,14 @@ function secondsSince(startedAtMs) {
 
 function checkNode() {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const [wanted, present] = [engines.node.replace(/^>=/, ''), process.versions.node];
-  const [[major, minor], [ourMajor, ourMinor]] = [wanted, present].map((version) => version.split('.').map(Number));
-  if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) return;
-  console.error(`Node.js ${wanted} or newer is needed; this is ${present}`);
+  const [major, minor, patch] = process.versions.node.split('.').map(Number);
+  const isEnough = engines.node.split('||').some((range) => {
+    const [, kind, ...wanted] = /^(\^|>=)(\d+)\.(\d+)\.(\d+)$/.exec(range.trim()) ?? [];
+    const [ofMajor, ofMinor, ofPatch] = wanted.map(Number);
+    if (major !== ofMajor) return kind === '>=' && major > ofMajor;
+    return minor > ofMinor || (minor === ofMinor && patch >= ofPatch);
+  });
+  if (isEnough) return;
+  console.error(`Node.js ${engines.node} is needed; this is ${process.versions.node}`);
   process.exit(1);
 }

@@ -126,7 +126,7 @@ async function startTemporal(options: EngineOptions): Promise<Started<TemporalSe
     report,
     env: environment,
     onSpawn: (pid) => {
-      record.add({ name: 'the Go build', pid });
+      record.add({ name: 'the download or the Go build', pid });
     },
   });
   const logFile = join(dataDir, 'log', 'temporal.log');

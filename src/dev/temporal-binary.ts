@@ -1,4 +1,4 @@
-// Finds a Temporal server to run: from a setting, the PATH or the user's cache, or built once with Go.
+// Finds a Temporal server to run: from a setting, the PATH or the user's cache, downloaded once, or built once with Go.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,12 @@ import {
   type GoProgram,
 } from './go-build.ts';
 import { findProjectRoot } from './project-root.ts';
+import { DownloadError, downloadTemporal, type DownloadLimits } from './temporal-download.ts';
 
 export type TemporalBinaryOptions = GoBuildOptions & {
   /** Where go.mod and go.sum are. */
   readonly sourceDir?: string;
+  readonly downloadLimits?: DownloadLimits;
 };
 
 /** The programs of Temporal's production server, which keeps its data in PostgreSQL. */
@@ -47,10 +49,16 @@ const SQL_TOOL: GoProgram = {
 const OLDEST_CLI = '1.5.0';
 const OLDEST_SERVER = { major: 1, minor: 29 };
 const VERSION_LIMIT_MS = 20_000;
+/** Where Go is at hand, it has built the server before a slow line has brought it. */
+const DOWNLOAD_LIMITS = {
+  beforeGo: { silenceMs: 20_000, totalMs: 60_000 },
+  alone: { silenceMs: 20_000, totalMs: 600_000 },
+} as const;
 
 /**
- * Returns the path of a `temporal` program whose server is new enough. The first call on a machine may build it, which
- * takes minutes; the result is kept in the user's cache folder (MALIPO_CACHE_DIR), outside the project.
+ * Returns the path of a `temporal` program whose server is new enough. The first call on a machine downloads it, in the version of
+ * go.mod, unless MALIPO_TEMPORAL_DOWNLOAD is `false`; where that fails Go builds it, which takes minutes. The result is kept in the
+ * user's cache folder (MALIPO_CACHE_DIR), outside the project.
  */
 export async function resolveTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
   const { env, report } = options;
@@ -96,8 +104,11 @@ async function cachedOrBuilt(
   const cached = join(goCacheFolder(sourceDir, env), program.file);
   if (isExecutable(cached) && problem(cached) === undefined) return cached;
   const go = findOnPath('go', env);
+  const notDownloaded = program === CLI ? await downloadInto(cached, options, go !== undefined) : undefined;
+  if (program === CLI && notDownloaded === undefined) return cached;
   if (!go) {
-    const reason = `No ${program.name.replace(/^the /, '')} was found, and no Go to build it with.`;
+    const download = notDownloaded === undefined ? '' : ` It could not be downloaded: ${notDownloaded}.`;
+    const reason = `No ${program.name.replace(/^the /, '')} was found, and no Go to build it with.${download}`;
     throw new Error(whatToInstall(reason, program, sourceDir));
   }
   try {
@@ -107,6 +118,48 @@ async function cachedOrBuilt(
     const reason = `${program.name.replace(/^the /, 'The ')} could not be built with ${go}: ${error.message}`;
     throw new Error(whatToInstall(reason, program, sourceDir), { cause: error });
   }
+}
+
+/** Why it could not be downloaded; undefined when it was. */
+async function downloadInto(
+  binary: string,
+  { env, report, onSpawn, sourceDir, downloadLimits }: TemporalBinaryOptions & { readonly sourceDir: string },
+  hasGo: boolean,
+): Promise<string | undefined> {
+  if (env['MALIPO_TEMPORAL_DOWNLOAD'] === 'false') return 'MALIPO_TEMPORAL_DOWNLOAD is false';
+  const version = pinnedVersion(sourceDir);
+  if (version === undefined) return 'go.mod names no version of it';
+  const limits = downloadLimits ?? (hasGo ? DOWNLOAD_LIMITS.beforeGo : DOWNLOAD_LIMITS.alone);
+  const isPinned = (file: string) =>
+    problemWith(file) ?? (versionOf(file) === version ? undefined : `is not ${version}`);
+  try {
+    await downloadTemporal({
+      version,
+      binary,
+      problemWith: isPinned,
+      limits,
+      env,
+      report,
+      ...(onSpawn && { onSpawn }),
+    });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DownloadError)) throw error;
+    report(`the Temporal server was not downloaded: ${error.message}`);
+    return error.message;
+  }
+}
+
+/** The one that Go would build, too. */
+function pinnedVersion(sourceDir: string): string | undefined {
+  return /^\s*(?:require )?github\.com\/temporalio\/cli v(\d+\.\d+\.\d+)/m.exec(
+    readFileSync(join(sourceDir, 'go.mod'), 'utf8'),
+  )?.[1];
+}
+
+function versionOf(binary: string): string | undefined {
+  const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8', env: {}, timeout: VERSION_LIMIT_MS });
+  return /^temporal version (\S+)/.exec(stdout)?.[1];
 }
 
 function problemWithVersion(binary: string): string | undefined {
@@ -137,6 +190,7 @@ function whatToInstall(reason: string, program: GoProgram, sourceDir: string): s
   return [
     reason,
     'Do one of these and start again:',
+    '  - let this machine reach https://temporal.download, from where it comes in seconds',
     `  - ${withGo}`,
     `  - install the Temporal CLI ${OLDEST_CLI} or newer as "temporal" on the PATH, or name it with MALIPO_TEMPORAL_BINARY`,
     '  - name a running Temporal cluster with MALIPO_TEMPORAL_ADDRESS',

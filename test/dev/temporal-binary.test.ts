@@ -29,7 +29,7 @@ describe('the Temporal binary', () => {
     return resolveTemporalBinary({
       report: (line) => reported.push(line),
       // The PATH has the stand-ins only, neither a real Go nor a real Temporal.
-      env: { PATH: path, MALIPO_CACHE_DIR: cache, ...env },
+      env: { PATH: path, MALIPO_CACHE_DIR: cache, MALIPO_TEMPORAL_DOWNLOAD: 'false', ...env },
       sourceDir,
       ...options,
     });
@@ -107,7 +107,7 @@ describe('the Temporal binary', () => {
     go(BUILT);
     const binary = await resolveTemporalBinary({
       report: () => undefined,
-      env: { PATH: path, XDG_CACHE_HOME: cache },
+      env: { PATH: path, XDG_CACHE_HOME: cache, MALIPO_TEMPORAL_DOWNLOAD: 'false' },
       sourceDir,
     });
     assert.ok(binary.startsWith(join(cache, 'malipo', 'temporal-')), binary);
