@@ -1,9 +1,10 @@
 // Compiles src, workflows and activities to dist/, bundles the workflows there, builds the console and the documentation; does
 // nothing when dist/ is up to date.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -29,6 +30,9 @@ const SINGLE_INPUTS = [
 /** What compresses to less than this saves nothing worth a file. */
 const LEAST_SAVED_BYTES = 200;
 
+/** The programs of this build that run. */
+const running = new Set();
+
 const inputs = hashInputs();
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs) await build();
 
@@ -37,23 +41,29 @@ async function build() {
   // Removes everything first and writes the stamp last: no output of a deleted file stays, and an interrupted build is
   // repeated.
   rmSync(dist, { recursive: true, force: true });
-  compile();
-  copyAssets();
-  await bundleWorkflows();
-  await buildConsole();
-  buildDocsSite();
+  // None of the three reads what another writes. What fails ends the build, and with it the others.
+  await Promise.all([buildServer(), buildConsole(), buildDocsSite()]);
   writeFileSync(stamp, inputs);
   console.log(`built in ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
 }
 
-function compile() {
-  run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json']);
+async function buildServer() {
+  await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json']);
+  copyAssets();
+  await bundleWorkflows();
 }
 
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+async function run(command, args) {
+  const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
+  running.add(child);
+  const [status, error] = await new Promise((resolve) => {
+    child.once('close', (code) => resolve([code]));
+    child.once('error', (reason) => resolve([null, reason]));
+  });
+  running.delete(child);
   if (status === 0) return;
   console.error(`the build failed: ${error?.message ?? 'the compiler found mistakes'}`);
+  for (const other of running) other.kill();
   process.exit(1);
 }
 
@@ -77,8 +87,11 @@ async function bundleWorkflows() {
 
 // With the types of the API as it is now: a route that changed stops the build where the console uses it otherwise.
 async function buildConsole() {
-  run(process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']);
-  run(join(root, 'node_modules', '.bin', 'tsc'), ['--noEmit', '-p', 'console']);
+  await run(process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']);
+  await Promise.all([run(join(root, 'node_modules', '.bin', 'tsc'), ['--noEmit', '-p', 'console']), bundleConsole()]);
+}
+
+async function bundleConsole() {
   const folder = join(dist, 'console-app');
   const [{ build: bundle }, { default: react }] = await Promise.all([import('vite'), import('@vitejs/plugin-react')]);
   await bundle({
@@ -90,24 +103,28 @@ async function buildConsole() {
     // Every file is one of its own: the content security policy of the page allows nothing inline.
     build: { outDir: folder, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   });
-  compressFiles(folder);
+  await compressFiles(folder);
 }
 
-function buildDocsSite() {
-  run(process.execPath, ['--import=tsx/esm', 'tools/build-docs-site.ts']);
-  compressFiles(join(dist, 'docs-site'));
+async function buildDocsSite() {
+  await run(process.execPath, ['--import=tsx/esm', 'tools/build-docs-site.ts']);
+  await compressFiles(join(dist, 'docs-site'));
 }
 
-function compressFiles(folder) {
-  for (const file of filesIn(folder).filter((name) => /\.(js|css|svg|html)$/.test(name))) {
-    const content = readFileSync(join(folder, file));
-    for (const [suffix, compressed] of [
-      ['.br', brotliCompressSync(content)],
-      ['.gz', gzipSync(content, { level: 9 })],
-    ]) {
-      if (content.length - compressed.length > LEAST_SAVED_BYTES)
-        writeFileSync(join(folder, file + suffix), compressed);
-    }
+// Beside each other: compressing takes longer than making what is compressed.
+async function compressFiles(folder) {
+  const names = filesIn(folder).filter((name) => /\.(js|css|svg|html)$/.test(name));
+  await Promise.all(names.map((name) => compressFile(join(folder, name))));
+}
+
+async function compressFile(file) {
+  const content = readFileSync(file);
+  for (const [suffix, compressing] of [
+    ['.br', promisify(brotliCompress)(content)],
+    ['.gz', promisify(gzip)(content, { level: 9 })],
+  ]) {
+    const compressed = await compressing;
+    if (content.length - compressed.length > LEAST_SAVED_BYTES) writeFileSync(file + suffix, compressed);
   }
 }
 

@@ -1,0 +1,34 @@
+// How long each step of `npm start` took, from nothing to a paid collection.
+import { z } from 'zod';
+import type { Environment } from './supervised-process.ts';
+
+export type StartTimes = {
+  /** The step of this name ends now, and began where the one before it ended. */
+  end(step: string): void;
+  /** One line with the sum and each step, in seconds. */
+  text(): string;
+};
+
+const stepsSchema = z.array(z.tuple([z.string(), z.number()]));
+
+/** Begins with the steps that `tools/start.mjs` has taken before, if there were any. */
+export function startTimes(environment: Environment): StartTimes {
+  const before = environment['NPM_START_STEPS'];
+  const steps: [string, number][] = before === undefined ? [] : stepsSchema.parse(JSON.parse(before));
+  let endedAtMs = Date.now();
+  return {
+    end(step) {
+      const now = Date.now();
+      steps.push([step, now - endedAtMs]);
+      endedAtMs = now;
+    },
+    text() {
+      const sum = steps.reduce((total, [, ms]) => total + ms, 0);
+      return `paid after ${seconds(sum)} s: ${steps.map(([step, ms]) => `${step} ${seconds(ms)}`).join(', ')}`;
+    },
+  };
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
+}
