@@ -63,12 +63,12 @@ async function runDownload(folder: string, download: TemporalDownload): Promise<
   // The SDK names them so. It gives the second its name when everything is in it.
   const [partial, whole] = [join(folder, `temporal-v${version}.downloading`), join(folder, `temporal-v${version}`)];
   const child = startDownloader(folder, version, env);
-  let [said, hasEnded] = ['', false];
+  let [said, isEnded] = ['', false];
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-2000)));
   const ended = new Promise<void>((resolve) => {
     for (const event of ['close', 'error'] as const) {
       child.once(event, () => {
-        hasEnded = true;
+        isEnded = true;
         resolve();
       });
     }
@@ -78,7 +78,7 @@ async function runDownload(folder: string, download: TemporalDownload): Promise<
     const watch = watchProgress(partial, download);
     while (!existsSync(whole)) {
       // Looked at before: it may have ended between the two.
-      const isOver = hasEnded;
+      const isOver = isEnded;
       if (isOver && !existsSync(whole)) throw new DownloadError(reasonIn(said));
       watch();
       await sleep(LOOK_EVERY_MS);
