@@ -72,7 +72,7 @@ async function connectWithin(target: TemporalTarget, timeoutMs: number): Promise
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`it does not answer within ${timeoutMs / 1000} s`));
+      reject(new Error(`no answer within ${timeoutMs / 1000} s`));
     }, timeoutMs);
   });
   try {

@@ -16,7 +16,7 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
       const days = await temporal.retention();
       if (days === null) return [`there is no namespace ${settings.MALIPO_TEMPORAL_NAMESPACE ?? 'of the environment'}`];
       if (days >= RETENTION_DAYS) return [];
-      const text = `closed workflows are kept for ${days} days`;
+      const text = `closed workflows are kept for ${days === 1 ? 'a day' : `${days} days`}`;
       return [settings.MALIPO_ENVIRONMENT === 'live' ? text : { note: text }];
     },
   },
