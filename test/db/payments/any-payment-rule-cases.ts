@@ -5,8 +5,11 @@ import { ruleCase, update, wrongInserts, type RuleCase, type RuleFixture } from 
 
 /** Columns of a collection or a payout that are wrong by themselves. */
 export function wrongPaymentColumns(table: 'collections' | 'payouts'): RuleCase[] {
+  const prefix = table === 'collections' ? 'col' : 'pay';
   return wrongInserts(table, [
-    ['an id of the wrong format', { id: table === 'collections' ? 'col_1' : 'pay_1' }, `${table}_id_check`],
+    ['an id of the wrong format', { id: `${prefix}_1` }, `${table}_id_check`],
+    ['an id that is too long', { id: `${newId(prefix)}0` }, `${table}_id_check`],
+    ['an id with a character that none has', { id: newId(prefix).replace(/.$/, 'u') }, `${table}_id_check`],
     ['another currency than the merchant’s', { currency: 'KES' }, `${table}_merchant_id_currency_fkey`],
     ['an empty idempotency key', { idempotency_key: '' }, `${table}_idempotency_key_check`],
     ['an amount of zero', { amount_minor: 0 }, `${table}_amount_minor_check`],
@@ -18,6 +21,9 @@ export function wrongPaymentColumns(table: 'collections' | 'payouts'): RuleCase[
     ],
     ['an empty reference', { reference: '' }, `${table}_reference_check`],
     ['a phone with a plus', { phone: '+256772000100' }, `${table}_phone_check`],
+    ['a phone that begins with 0', { phone: '0772000100' }, `${table}_phone_check`],
+    ['a phone that is too short', { phone: '2567720' }, `${table}_phone_check`],
+    ['a phone that is too long', { phone: '2567720001000000' }, `${table}_phone_check`],
     ['an empty description', { description: '' }, `${table}_description_check`],
     ['a description that is too long', { description: 'x'.repeat(121) }, `${table}_description_check`],
     ['metadata that is a list', { metadata: '[]' }, `${table}_metadata_check`],
