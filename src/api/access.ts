@@ -26,6 +26,11 @@ export type Requirements = {
   readonly access: Access;
   /** A person was verified within the last five minutes, by a log-in or step-up. Keys pass. */
   readonly needsStepUp?: true;
+  /**
+   * The handler confirms a key that was verified before by the version of its row, in the statement that acts for it. It spares
+   * most requests a statement.
+   */
+  readonly confirmsKey?: true;
   /** A browser asks for it whether or not anybody is there, so it is no use of the session. */
   readonly isUse?: false;
 };
@@ -41,7 +46,8 @@ export function requireAccess(deps: ApiDeps, requirements: Requirements): ApiMid
   const { access } = requirements;
   if (access === 'anyone') return refuseOtherSites(deps);
   const demands = demandsOf(requirements);
-  return isPublic(access) ? requireScope(access.scope, deps, demands) : requireSession(deps, demands);
+  if (!isPublic(access)) return requireSession(deps, demands);
+  return requireScope({ scope: access.scope, confirmsKey: requirements.confirmsKey === true, session: demands }, deps);
 }
 
 /**

@@ -17,6 +17,7 @@ import type { GuessLimit } from './guess-limit.ts';
 import type { RefusedKeys } from './middleware/refused-keys.ts';
 import type { RefusalTally } from './refusal-tally.ts';
 import type { AnsweredRequest } from './middleware/measure.ts';
+import type { VerifiedKeys } from './verified-keys.ts';
 import type { RequestLog } from './request-log.ts';
 import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
@@ -38,13 +39,22 @@ export type Caller = {
   readonly actor: Actor;
 };
 
+export type RecalledKey = {
+  /** Of its row, when it was verified. */
+  readonly version: string;
+  /** Verifies it for this request. Throws what is wrong with it; otherwise it is recalled no more, and the caller is as of now. */
+  verify(): Promise<Caller>;
+};
+
 export type ApiState = {
   requestId: string;
   /** The template of the API's route that the path leads to; undefined for none. */
   route?: string | undefined;
   caller?: Caller;
-  /** When the caller's key was verified, by `performance.now()`. */
+  /** When the caller's key was verified for this request, by `performance.now()`. */
   keyVerifiedAtMs?: number;
+  /** Set where the caller's key was verified for a request before this one, and not yet for this one. */
+  recalledKey?: RecalledKey | undefined;
   session?: Session;
   /** The payment that the request was about, where neither path nor response names it. */
   paymentId?: PaymentId;
@@ -103,6 +113,8 @@ export type ApiDeps = {
   };
   /** Counts a refused key of this address. */
   readonly refusedKeys: RefusedKeys;
+  /** The keys that this process has verified. */
+  readonly verifiedKeys: VerifiedKeys;
   /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
   readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
   /**

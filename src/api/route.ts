@@ -18,7 +18,15 @@ import {
   type PublicAccess,
   type Requirements,
 } from './access.ts';
-import { addressOf, auditOf, userAgentOf, type ApiDeps, type ApiMiddleware, type Caller } from './context.ts';
+import {
+  addressOf,
+  auditOf,
+  userAgentOf,
+  type ApiDeps,
+  type ApiMiddleware,
+  type Caller,
+  type RecalledKey,
+} from './context.ts';
 import { isUtf8, readFields } from './form.ts';
 import { readBody } from './middleware/body.ts';
 import { readIdempotencyKey } from './middleware/idempotency-key.ts';
@@ -78,7 +86,13 @@ export type RouteDescription = Pick<Route, 'method' | 'path'> &
 type CallerOf<Who extends Access> = Who extends 'anyone'
   ? unknown
   : Who extends PublicAccess
-    ? { readonly merchantId: MerchantId; readonly caller: Caller; readonly by: ActedBy | undefined }
+    ? {
+        readonly merchantId: MerchantId;
+        readonly caller: Caller;
+        readonly by: ActedBy | undefined;
+        /** Only where the route confirms keys. */
+        readonly recalledKey: RecalledKey | undefined;
+      }
     : { readonly merchantId: MerchantId; readonly session: Session; readonly by: ActedBy };
 
 /** What a handler receives, all of it checked. */
@@ -158,7 +172,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
   const early = isPublic(access) ? undefined : readQuery();
   const fields = body && (await readBody(ctx, body));
   if (body) await requireAccessAfterBody(ctx, deps, description);
-  const { caller, session } = ctx.state;
+  const { caller, session, recalledKey } = ctx.state;
   return {
     // As it is written: an id has no second spelling in escapes.
     id: (ctx as { captures?: string[] }).captures?.[0] ?? '',
@@ -172,6 +186,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
     sessionToken: readSessionToken(ctx, deps.publicUrl),
     merchantId: caller?.merchantId ?? session?.person.merchantId,
     caller,
+    recalledKey,
     session,
     by: session && auditOf(ctx),
   };

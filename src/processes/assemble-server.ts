@@ -1,83 +1,52 @@
 // Assembles the server: which parts run, with what they work, and in which order they start and stop.
-import { join } from 'node:path';
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
 import { createStatusAttestor } from '../../activities/attestation.ts';
-import { createApp } from '../api/app.ts';
-import { createHttpServer } from '../api/http-server.ts';
-import { createGuessLimit } from '../api/guess-limit.ts';
-import { createLiveStreams } from '../api/live-streams.ts';
-import { createRefusalTally } from '../api/refusal-tally.ts';
-import { createRequestLog } from '../api/request-log.ts';
-import { createKeyLimit } from '../api/middleware/rate-limit.ts';
-import { createRefusedKeys } from '../api/middleware/refused-keys.ts';
-import { loadConsoleApp } from '../api/console-app.ts';
-import { loadDocsSite } from '../api/docs-site.ts';
-import { securityHeaders } from '../api/security-headers.ts';
-import { createAddressGuard } from '../webhooks/address-guard.ts';
-import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
-import { createWorkflowLinks } from '../temporal/workflow-links.ts';
+import { createTemporalClient } from '../temporal/client.ts';
 import { temporalTarget } from '../temporal/transport.ts';
-import { createWebhookSender, type WebhookSender } from '../webhooks/sender.ts';
-import { createEndpointConcurrency, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
+import { createWebhookSender } from '../webhooks/sender.ts';
+import { createEndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Config, Role } from '../config.ts';
-import { openDatabase, type Database } from '../db/database.ts';
+import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listener.ts';
 import { createAuditChains } from '../dispatcher/audit-chains.ts';
 import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
 import { createDispatchReport } from '../dispatcher/dispatch-report.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
-import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
 import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
 import { createTotals } from '../dispatcher/totals.ts';
-import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import { coverageOf, OPERATOR_IDS, type Coverage } from '../domain/payments/operator-catalogue.ts';
+import { createWorkStarter } from '../dispatcher/work-starter.ts';
+import { coverageOf, OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
-import { apiSettingsOf } from './api-settings.ts';
-import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
+import { createPayments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
-import { createReleaseAttestor, type ReleaseAttestor } from '../security/release-attestation.ts';
+import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import { checkDatabase } from './check-database.ts';
-import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { keepSchedules } from './keep-schedules.ts';
-import { closeOperators, createOperators, PARSE_CALLBACK, type Operators } from './operators.ts';
+import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
-import { createPaymentSteps, type PaymentSteps } from './payment-steps.ts';
+import { createPaymentSteps } from './payment-steps.ts';
 import { openTraces } from './traces/open-traces.ts';
 import { traceSinks, withTracedActivities } from './traces/traced-workers.ts';
 import type { Traces } from './traces/traces.ts';
 import { measuredSender } from './metrics/measured-sender.ts';
-import { createServerMetrics, type ServerMetrics } from './metrics/server-metrics.ts';
+import { createServerMetrics } from './metrics/server-metrics.ts';
 import type { SdkMetrics } from './metrics/sdk-metrics.ts';
-import { backlogLimitsOf, startMetrics } from './start-metrics.ts';
+import { startMetrics } from './start-metrics.ts';
 import { runWorkers } from './worker.ts';
+import type { Parts, Stoppable } from './server-parts.ts';
+import { startApi } from './start-api.ts';
 
 export type RunningServer = {
   /** Null when the configuration does not name the role `api`. */
   readonly apiPort: number | null;
   /** Accepts no new work, finishes what is in flight, then closes everything. Repeated calls wait for one stop. */
   stop(): Promise<void>;
-};
-
-type Parts = {
-  readonly config: Config;
-  readonly log: Log;
-  readonly db: Database;
-  readonly temporal: TemporalClient;
-  readonly sender: WebhookSender;
-  readonly concurrency: EndpointConcurrency;
-  readonly starter: WorkStarter;
-  readonly coverage: Coverage;
-  readonly payments: Payments;
-  readonly releases: ReleaseAttestor;
-  readonly metrics: ServerMetrics;
-  readonly traces: Traces | null;
-  readonly steps: PaymentSteps;
 };
 
 export type ServerOptions = {
@@ -87,10 +56,6 @@ export type ServerOptions = {
   readonly interceptors?: WorkerInterceptors;
 };
 
-type Stoppable = { stop(): Promise<void> };
-
-/** As the build leaves it: beside the compiled sources, which the sources themselves have in `dist`. */
-const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
 const TICK_MS = 1000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
@@ -198,61 +163,6 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const payments = createPayments({ db, environment, clocks, coverage, releases });
   const work = { starter, coverage, payments, releases };
   return { config, log, db, temporal, sender, concurrency, ...work, metrics, traces, steps };
-}
-
-async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, payments, metrics, steps } = parts;
-  const { settings } = config;
-  const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
-  const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
-  const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
-  const refusals = createRefusalTally();
-  const { app } = createApp({
-    ...apiSettingsOf(config, parts.coverage),
-    ...{ db, streams, requests, refusals, temporal, log },
-    payments,
-    onAnswered: (request) => {
-      metrics.requestAnswered(request);
-      steps.answered(request);
-    },
-    workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
-    consoleApp: loadConsoleApp(foldersOf('console-app')),
-    docsSite: loadDocsSite(foldersOf('docs-site')),
-    refuseUrl: (url) => guard.refuseUrl(url),
-    limitKey: createKeyLimit(settings.MALIPO_KEY_RATE_LIMIT_PER_SECOND),
-    limitGuesses: createGuessLimit(),
-    refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
-    isAcceptingWork: (merchantId) => (merchantId === undefined ? gate.isOpen() : gate.isOpenFor(merchantId)),
-    offer: (payment) => {
-      starter.offer(payment);
-    },
-    offerCallback: (payment) => {
-      starter.offerCallback(payment);
-    },
-    parseCallback: PARSE_CALLBACK,
-  });
-  metrics.watchApi({ requestsLost: () => requests.lost(), refusals: () => refusals.total() });
-  const handle = app.callback();
-  const server = createHttpServer({
-    limits: HTTP_LIMITS,
-    handle: (request, response) => void handle(request, response),
-    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
-    log,
-  });
-  server.maxConnections = settings.MALIPO_HTTP_MAX_CONNECTIONS;
-  const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST, (error) => {
-    log.error({ error }, 'the API could not accept a connection');
-  });
-  log.info({ port, host: settings.MALIPO_HTTP_HOST }, 'the API listens');
-  return {
-    port,
-    async stop() {
-      gate.close();
-      streams.close();
-      await closeServer(server);
-      await requests.close();
-    },
-  };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {

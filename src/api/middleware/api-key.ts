@@ -8,12 +8,24 @@ import {
   type KeyRequest,
 } from '../../operations/accounts/authenticate-api-key.ts';
 import { addressOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
+import type { VerifiedKey } from '../verified-keys.ts';
 import { readSessionToken } from '../session-cookie.ts';
 import { requireSession, type SessionDemands } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
-type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'refusals' | 'limitKey' | 'refusedKeys'>;
+type ScopeDeps = Pick<
+  ApiDeps,
+  'db' | 'environment' | 'publicUrl' | 'refusals' | 'limitKey' | 'refusedKeys' | 'verifiedKeys'
+>;
+
+/** What a route of the public API requires of its callers. */
+export type ScopeDemands = {
+  readonly scope: Scope;
+  /** The handler confirms a recalled key itself. */
+  readonly confirmsKey: boolean;
+  readonly session: SessionDemands;
+};
 
 /**
  * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the
@@ -21,8 +33,8 @@ type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'refusals' |
  * the scope or against the demands, with `permission_denied`. What follows may refuse a key too: that goes into the
  * audit log as these refusals do.
  */
-export function requireScope(scope: Scope, deps: ScopeDeps, demands: SessionDemands): ApiMiddleware {
-  const enterSession = requireSession(deps, demands);
+export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps: ScopeDeps): ApiMiddleware {
+  const enterSession = requireSession(deps, session);
   return async (ctx, next) => {
     const header = ctx.get('Authorization');
     if (header === '' && readSessionToken(ctx, deps.publicUrl) !== null) {
@@ -32,17 +44,48 @@ export function requireScope(scope: Scope, deps: ScopeDeps, demands: SessionDema
       });
       return;
     }
-    const caller = await keyAsCaller(ctx, scope, deps);
-    ctx.state.caller = caller;
-    ctx.state.keyVerifiedAtMs = performance.now();
+    let caller = (confirmsKey ? recallKey(ctx, scope, deps) : null) ?? (await verifyKey(ctx, scope, deps));
     try {
+      await deps.limitKey(caller.actor.keyId);
       await next();
     } catch (error) {
+      // What is wrong with the key comes before what is wrong with the request.
+      if (ctx.state.recalledKey) caller = await verifyKey(ctx, scope, deps);
       const key = { id: caller.actor.keyId, merchantId: caller.merchantId };
       if (isRefusal(error)) await recordKeyRefusal(deps.db, key, error, keyRequest(ctx, scope));
       throw error;
     }
   };
+}
+
+/** The caller whose key was good for such a request when it was last verified; null: there is none. */
+function recallKey(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | null {
+  const key = deps.verifiedKeys.recall(bearerToken(ctx.get('Authorization')), keyRequest(ctx, scope));
+  if (key === null) return null;
+  const { id: apiKeyId, merchantId, rowVersion: version } = key;
+  ctx.state.knownKey = { apiKeyId, merchantId };
+  ctx.state.recalledKey = { version, verify: () => verifyKey(ctx, scope, deps) };
+  // Whether its maker is still a member is another row.
+  return enter(ctx, { ...key, maker: null });
+}
+
+/** The caller whose key is good for the request now. Throws what is wrong with the key. */
+async function verifyKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
+  try {
+    const key = await authenticate(ctx, scope, deps);
+    ctx.state.recalledKey = undefined;
+    ctx.state.keyVerifiedAtMs = performance.now();
+    return enter(ctx, key);
+  } catch (error) {
+    if (isWrongKey(error)) await deps.refusedKeys?.(addressOf(ctx));
+    throw error;
+  }
+}
+
+function enter(ctx: Context, { id: keyId, maker, merchantId, merchantCurrency }: VerifiedKey): KeyCaller {
+  const caller = { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } } as const;
+  ctx.state.caller = caller;
+  return caller;
 }
 
 // Most bodies are here at once: those that are not pay for another statement.
@@ -55,29 +98,12 @@ const VERIFIED_FOR_MS = 1000;
 export async function requireLiveKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<void> {
   const { keyVerifiedAtMs } = ctx.state;
   if (keyVerifiedAtMs === undefined || performance.now() - keyVerifiedAtMs < VERIFIED_FOR_MS) return;
-  ctx.state.caller = toCaller(await authenticate(ctx, scope, deps));
+  enter(ctx, await authenticate(ctx, scope, deps));
 }
 
 /** Whether the error is about what this key may do, and not about the request alone. */
 function isRefusal(error: unknown): error is DomainError {
   return error instanceof DomainError && (error.type === 'permission_error' || error.reason !== undefined);
-}
-
-async function keyAsCaller(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
-  try {
-    const key = await authenticate(ctx, scope, deps);
-    await deps.limitKey(key.id);
-    return toCaller(key);
-  } catch (error) {
-    if (isWrongKey(error)) await deps.refusedKeys?.(addressOf(ctx));
-    throw error;
-  }
-}
-
-type VerifiedKey = Awaited<ReturnType<typeof authenticate>>;
-
-function toCaller({ id: keyId, maker, merchantId, merchantCurrency }: VerifiedKey): KeyCaller {
-  return { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } };
 }
 
 // One that is good in itself and lacks the scope is a mistake of the merchant's, and no guess or theft.
@@ -87,14 +113,20 @@ function isWrongKey(error: unknown): boolean {
   return isRejected || error.code === 'permission_denied';
 }
 
-function authenticate(ctx: Context, scope: Scope, { db, environment }: ScopeDeps) {
+async function authenticate(
+  ctx: Context,
+  scope: Scope,
+  { db, environment, verifiedKeys }: ScopeDeps,
+): Promise<VerifiedKey> {
   const text = bearerToken(ctx.get('Authorization'));
-  return authenticateApiKey(db, {
+  const key = await authenticateApiKey(db, {
     text,
     environment,
     ...keyRequest(ctx, scope),
     onKnown: ({ id: apiKeyId, merchantId }) => (ctx.state.knownKey = { apiKeyId, merchantId }),
   });
+  verifiedKeys.remember(text, key);
+  return key;
 }
 
 function keyRequest(ctx: Context, scope: Scope): KeyRequest {

@@ -27,6 +27,8 @@ export type ApiKey = {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** Changes with every write to the row, whoever writes it. */
+  readonly rowVersion: string;
 };
 
 const INSERT = statement(
@@ -69,10 +71,18 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
   await attestRow(tx, 'api_keys', [key.id]);
 }
 
+/**
+ * An expression for the version of a row of the table called `table`: the transaction that wrote it, and where it is. Two versions
+ * with the same text are one and the same row as it was.
+ */
+export function rowVersionOf(table: string): string {
+  return `${table}.xmin::text || ' ' || ${table}.ctid::text`;
+}
+
 const FIND = statement(
   'api_key_find',
   `SELECT ${attestedColumns('api_keys')}, t.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
-          c.approver_since, c.removed_at, c.attestation AS member_attestation
+          c.approver_since, c.removed_at, c.attestation AS member_attestation, ${rowVersionOf('t')} AS row_version
    FROM api_keys t
      JOIN merchants m ON m.id = t.merchant_id
      LEFT JOIN members c ON c.merchant_id = t.merchant_id AND c.user_id = t.created_by AND c.removed_at IS NULL
@@ -93,9 +103,9 @@ export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<A
   const row = await findOne<KeyAndCreator>(db, FIND, [sha256]);
   if (row === null || !isAttested(db, 'api_keys', row)) return null;
   const { id, merchantId, merchantCurrency, environment, scopes, allowedAddresses } = row;
-  const { lastUsedAt, expiresAt, revokedAt } = row;
+  const { lastUsedAt, expiresAt, revokedAt, rowVersion } = row;
   const rights = { environment, scopes, maker: makerOf(db, row), allowedAddresses };
-  return { id, merchantId, merchantCurrency, ...rights, lastUsedAt, expiresAt, revokedAt };
+  return { id, merchantId, merchantCurrency, ...rights, lastUsedAt, expiresAt, revokedAt, rowVersion };
 }
 
 function makerOf(db: Queryable, row: KeyAndCreator): UserId | null {

@@ -7,13 +7,16 @@ import { statement, type Queryable, type Tx } from '../database.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 
-// One advisory lock per merchant and key: held from the look-up until the transaction or its connection ends.
-const TRY_LOCK = statement(
-  'idempotency_key_try_lock',
-  `SELECT pg_try_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0)) AS is_locked`,
-);
+/**
+ * A condition that takes the lock of a merchant's key: held until the transaction or its connection ends. False while another
+ * call with this key is in flight, or, without harm, another key with the same digest.
+ */
+export function tryLockKey(merchantId: string, key: string): string {
+  return `pg_try_advisory_xact_lock(hashtextextended(${merchantId} || ' ' || ${key}, 0))`;
+}
 
-/** False while another call with this key is in flight, or, without harm, another key with the same digest. */
+const TRY_LOCK = statement('idempotency_key_try_lock', `SELECT ${tryLockKey('$1', '$2')} AS is_locked`);
+
 export async function tryLockIdempotencyKey(tx: Tx, merchantId: MerchantId, key: string): Promise<boolean> {
   const [row] = await tx.run<{ isLocked: boolean }>(TRY_LOCK, [merchantId, key]);
   return row?.isLocked === true;
@@ -54,17 +57,22 @@ export async function listUsedKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-// An expired key that the sweep has not removed yet may be used again.
-const PUT = statement(
-  'idempotency_key_put',
-  `INSERT INTO idempotency_keys (merchant_id, key, request_sha256, response_status, response_body, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6)
+/**
+ * An INSERT that stores the response of `row` (merchant, key, fingerprint, status, body and time, in this order) and returns one
+ * row, or none when the key has a response of `since` or later. A key whose response is older, and that the sweep has not
+ * removed yet, may be used again.
+ */
+export function putKey(row: string, since: string): string {
+  return `INSERT INTO idempotency_keys (merchant_id, key, request_sha256, response_status, response_body, created_at)
+   ${row}
    ON CONFLICT (merchant_id, key) DO UPDATE
      SET request_sha256 = excluded.request_sha256, response_status = excluded.response_status,
          response_body = excluded.response_body, created_at = excluded.created_at
-     WHERE idempotency_keys.created_at < $7
-   RETURNING 1`,
-);
+     WHERE idempotency_keys.created_at < ${since}
+   RETURNING 1`;
+}
+
+const PUT = statement('idempotency_key_put', putKey('VALUES ($1, $2, $3, $4, $5, $6)', '$7'));
 
 export type NewIdempotencyKey = {
   readonly merchantId: MerchantId;
@@ -121,7 +129,8 @@ export async function storeResponse(tx: Tx, request: KeyedRequest, response: Sto
   if (!(await putIdempotencyKey(tx, entry))) throw inFlight();
 }
 
-function storedSince({ at }: KeyedRequest): Date {
+/** A response that was stored before this has expired. */
+export function storedSince({ at }: Pick<KeyedRequest, 'at'>): Date {
   return new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
 }
 

@@ -56,13 +56,17 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
     await recordKeyRefusal(db, key, refusal, input);
     throw refusal;
   }
-  if (key.lastUsedAt === null || at.getTime() - key.lastUsedAt.getTime() > TOUCH_EVERY_MS) {
-    await touchApiKey(db, key.id, at);
-  }
+  if (isTouchDue(key, at)) await touchApiKey(db, key.id, at);
   return key;
 }
 
-function refusalOf(key: ApiKey, { scope, address, at }: AuthenticateApiKey): DomainError | null {
+/** Whether its use now is to be recorded. */
+export function isTouchDue({ lastUsedAt }: ApiKey, at: Date): boolean {
+  return lastUsedAt === null || at.getTime() - lastUsedAt.getTime() > TOUCH_EVERY_MS;
+}
+
+/** What speaks against the key's use for the request; null: nothing. */
+export function refusalOf(key: ApiKey, { scope, address, at }: KeyRequest): DomainError | null {
   // First, so that nobody learns elsewhere whether the key is still good.
   if (key.allowedAddresses !== null && !isInBlocks(address, key.allowedAddresses)) {
     return permissionDenied('an address that the key is not for');

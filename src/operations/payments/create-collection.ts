@@ -5,7 +5,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Tx } from '../../db/database.ts';
 import { findCheckoutLocked } from '../../db/payments/checkout.ts';
 import { insertAttempt, listEarlierAttempts } from '../../db/payments/checkout-attempt.ts';
-import { insertCollection } from '../../db/payments/collection.ts';
+import { acceptCollection as insertAccepted, insertCollection } from '../../db/payments/collection.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -59,12 +59,7 @@ export type CreatedCollection =
  * `planPayment` throws; of an attempt at a checkout also `AttemptRefused`, and `rate_limited`; nothing is stored then.
  */
 export async function createCollection(context: PaymentContext, input: CreateCollection): Promise<CreatedCollection> {
-  const request: KeyedRequest = {
-    merchantId: input.merchantId,
-    key: input.idempotencyKey,
-    fingerprint: requestFingerprint('POST', '/v1/api/collections', input.request),
-    at: input.at,
-  };
+  const request = keyedRequest(input);
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
@@ -72,7 +67,7 @@ export async function createCollection(context: PaymentContext, input: CreateCol
     const { attempt } = input;
     const checkout = attempt ? await openCheckout(tx, input, attempt, context) : null;
     const collection = newCollection(input, context);
-    const response = { status: 202, body: JSON.stringify(collectionObject(collection)) };
+    const response = acceptedResponse(collection);
     await storeResponse(tx, request, response);
     await insertCollection(tx, collection);
     if (attempt && checkout) await insertAttempt(tx, checkout, attempt.codeSha256, collection);
@@ -80,6 +75,37 @@ export async function createCollection(context: PaymentContext, input: CreateCol
       await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
     return { kind: 'created', response, collection };
   });
+}
+
+export type AcceptCollection = Omit<CreateCollection, 'by' | 'attempt'> & {
+  readonly apiKeyId: ApiKeyId;
+  /** The version of the key's row that was verified. */
+  readonly keyVersion: string;
+};
+
+/**
+ * The same in one statement, for a key that was verified before: it counts only if its row was not written since. Null, with
+ * nothing recorded, in every other case than that the collection is created: verify the key again, then call
+ * `createCollection`. Throws what `planPayment` throws.
+ */
+export async function acceptCollection(
+  context: PaymentContext,
+  input: AcceptCollection,
+): Promise<CreatedCollection | null> {
+  if (!input.isAcceptingWork) return null;
+  const collection = newCollection(input, context);
+  const response = acceptedResponse(collection);
+  const acceptance = { request: keyedRequest(input), response, keyVersion: input.keyVersion };
+  if (!(await insertAccepted(context.db, collection, acceptance))) return null;
+  return { kind: 'created', response, collection };
+}
+
+function keyedRequest({ merchantId, idempotencyKey: key, request, at }: CreateCollection): KeyedRequest {
+  return { merchantId, key, fingerprint: requestFingerprint('POST', '/v1/api/collections', request), at };
+}
+
+function acceptedResponse(collection: Collection): StoredResponse {
+  return { status: 202, body: JSON.stringify(collectionObject(collection)) };
 }
 
 const TOO_MANY = 'Too many attempts to pay. Wait, then try again.';

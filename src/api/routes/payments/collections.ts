@@ -1,7 +1,8 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../queries/payments/collection.ts';
-import type { ApiDeps } from '../../context.ts';
+import type { CreateCollection, CreatedCollection } from '../../../operations/payments/create-collection.ts';
+import type { ApiDeps, RecalledKey } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -33,13 +34,15 @@ function createRoute(deps: ApiDeps): Route {
     summary: 'Raise a prompt on a payer’s handset',
     description: '202 means accepted, not paid: the outcome comes as a webhook.',
     access: { scope: 'collections:write' },
+    confirmsKey: true,
     isIdempotent: true,
     body: createCollectionSchema,
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Accepted and recorded.', schema: collectionSchema },
     errors: CREATE_PAYMENT_ERRORS,
-    handle: async ({ caller: { merchantId, merchantCurrency, actor }, by, requestId, idempotencyKey, body }) => {
-      const created = await deps.payments.createCollection({
+    handle: async ({ caller, by, requestId, idempotencyKey, body, recalledKey }) => {
+      const { merchantId, merchantCurrency, actor } = caller;
+      const input = {
         merchantId,
         merchantCurrency,
         ...(by && { by }),
@@ -49,11 +52,24 @@ function createRoute(deps: ApiDeps): Route {
         requestId,
         isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
-      });
+      };
+      const created = (await accept(deps, input, recalledKey)) ?? (await deps.payments.createCollection(input));
       if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
       return { stored: created };
     },
   });
+}
+
+/** In one statement, where the key was verified before. Null: nothing is recorded, and the key is verified for this request. */
+async function accept(
+  { payments }: ApiDeps,
+  { apiKeyId, ...input }: CreateCollection,
+  recalledKey: RecalledKey | undefined,
+): Promise<CreatedCollection | null> {
+  if (recalledKey === undefined || apiKeyId === undefined) return null;
+  const accepted = await payments.acceptCollection({ ...input, apiKeyId, keyVersion: recalledKey.version });
+  if (accepted === null) await recalledKey.verify();
+  return accepted;
 }
 
 function listRoute(deps: ApiDeps): Route {

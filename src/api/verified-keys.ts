@@ -1,0 +1,36 @@
+// The API keys that this process has verified, for what confirms a key in the statement that acts for it.
+import { LRUCache } from 'lru-cache';
+import { hashApiKey } from '../security/api-key.ts';
+import {
+  isTouchDue,
+  refusalOf,
+  type authenticateApiKey,
+  type KeyRequest,
+} from '../operations/accounts/authenticate-api-key.ts';
+
+const MAX_KEYS = 10_000;
+
+export type VerifiedKey = Awaited<ReturnType<typeof authenticateApiKey>>;
+
+export type VerifiedKeys = {
+  remember(text: string, key: VerifiedKey): void;
+  /**
+   * The key as it was when it was last verified; null when it never was, or was not good for such a request then. It may be revoked
+   * by now: nothing is done for it but by a statement that finds its row in the same version.
+   */
+  recall(text: string, request: KeyRequest): VerifiedKey | null;
+};
+
+export function createVerifiedKeys(): VerifiedKeys {
+  const keys = new LRUCache<string, VerifiedKey>({ max: MAX_KEYS });
+  // The text of a key is kept nowhere.
+  const nameOf = (text: string) => hashApiKey(text).toString('base64');
+  return {
+    remember: (text, key) => void keys.set(nameOf(text), key),
+    recall(text, request) {
+      const key = keys.get(nameOf(text));
+      if (key === undefined || refusalOf(key, request) !== null || isTouchDue(key, request.at)) return null;
+      return key;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// The role `api`: what answers HTTP.
+import { join } from 'node:path';
+import { createApp } from '../api/app.ts';
+import { createHttpServer } from '../api/http-server.ts';
+import { createGuessLimit } from '../api/guess-limit.ts';
+import { createLiveStreams } from '../api/live-streams.ts';
+import { createRefusalTally } from '../api/refusal-tally.ts';
+import { createRequestLog } from '../api/request-log.ts';
+import { createKeyLimit } from '../api/middleware/rate-limit.ts';
+import { createRefusedKeys } from '../api/middleware/refused-keys.ts';
+import { loadConsoleApp } from '../api/console-app.ts';
+import { loadDocsSite } from '../api/docs-site.ts';
+import { securityHeaders } from '../api/security-headers.ts';
+import { createAddressGuard } from '../webhooks/address-guard.ts';
+import { createWorkflowLinks } from '../temporal/workflow-links.ts';
+import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
+import { apiSettingsOf } from './api-settings.ts';
+import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
+import { PARSE_CALLBACK } from './operators.ts';
+import { backlogLimitsOf } from './start-metrics.ts';
+import { createVerifiedKeys } from '../api/verified-keys.ts';
+import type { Parts, Stoppable } from './server-parts.ts';
+
+/** As the build leaves it: beside the compiled sources, which the sources themselves have in `dist`. */
+const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
+
+/** Resolves once it listens. */
+export async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
+  const { config, log, db, temporal, starter, payments, metrics, steps } = parts;
+  const { settings } = config;
+  const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
+  const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
+  const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
+  const refusals = createRefusalTally();
+  const { app } = createApp({
+    ...apiSettingsOf(config, parts.coverage),
+    ...{ db, streams, requests, refusals, temporal, log },
+    payments,
+    onAnswered: (request) => {
+      metrics.requestAnswered(request);
+      steps.answered(request);
+    },
+    workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
+    consoleApp: loadConsoleApp(foldersOf('console-app')),
+    docsSite: loadDocsSite(foldersOf('docs-site')),
+    refuseUrl: (url) => guard.refuseUrl(url),
+    limitKey: createKeyLimit(settings.MALIPO_KEY_RATE_LIMIT_PER_SECOND),
+    limitGuesses: createGuessLimit(),
+    refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
+    verifiedKeys: createVerifiedKeys(),
+    isAcceptingWork: (merchantId) => (merchantId === undefined ? gate.isOpen() : gate.isOpenFor(merchantId)),
+    offer: (payment) => {
+      starter.offer(payment);
+    },
+    offerCallback: (payment) => {
+      starter.offerCallback(payment);
+    },
+    parseCallback: PARSE_CALLBACK,
+  });
+  metrics.watchApi({ requestsLost: () => requests.lost(), refusals: () => refusals.total() });
+  const handle = app.callback();
+  const server = createHttpServer({
+    limits: HTTP_LIMITS,
+    handle: (request, response) => void handle(request, response),
+    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
+    log,
+  });
+  server.maxConnections = settings.MALIPO_HTTP_MAX_CONNECTIONS;
+  const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST, (error) => {
+    log.error({ error }, 'the API could not accept a connection');
+  });
+  log.info({ port, host: settings.MALIPO_HTTP_HOST }, 'the API listens');
+  return {
+    port,
+    async stop() {
+      gate.close();
+      streams.close();
+      await closeServer(server);
+      await requests.close();
+    },
+  };
+}

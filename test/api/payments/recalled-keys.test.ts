@@ -1,0 +1,149 @@
+// Collections of a key that was verified before: accepted in one statement, which finds out by itself what has happened to the key.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createPayments } from '../../../src/operations/payments/create-payments.ts';
+import type { CreateCollection } from '../../../src/operations/payments/create-collection.ts';
+import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { hashApiKey } from '../../../src/security/api-key.ts';
+import { call, collectionFields, type CallOptions } from '../../support/api.ts';
+import { contextOf } from '../../db/rows.ts';
+import { rewrite } from '../../support/attestation.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { API_ONLY, assertError } from '../responses.ts';
+
+const PATH = '/v1/api/collections';
+
+describe('a key that was verified before', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  let key = '';
+  beforeEach(async () => {
+    key = await testEnv.addKey(testEnv.merchant.id, ['collections:write', 'collections:read']);
+    // The first use is recorded, which writes the row. From the second on it is recalled.
+    for (let n = 0; n < 2; n++) assert.equal((await create()).status, 202);
+  });
+
+  const create = (options: CallOptions = {}) =>
+    call(testEnv.baseUrl, 'POST', PATH, { key, json: collectionFields(), ...options });
+  const idempotencyKey = () => randomUUID();
+  const collectionsOf = async (usedKey: string): Promise<number> => {
+    const { rows } = await testEnv.db.pool.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM collections c JOIN api_keys k ON k.id = c.api_key_id WHERE k.key_sha256 = $1`,
+      [hashApiKey(usedKey)],
+    );
+    return rows[0]?.count ?? 0;
+  };
+
+  it('has its collection accepted in one statement, and in none without the version of its row', async () => {
+    const known = (await findApiKeyByHash(testEnv.db, hashApiKey(key)))!;
+    let statements = 0;
+    const db: Database = {
+      ...testEnv.db,
+      run: (query, values) => {
+        statements += 1;
+        return testEnv.db.run(query, values);
+      },
+      withTransaction: () => assert.fail('a transaction was begun'),
+    };
+    const payments = createPayments(contextOf(db));
+    const input: Omit<CreateCollection, 'at'> & { apiKeyId: typeof known.id } = {
+      merchantId: known.merchantId,
+      merchantCurrency: known.merchantCurrency,
+      apiKeyId: known.id,
+      idempotencyKey: idempotencyKey(),
+      request: {
+        phone: '256772000100',
+        amountMinor: 5000n,
+        reference: 'R',
+        currency: null,
+        description: null,
+        metadata: {},
+      },
+      requestId: 'req_1',
+      isAcceptingWork: true,
+    };
+    const accept = (keyVersion: string, more: Partial<typeof input> = {}) =>
+      payments.acceptCollection({ ...input, ...more, keyVersion, at: new Date() });
+    assert.equal(await accept('1 (0,1)'), null);
+    assert.equal(await accept(known.rowVersion, { isAcceptingWork: false }), null);
+    statements = 0;
+    const created = await accept(known.rowVersion);
+    assert.deepEqual([created?.kind, statements], ['created', 1]);
+    assert.equal(await accept(known.rowVersion), null, 'the idempotency key has its response');
+  });
+
+  it('is refused at once when it was revoked, has expired, or was changed by hand', async () => {
+    for (const [change, code] of [
+      ['revoked_at = now()', 'api_key_revoked'],
+      ['expires_at = now()', 'api_key_expired'],
+    ] as const) {
+      const before = await collectionsOf(key);
+      await rewrite(testEnv.db, `UPDATE api_keys SET ${change} WHERE key_sha256 = $1`, [hashApiKey(key)]);
+      assertError(await create(), code);
+      assert.equal(await collectionsOf(key), before);
+      key = await testEnv.addKey(testEnv.merchant.id, ['collections:write']);
+      for (let n = 0; n < 2; n++) await create();
+    }
+    await testEnv.db.pool.query(`UPDATE api_keys SET expires_at = now() + interval '1 h' WHERE key_sha256 = $1`, [hashApiKey(key)]);
+    assertError(await create(), 'api_key_invalid');
+  });
+
+  it('is refused for what is wrong with it before what is wrong with the request', async () => {
+    await rewrite(testEnv.db, 'UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
+    assertError(await create({ idempotencyKey: null }), 'api_key_revoked');
+    assertError(await create({ json: { phone: 'nobody' } }), 'api_key_revoked');
+    assertError(await create({ raw: { type: 'text/plain', body: 'x' } }), 'api_key_revoked');
+    assertError(
+      await create({ headers: { 'content-type': 'application/json' }, raw: { type: 'application/json', body: '{' } }),
+      'api_key_revoked',
+    );
+  });
+
+  it('is accepted again when its row was written and it is as good as before', async () => {
+    await testEnv.db.pool.query('UPDATE api_keys SET last_used_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
+    for (let n = 0; n < 3; n++) assert.equal((await create()).status, 202);
+  });
+
+  it('gets the stored response of its idempotency key, or learns that it was used otherwise', async () => {
+    const used = idempotencyKey();
+    const first = await create({ idempotencyKey: used });
+    const again = await create({ idempotencyKey: used });
+    assert.deepEqual([again.status, again.text, again.headers.get('idempotent-replayed')], [202, first.text, 'true']);
+    assertError(
+      await create({ idempotencyKey: used, json: collectionFields({ amount: 2500 }) }),
+      'idempotency_key_reused',
+    );
+    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
+      used,
+    ]);
+    const anew = await create({ idempotencyKey: used, json: collectionFields({ amount: 2500 }) });
+    assert.deepEqual([anew.status, anew.headers.get('idempotent-replayed')], [202, null]);
+  });
+
+  it('creates nothing once its revocation is committed, however many requests are under way', async () => {
+    let revokedAtMs = Infinity;
+    const post = async () => {
+      const begunAtMs = performance.now();
+      const { status, json } = await create();
+      return { begunAtMs, status, id: json['id'] };
+    };
+    const posts = Array.from({ length: 8 }, async () => {
+      const seen = [];
+      for (let n = 0; n < 15; n++) seen.push(await post());
+      return seen;
+    });
+    await testEnv.db.pool.query('SELECT pg_sleep(0.05)');
+    await rewrite(testEnv.db, 'UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
+    revokedAtMs = performance.now();
+    const all = (await Promise.all(posts)).flat();
+    const accepted = all.filter(({ status }) => status === 202);
+    const refused = all.filter(({ status }) => status === 401);
+    assert.equal(accepted.length + refused.length, all.length);
+    assert.ok(refused.length > 0);
+    assert.ok(
+      accepted.every(({ begunAtMs }) => begunAtMs < revokedAtMs),
+      'one was accepted after the revocation',
+    );
+    assert.equal(await collectionsOf(key), accepted.length + 2);
+  });
+});
