@@ -1,10 +1,14 @@
 // Entry of `npm run bench -- NAME`.
+import { benchAcceptCosts } from './accept-costs.ts';
+import { benchAccept } from './accept.ts';
 import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchReads } from './reads.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
+  accept: benchAccept,
+  'accept-costs': benchAcceptCosts,
   collections: benchCollections,
   drain: benchDrain,
   reads: benchReads,
