@@ -84,7 +84,9 @@ describe('a key that was verified before', () => {
       key = await testEnv.addKey(testEnv.merchant.id, ['collections:write']);
       for (let n = 0; n < 2; n++) await create();
     }
-    await testEnv.db.pool.query(`UPDATE api_keys SET expires_at = now() + interval '1 h' WHERE key_sha256 = $1`, [hashApiKey(key)]);
+    await testEnv.db.pool.query(`UPDATE api_keys SET expires_at = now() + interval '1 h' WHERE key_sha256 = $1`, [
+      hashApiKey(key),
+    ]);
     assertError(await create(), 'api_key_invalid');
   });
 
