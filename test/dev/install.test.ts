@@ -139,10 +139,25 @@ describe('the installation of packages', () => {
     assert.match(output, /no network\nnpm ci failed with code 7/);
   });
 
-  it('prints the required version of Node.js', () => {
-    writeFileSync(join(project, 'package.json'), JSON.stringify({ engines: { node: '>=99.1.0' } }));
-    const { status, output } = install();
-    assert.equal(status, 1);
-    assert.match(output, /Node\.js 99\.1\.0 or newer is needed; this is \d+/);
-  });
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  for (const range of [
+    '>=99.1.0',
+    `^${major}.${minor + 1}.0`,
+    `^${major - 1}.0.0 || ^${major}.${minor}.99 || >=99.0.0`,
+  ]) {
+    it(`prints the required version of Node.js where it is ${range}`, () => {
+      writeFileSync(join(project, 'package.json'), JSON.stringify({ engines: { node: range } }));
+      const { status, output } = install();
+      assert.equal(status, 1);
+      assert.ok(output.includes(`Node.js ${range} is needed; this is ${process.versions.node}`), output);
+    });
+  }
+
+  for (const range of ['>=18.0.0', `^${major}.${minor}.0`, `^${major - 1}.0.0 || >=${major}.0.0`]) {
+    it(`takes this version of Node.js where it is ${range}`, () => {
+      writeFileSync(join(project, 'package.json'), JSON.stringify({ engines: { node: range } }));
+      const { output } = install();
+      assert.doesNotMatch(output, /is needed/);
+    });
+  }
 });
