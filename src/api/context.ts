@@ -39,10 +39,11 @@ export type Caller = {
   readonly actor: Actor;
 };
 
-export type RecalledKey = {
+/** An API key that was verified for an earlier request. */
+export type CachedKey = {
   /** Of its row, when it was verified. */
   readonly version: string;
-  /** Verifies it for this request. Throws what is wrong with it; otherwise it is recalled no more, and the caller is as of now. */
+  /** Verifies it for this request. Throws what is wrong with it; afterwards the caller is as of now. */
   verify(): Promise<Caller>;
 };
 
@@ -53,8 +54,8 @@ export type ApiState = {
   caller?: Caller;
   /** When the caller's key was verified for this request, by `performance.now()`. */
   keyVerifiedAtMs?: number;
-  /** Set where the caller's key was verified for a request before this one, and not yet for this one. */
-  recalledKey?: RecalledKey | undefined;
+  /** Set until the caller's key is verified for this request. */
+  cachedKey?: CachedKey | undefined;
   session?: Session;
   /** The payment that the request was about, where neither path nor response names it. */
   paymentId?: PaymentId;

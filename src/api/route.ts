@@ -25,7 +25,7 @@ import {
   type ApiDeps,
   type ApiMiddleware,
   type Caller,
-  type RecalledKey,
+  type CachedKey,
 } from './context.ts';
 import { isUtf8, readFields } from './form.ts';
 import { readBody } from './middleware/body.ts';
@@ -91,7 +91,7 @@ type CallerOf<Who extends Access> = Who extends 'anyone'
         readonly caller: Caller;
         readonly by: ActedBy | undefined;
         /** Only where the route confirms keys. */
-        readonly recalledKey: RecalledKey | undefined;
+        readonly cachedKey: CachedKey | undefined;
       }
     : { readonly merchantId: MerchantId; readonly session: Session; readonly by: ActedBy };
 
@@ -172,7 +172,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
   const early = isPublic(access) ? undefined : readQuery();
   const fields = body && (await readBody(ctx, body));
   if (body) await requireAccessAfterBody(ctx, deps, description);
-  const { caller, session, recalledKey } = ctx.state;
+  const { caller, session, cachedKey } = ctx.state;
   return {
     // As it is written: an id has no second spelling in escapes.
     id: (ctx as { captures?: string[] }).captures?.[0] ?? '',
@@ -186,7 +186,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
     sessionToken: readSessionToken(ctx, deps.publicUrl),
     merchantId: caller?.merchantId ?? session?.person.merchantId,
     caller,
-    recalledKey,
+    cachedKey,
     session,
     by: session && auditOf(ctx),
   };

@@ -18,7 +18,7 @@ export type VerifiedKeys = {
    * The key as it was when it was last verified; null when it never was, or was not good for such a request then. It may be revoked
    * by now: nothing is done for it but by a statement that finds its row in the same version.
    */
-  recall(text: string, request: KeyRequest): VerifiedKey | null;
+  find(text: string, request: KeyRequest): VerifiedKey | null;
 };
 
 export function createVerifiedKeys(): VerifiedKeys {
@@ -27,7 +27,7 @@ export function createVerifiedKeys(): VerifiedKeys {
   const nameOf = (text: string) => hashApiKey(text).toString('base64');
   return {
     remember: (text, key) => void keys.set(nameOf(text), key),
-    recall(text, request) {
+    find(text, request) {
       const key = keys.get(nameOf(text));
       if (key === undefined || refusalOf(key, request) !== null || isTouchDue(key, request.at)) return null;
       return key;

@@ -22,7 +22,7 @@ type ScopeDeps = Pick<
 /** What a route of the public API requires of its callers. */
 export type ScopeDemands = {
   readonly scope: Scope;
-  /** The handler confirms a recalled key itself. */
+  /** The handler confirms a cached key itself. */
   readonly confirmsKey: boolean;
   readonly session: SessionDemands;
 };
@@ -44,13 +44,13 @@ export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps
       });
       return;
     }
-    let caller = (confirmsKey ? recallKey(ctx, scope, deps) : null) ?? (await verifyKey(ctx, scope, deps));
+    let caller = (confirmsKey ? cachedCaller(ctx, scope, deps) : null) ?? (await verifyKey(ctx, scope, deps));
     try {
       await deps.limitKey(caller.actor.keyId);
       await next();
     } catch (error) {
       // What is wrong with the key comes before what is wrong with the request.
-      if (ctx.state.recalledKey) caller = await verifyKey(ctx, scope, deps);
+      if (ctx.state.cachedKey) caller = await verifyKey(ctx, scope, deps);
       const key = { id: caller.actor.keyId, merchantId: caller.merchantId };
       if (isRefusal(error)) await recordKeyRefusal(deps.db, key, error, keyRequest(ctx, scope));
       throw error;
@@ -59,12 +59,12 @@ export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps
 }
 
 /** The caller whose key was good for such a request when it was last verified; null: there is none. */
-function recallKey(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | null {
-  const key = deps.verifiedKeys.recall(bearerToken(ctx.get('Authorization')), keyRequest(ctx, scope));
+function cachedCaller(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | null {
+  const key = deps.verifiedKeys.find(bearerToken(ctx.get('Authorization')), keyRequest(ctx, scope));
   if (key === null) return null;
   const { id: apiKeyId, merchantId, rowVersion: version } = key;
   ctx.state.knownKey = { apiKeyId, merchantId };
-  ctx.state.recalledKey = { version, verify: () => verifyKey(ctx, scope, deps) };
+  ctx.state.cachedKey = { version, verify: () => verifyKey(ctx, scope, deps) };
   // Whether its maker is still a member is another row.
   return enter(ctx, { ...key, maker: null });
 }
@@ -73,7 +73,7 @@ function recallKey(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | nul
 async function verifyKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
   try {
     const key = await authenticate(ctx, scope, deps);
-    ctx.state.recalledKey = undefined;
+    ctx.state.cachedKey = undefined;
     ctx.state.keyVerifiedAtMs = performance.now();
     return enter(ctx, key);
   } catch (error) {

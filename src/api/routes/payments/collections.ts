@@ -2,7 +2,7 @@
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../queries/payments/collection.ts';
 import type { CreateCollection, CreatedCollection } from '../../../operations/payments/create-collection.ts';
-import type { ApiDeps, RecalledKey } from '../../context.ts';
+import type { ApiDeps, CachedKey } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -40,7 +40,7 @@ function createRoute(deps: ApiDeps): Route {
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Accepted and recorded.', schema: collectionSchema },
     errors: CREATE_PAYMENT_ERRORS,
-    handle: async ({ caller, by, requestId, idempotencyKey, body, recalledKey }) => {
+    handle: async ({ caller, by, requestId, idempotencyKey, body, cachedKey }) => {
       const { merchantId, merchantCurrency, actor } = caller;
       const input = {
         merchantId,
@@ -53,7 +53,7 @@ function createRoute(deps: ApiDeps): Route {
         isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
       };
-      const created = (await accept(deps, input, recalledKey)) ?? (await deps.payments.createCollection(input));
+      const created = (await accept(deps, input, cachedKey)) ?? (await deps.payments.createCollection(input));
       if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
       return { stored: created };
     },
@@ -64,11 +64,11 @@ function createRoute(deps: ApiDeps): Route {
 async function accept(
   { payments }: ApiDeps,
   { apiKeyId, ...input }: CreateCollection,
-  recalledKey: RecalledKey | undefined,
+  cachedKey: CachedKey | undefined,
 ): Promise<CreatedCollection | null> {
-  if (recalledKey === undefined || apiKeyId === undefined) return null;
-  const accepted = await payments.acceptCollection({ ...input, apiKeyId, keyVersion: recalledKey.version });
-  if (accepted === null) await recalledKey.verify();
+  if (cachedKey === undefined || apiKeyId === undefined) return null;
+  const accepted = await payments.acceptCollection({ ...input, apiKeyId, keyVersion: cachedKey.version });
+  if (accepted === null) await cachedKey.verify();
   return accepted;
 }
 

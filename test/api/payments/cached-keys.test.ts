@@ -1,4 +1,4 @@
-// Collections of a key that was verified before: accepted in one statement, which finds out by itself what has happened to the key.
+// Collections of a cached key: accepted in one statement, which finds out by itself what has happened to the key.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createPayments } from '../../../src/operations/payments/create-payments.ts';
@@ -14,12 +14,12 @@ import { API_ONLY, assertError } from '../responses.ts';
 
 const PATH = '/v1/api/collections';
 
-describe('a key that was verified before', () => {
+describe('a cached key', () => {
   const testEnv = useTestEnvironment(API_ONLY);
   let key = '';
   beforeEach(async () => {
     key = await testEnv.addKey(testEnv.merchant.id, ['collections:write', 'collections:read']);
-    // The first use is recorded, which writes the row. From the second on it is recalled.
+    // The first use is recorded, which writes the row. From the second on it is cached.
     for (let n = 0; n < 2; n++) assert.equal((await create()).status, 202);
   });
 
