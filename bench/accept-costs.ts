@@ -4,8 +4,6 @@ import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { findApiKeyByHash, type ApiKey } from '../src/db/accounts/api-key.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { acceptCollection } from '../src/db/payments/collection.ts';
@@ -16,7 +14,8 @@ import { newId } from '../src/domain/ids.ts';
 import { prepareDatabase } from '../src/processes/prepare-database.ts';
 import { hashApiKey } from '../src/security/api-key.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
-import { percentile, printTable } from './table.ts';
+import { addMerchant } from './bench-environment.ts';
+import { median, printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 2000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
@@ -107,12 +106,8 @@ function open(url: string): Database {
 
 async function seed(postgres: PostgresServer): Promise<ApiKey> {
   const db = open(postgres.urlFor('malipo'));
-  const at = new Date();
-  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-  const owner = { createdBy: null, by: null, expiresAt: null };
-  const scopes = ['collections:write'] as const;
-  const { key } = await createApiKey(db, { merchantId, name: 'bench', environment: 'test', scopes, ...owner, at });
-  const found = await findApiKeyByHash(db, hashApiKey(key));
+  const { apiKey } = await addMerchant(db);
+  const found = await findApiKeyByHash(db, hashApiKey(apiKey));
   await db.close();
   if (!found) throw new Error('the key is not there');
   return found;
@@ -165,7 +160,6 @@ function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Col
 }
 
 function report(databases: readonly { name: string; parts: number; costsMs: readonly number[] }[]): void {
-  const median = (values: readonly number[]) => percentile(values, 0.5);
   const [whole] = databases;
   const rows = databases.map(({ name, parts, costsMs }) => {
     const spared = costsMs.map((cost, round) => (whole?.costsMs[round] ?? 0) - cost);

@@ -1,17 +1,9 @@
 // Compares accepting a collection with a bare server that inserts one row, in turns on one PostgreSQL within one run. Temporal does
 // not answer, so nothing but accepting is measured.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
-import {
-  forkEntry,
-  messageFrom,
-  requestCollection,
-  startBenchEnvironment,
-  type BenchEnvironment,
-} from './bench-environment.ts';
-import { cpuSecondsOf } from './cpu.ts';
-import { percentile, printTable } from './table.ts';
+import { addMerchant, forkEntry, messageFrom, requestCollection, startBenchEnvironment } from './bench-environment.ts';
+import { cpuSecondsByName } from './cpu.ts';
+import { median, percentile, printTable } from './table.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -36,7 +28,7 @@ export async function benchAccept(): Promise<void> {
       MALIPO_BACKLOG_MAX_AGE_MS: '3600000',
     },
   });
-  const apiKey = await seed(bench);
+  const { apiKey } = await addMerchant(bench.db);
   process.kill(bench.temporal.pid, 'SIGSTOP');
   const bareProcess = forkEntry('bare-server-process', [bench.postgres.urlFor('malipo')]);
   const { port } = await messageFrom<{ port: number }>(bareProcess);
@@ -59,7 +51,7 @@ export async function benchAccept(): Promise<void> {
 
 /** As fast as all callers together can, each with one request at a time. */
 async function flood(target: Target, apiKey: string, seconds: number): Promise<Round> {
-  const before = cpuOf(target);
+  const before = cpuSecondsByName(target.pids);
   const startedMs = performance.now();
   const latenciesMs: number[] = [];
   await Promise.all(
@@ -68,7 +60,7 @@ async function flood(target: Target, apiKey: string, seconds: number): Promise<R
     }),
   );
   const count = latenciesMs.length;
-  const cpuMs = Object.entries(cpuOf(target)).map(
+  const cpuMs = Object.entries(cpuSecondsByName(target.pids)).map(
     ([name, total]) => [name, ((total - (before[name] ?? 0)) * 1000) / count] as const,
   );
   const perSecond = (count * 1000) / (performance.now() - startedMs);
@@ -93,24 +85,6 @@ async function post(target: Target, apiKey: string): Promise<number> {
   const text = await body.text();
   if (statusCode !== 202) throw new Error(`response ${statusCode}: ${text}`);
   return performance.now() - startedMs;
-}
-
-function cpuOf({ pids }: Target): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(pids).map(([name, pid]) => [name, pid === undefined ? 0 : cpuSecondsOf(pid)]),
-  );
-}
-
-async function seed({ db }: BenchEnvironment): Promise<string> {
-  const at = new Date();
-  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-  const scopes = ['collections:write'] as const;
-  const owner = { createdBy: null, by: null, expiresAt: null };
-  return (await createApiKey(db, { merchantId, name: 'bench', environment: 'test', scopes, ...owner, at })).key;
-}
-
-function median(values: readonly number[]): number {
-  return percentile(values, 0.5);
 }
 
 type Calm = { readonly rate: number; readonly latenciesMs: readonly number[] };

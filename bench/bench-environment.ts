@@ -8,6 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { loadConfig } from '../src/config.ts';
+import { SCOPES } from '../src/domain/accounts/api-key.ts';
+import type { MerchantId } from '../src/domain/ids.ts';
+import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
+import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
 import { prepareDatabase } from '../src/processes/prepare-database.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
@@ -129,6 +133,16 @@ async function settingsFor(databaseUrl: string, temporal: TemporalServer, option
     MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'bench',
     ...options.environment,
   };
+}
+
+/** A merchant whose API key may do everything but create payouts, because no person has made it. */
+export async function addMerchant(db: Database): Promise<{ readonly merchantId: MerchantId; readonly apiKey: string }> {
+  const at = new Date();
+  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
+  const scopes = SCOPES.filter((scope) => scope !== 'payouts:write');
+  const owner = { createdBy: null, by: null, expiresAt: null };
+  const { key } = await createApiKey(db, { merchantId, name: 'bench', environment: 'test', scopes, ...owner, at });
+  return { merchantId, apiKey: key };
 }
 
 /** Runs a TypeScript file of this folder as a child process with an IPC channel. */

@@ -1,12 +1,10 @@
 // Compares whole collections with the bare workflow, in turns on one Temporal server within one run.
 import type { ChildProcess } from 'node:child_process';
-import { SCOPES } from '../src/domain/accounts/api-key.ts';
-import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { loadConfig } from '../src/config.ts';
 import { cpuSecondsOf, ownCpuSeconds } from './cpu.ts';
 import {
+  addMerchant,
   forkEntry,
   messageFrom,
   NAMESPACE,
@@ -14,7 +12,7 @@ import {
   startBenchEnvironment,
   type BenchEnvironment,
 } from './bench-environment.ts';
-import { percentile, printTable } from './table.ts';
+import { median, percentile, printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
@@ -35,7 +33,10 @@ export async function benchCollections(): Promise<void> {
   const { port } = await messageFrom<{ port: number }>(receiver);
   const bare = forkEntry('bare-process', [bench.temporal.address, NAMESPACE]);
   await messageFrom(bare);
-  const apiKey = await seed(bench, `http://127.0.0.1:${port}/`);
+  const { merchantId, apiKey } = await addMerchant(bench.db);
+  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
+  const url = `http://127.0.0.1:${port}/`;
+  await registerEndpoint(bench.db, { merchantId, url, description: null, eventTypes: null, keyRing, at: new Date() });
   const whole = wholeShape({ bench, receiver, apiKey });
 
   await runBare(bare, WARM_UP);
@@ -127,28 +128,7 @@ function secondsOf(pid: number | undefined): number {
   return pid === process.pid ? ownCpuSeconds() : cpuSecondsOf(pid);
 }
 
-async function seed({ db, environment }: BenchEnvironment, url: string): Promise<string> {
-  const at = new Date();
-  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-  const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
-  await registerEndpoint(db, { merchantId, url, description: null, eventTypes: null, keyRing, at });
-  // Without a person the key has no maker, so it cannot create payouts.
-  const scopes = SCOPES.filter((scope) => scope !== 'payouts:write');
-  const key = {
-    merchantId,
-    name: 'bench',
-    environment: 'test',
-    scopes,
-    expiresAt: null,
-    createdBy: null,
-    by: null,
-    at,
-  } as const;
-  return (await createApiKey(db, key)).key;
-}
-
 function report(rounds: readonly { bare: Round; whole: Round }[]): void {
-  const median = (values: number[]) => percentile(values, 0.5);
   const cpuOf = (shape: 'bare' | 'whole', name: string) => median(rounds.map((round) => round[shape].cpuMs[name] ?? 0));
   const rate = (shape: 'bare' | 'whole') => median(rounds.map((round) => round[shape].perSecond));
   const line = (shape: 'bare' | 'whole') => {

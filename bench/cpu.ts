@@ -28,6 +28,13 @@ export function cpuSecondsOf(pid: number): number {
   return ticks / TICKS_PER_SECOND;
 }
 
+/** The same of each process, by its name; 0 for one that is not there. */
+export function cpuSecondsByName(pids: Readonly<Record<string, number | undefined>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(pids).map(([name, pid]) => [name, pid === undefined ? 0 : cpuSecondsOf(pid)]),
+  );
+}
+
 function readStat(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -2,9 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
-import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
-import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { addMerchant, requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 1500);
@@ -29,7 +27,7 @@ export async function benchDrain(): Promise<void> {
       MALIPO_SWEEP_EVERY_MS: '15000',
     },
   });
-  const apiKey = await seed(bench);
+  const { apiKey } = await addMerchant(bench.db);
   const post = async (): Promise<boolean> => {
     const { statusCode, body } = await requestCollection(bench, apiKey);
     await body.dump();
@@ -84,22 +82,6 @@ async function callsTo({ temporal }: BenchEnvironment): Promise<Calls> {
       .filter((line) => line.includes(`operation="${operation}"`))
       .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   return Object.fromEntries(OPERATIONS.map((operation) => [operation, countOf(operation)])) as Calls;
-}
-
-async function seed({ db }: BenchEnvironment): Promise<string> {
-  const at = new Date();
-  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-  const key = {
-    merchantId,
-    name: 'bench',
-    environment: 'test',
-    scopes: ['collections:write'],
-    expiresAt: null,
-    createdBy: null,
-    by: null,
-    at,
-  } as const;
-  return (await createApiKey(db, key)).key;
 }
 
 type Drain = {

@@ -6,7 +6,7 @@ import { loadConfig } from '../src/config.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { makeBacklog, type BacklogTarget } from './backlog.ts';
-import { cpuSecondsOf } from './cpu.ts';
+import { cpuSecondsByName } from './cpu.ts';
 import { forkEntry, messageFrom, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { printTable } from './table.ts';
 
@@ -68,7 +68,7 @@ async function measure(
   backlog: { readonly count: number; readonly state: 'pending' | 'retrying' },
 ): Promise<Run> {
   const { rows: before } = await db.pool.query<{ now: Date }>('SELECT now()');
-  const cpuBefore = cpuOf(pids);
+  const cpuBefore = cpuSecondsByName(pids);
   const memoryBefore = memoryMbOf(pids['server']);
   let memoryMax = memoryBefore;
   await makeBacklog(db, targets, backlog);
@@ -83,7 +83,7 @@ async function measure(
     await sleep(POLL_EVERY_MS);
   }
   const seconds = (performance.now() - startedMs) / 1000;
-  const cpuMs = Object.entries(cpuOf(pids)).map(([name, total]) => {
+  const cpuMs = Object.entries(cpuSecondsByName(pids)).map(([name, total]) => {
     return [name, ((total - (cpuBefore[name] ?? 0)) * 1000) / backlog.count] as const;
   });
   return {
@@ -91,12 +91,6 @@ async function measure(
     cpuMs: Object.fromEntries(cpuMs),
     memoryMb: [memoryBefore, memoryMax],
   };
-}
-
-function cpuOf(pids: Watched['pids']): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(pids).map(([name, pid]) => [name, pid === undefined ? 0 : cpuSecondsOf(pid)]),
-  );
 }
 
 function memoryMbOf(pid: number | undefined): number {
