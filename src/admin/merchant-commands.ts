@@ -8,8 +8,8 @@ import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
 import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
 import { listInvitations } from '../queries/accounts/invitation.ts';
-import { listMembers } from '../queries/accounts/member.ts';
-import { listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
+import { listMembers, type ListedMember } from '../queries/accounts/member.ts';
+import { allMerchants, listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
 import type { Database } from '../db/database.ts';
 import type { AttestedDatabase } from './server-database.ts';
 
@@ -62,10 +62,10 @@ export async function showMerchants(
 }
 
 async function merchantLine({ id, name, currency, createdAt }: ListedMerchant, db: Database): Promise<string> {
-  const members = (await listMembers(db, id, new Date())).map(({ member }) => member);
-  const owners = members.filter(({ roles }) => roles.includes('owner'));
-  const secured = owners.filter(({ hasSecondFactor }) => hasSecondFactor).length;
-  const waiting = (await waitingLines(id, db)).length;
+  const members = await listMembers(db, id, new Date());
+  const owners = members.filter(({ member }) => member.roles.includes('owner'));
+  const secured = owners.filter(({ member }) => member.hasSecondFactor).length;
+  const waiting = (await waitingLines(id, members, db)).length;
   const people = `${members.length} people, ${owners.length} owners, ${secured} of them with a second factor`;
   const since = createdAt.toISOString().slice(0, 10);
   return `${id}  ${currency}  ${since}  ${name}: ${people}${waiting === 0 ? '' : `; ${waiting} waiting`}\n`;
@@ -78,36 +78,28 @@ export async function showWaitingChanges(
 ): Promise<string> {
   const lines: string[] = [];
   if (merchant !== undefined) {
-    const { length } = await listMembers(db, merchant as MerchantId, new Date());
-    if (length === 0) throw new Error(`there is no merchant ${merchant} with people`);
-    lines.push(...(await waitingLines(merchant as MerchantId, db)));
+    const id = merchant as MerchantId;
+    const members = await listMembers(db, id, new Date());
+    if (members.length === 0) throw new Error(`there is no merchant ${merchant} with people`);
+    lines.push(...(await waitingLines(id, members, db)));
   } else {
     for await (const { id, name } of allMerchants(db)) {
-      for (const line of await waitingLines(id, db)) lines.push(`${id} (${name})  ${line}`);
+      const members = await listMembers(db, id, new Date());
+      for (const line of await waitingLines(id, members, db)) lines.push(`${id} (${name})  ${line}`);
     }
   }
   return lines.length === 0 ? 'nothing waits\n' : `${lines.join('\n')}\n`;
 }
 
-async function* allMerchants(db: Database): AsyncGenerator<ListedMerchant> {
-  for (let after = ''; ;) {
-    const page = await listMerchants(db, after, { name: '', limit: MAX_SHOWN });
-    yield* page;
-    after = page.at(-1)?.id ?? '';
-    if (page.length < MAX_SHOWN) return;
-  }
-}
-
-async function waitingLines(merchantId: MerchantId, db: Database): Promise<string[]> {
-  const at = new Date();
-  const changes = (await listMembers(db, merchantId, at)).flatMap(({ waiting }) =>
+async function waitingLines(merchantId: MerchantId, members: readonly ListedMember[], db: Database): Promise<string[]> {
+  const changes = members.flatMap(({ waiting }) =>
     waiting.map(({ change, agreement: { people } }) => {
       const { id, member, before, proposedBy } = change;
       const after = change.after === null ? 'to be removed' : rolesText(change.after);
       return `${id}  ${member.name}: ${rolesText(before)} → ${after}; ${waitText(proposedBy.name, people)}`;
     }),
   );
-  const invitations = (await listInvitations(db, merchantId, at)).flatMap(({ invitation, approval }) => {
+  const invitations = (await listInvitations(db, merchantId, new Date())).flatMap(({ invitation, approval }) => {
     if (approval.state !== 'waiting') return [];
     const { id, email, roles, createdBy } = invitation;
     const wait = waitText(createdBy?.name ?? '', approval.agreement.people);

@@ -2,6 +2,7 @@
 import type { Clocks } from '../../domain/clocks.ts';
 import type { loadUsableSettings } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
+import type { ServiceFigures } from '../../queries/service-figures.ts';
 import type { TemporalLook } from '../../temporal/inspection.ts';
 
 export type Subject = {
@@ -17,6 +18,7 @@ export type Finding = string | { readonly note: string };
 type Look =
   | { readonly on: 'settings'; find(subject: Subject): Promise<readonly Finding[]> }
   | { readonly on: 'database'; find(db: Database, subject: Subject): Promise<readonly Finding[]> }
+  | { readonly on: 'figures'; find(figures: ServiceFigures, subject: Subject): readonly Finding[] }
   | { readonly on: 'Temporal'; find(temporal: TemporalLook, subject: Subject): Promise<readonly Finding[]> };
 
 export type Check = Look & {

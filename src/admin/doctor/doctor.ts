@@ -3,6 +3,7 @@ import { ConfigError, loadUsableSettings } from '../../config.ts';
 import { loadClocks } from '../../clock-settings.ts';
 import { openDatabase, type Database } from '../../db/database.ts';
 import { readTransport } from '../../db/transport.ts';
+import { readServiceFigures, type ServiceFigures } from '../../queries/service-figures.ts';
 import { createRowAttestor } from '../../security/row-attestation.ts';
 import { withTemporalLook, type TemporalLook } from '../../temporal/inspection.ts';
 import { temporalTarget } from '../../temporal/transport.ts';
@@ -64,7 +65,7 @@ function textOf({ name, remedy, findings }: Looked): string {
 /** One after the other: each may take one connection. A check that fails is wrong itself. */
 async function lookAll(
   checks: readonly Check[],
-  find: (check: Check) => Promise<readonly Finding[]> | null,
+  find: (check: Check) => Promise<readonly Finding[] | null> | null,
 ): Promise<Looked[]> {
   const looked: Looked[] = [];
   for (const check of checks) {
@@ -92,13 +93,25 @@ async function lookAtDatabase(subject: Subject): Promise<Looked[]> {
     const { version } = await readTransport(db);
     const old = version < OLDEST_POSTGRESQL ? [`PostgreSQL is of version ${Math.floor(version / 10_000)}`] : [];
     const { name, remedy } = REACHED.database;
-    const inside = await lookAll(checks, (check) => (check.on === 'database' ? check.find(db, subject) : null));
+    let figures: Promise<ServiceFigures> | undefined;
+    const inside = await lookAll(checks, async (check) => {
+      if (check.on === 'figures') return check.find(await (figures ??= figuresOf(db, subject)), subject);
+      return check.on === 'database' ? check.find(db, subject) : null;
+    });
     return [{ name, remedy, findings: old }, ...inside];
   } catch (error) {
     return outOfReach('database', `it does not answer: ${reasonOf(error)}`, checks);
   } finally {
     await db.close();
   }
+}
+
+function figuresOf(db: Database, { settings }: Subject): Promise<ServiceFigures> {
+  return readServiceFigures(db, {
+    maxCount: settings.MALIPO_BACKLOG_MAX_COUNT ?? 1,
+    maxPerMerchant: settings.MALIPO_BACKLOG_MAX_PER_MERCHANT ?? 1,
+    maxAgeMs: settings.MALIPO_BACKLOG_MAX_AGE_MS ?? 1,
+  });
 }
 
 function openFor({ settings }: Subject): Database | null {

@@ -3,9 +3,8 @@ import type { Database } from '../../db/database.ts';
 import { HOUSEKEEPING_TASKS, type HousekeepingTask } from '../../domain/housekeeping.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { listMembers } from '../../queries/accounts/member.ts';
-import { listMerchants } from '../../queries/accounts/merchant.ts';
-import { readServiceFigures } from '../../queries/service-figures.ts';
-import { ageText, type Check, type Finding, type Subject } from './check.ts';
+import { allMerchants } from '../../queries/accounts/merchant.ts';
+import { ageText, type Check, type Finding } from './check.ts';
 
 const MINUTE = 60_000;
 const LONGEST_UNSTARTED_MS = 2 * MINUTE;
@@ -14,24 +13,14 @@ const LONGEST_UNLINKED_MS = 5 * MINUTE;
 /** Heads are signed once an hour. */
 const LONGEST_UNSIGNED_MS = 120 * MINUTE;
 const LEAST_OWNERS = 2;
-const PAGE = 200;
-
-function figuresOf(db: Database, { settings }: Subject) {
-  return readServiceFigures(db, {
-    maxCount: settings.MALIPO_BACKLOG_MAX_COUNT ?? 1,
-    maxPerMerchant: settings.MALIPO_BACKLOG_MAX_PER_MERCHANT ?? 1,
-    maxAgeMs: settings.MALIPO_BACKLOG_MAX_AGE_MS ?? 1,
-  });
-}
 
 export const WORK_CHECKS: readonly Check[] = [
   {
     name: 'unstarted work',
-    on: 'database',
+    on: 'figures',
     looksAt: `no recorded work is without a workflow for longer than ${ageText(LONGEST_UNSTARTED_MS)}`,
     remedy: 'Run a process with the role dispatcher, and have Temporal answer; its log says what does not start.',
-    async find(db, subject) {
-      const { unstarted } = await figuresOf(db, subject);
+    find({ unstarted }) {
       return unstarted
         .filter(({ ageSeconds }) => ageSeconds * 1000 > LONGEST_UNSTARTED_MS)
         .map(
@@ -41,11 +30,10 @@ export const WORK_CHECKS: readonly Check[] = [
   },
   {
     name: 'backlog',
-    on: 'database',
+    on: 'figures',
     looksAt: 'new payments are not refused because too many wait for us (MALIPO_BACKLOG_…)',
     remedy: 'Run more processes with the role worker; MalipoPaymentsWaitForUs in the runbook.',
-    async find(db, subject) {
-      const { backlog } = await figuresOf(db, subject);
+    find({ backlog }, subject) {
       const { MALIPO_BACKLOG_MAX_COUNT: most = Infinity } = subject.settings;
       return [
         ...(backlog.count >= most ? [`${backlog.count} payments wait: new ones are refused`] : []),
@@ -56,12 +44,11 @@ export const WORK_CHECKS: readonly Check[] = [
   },
   {
     name: 'failing work',
-    on: 'database',
+    on: 'figures',
     looksAt: 'no payment or delivery has a workflow that failed so often that it is tried once an hour',
     remedy:
       '`npm run staff -- quarantined` names it; the log and the Temporal UI say why; MalipoWorkQuarantined in the runbook.',
-    async find(db, subject) {
-      const { failing } = await figuresOf(db, subject);
+    find({ failing }) {
       return failing.map(({ kind, failing: all, quarantined }) =>
         quarantined > 0
           ? `${kind}: the workflows of ${quarantined} fail again and again`
@@ -71,12 +58,11 @@ export const WORK_CHECKS: readonly Check[] = [
   },
   {
     name: 'deliveries',
-    on: 'database',
+    on: 'figures',
     looksAt: `the first attempt of a delivery is late by ${ageText(LONGEST_PENDING_MS)} at the most; a note says how many ended as dead-lettered`,
     remedy:
       'Run a process with the role dispatcher. What is dead-lettered: the merchant replays it once its endpoint works.',
-    async find(db, subject) {
-      const { deliveries, payments } = await figuresOf(db, subject);
+    find({ deliveries, payments }) {
       const lateMs = deliveries.pendingAgeSeconds * 1000;
       const dead = payments
         .filter(({ kind, state }) => kind === 'delivery' && state === 'dead_lettered')
@@ -89,22 +75,20 @@ export const WORK_CHECKS: readonly Check[] = [
   },
   {
     name: 'endpoints',
-    on: 'database',
+    on: 'figures',
     looksAt: 'a note says how many endpoints are disabled, and why',
     remedy: 'Call the merchant: what is owed to a disabled endpoint is kept until somebody replays it.',
-    async find(db, subject) {
-      const { disabledEndpoints } = await figuresOf(db, subject);
+    find({ disabledEndpoints }) {
       return disabledEndpoints.map(({ reason, count }) => ({ note: `${count} disabled (${reason})` }));
     },
   },
   {
     name: 'discrepancies',
-    on: 'database',
+    on: 'figures',
     looksAt: 'nothing that an operator says otherwise is unsettled',
     remedy:
       '`npm run staff -- discrepancies` names them; settle them with the operator, then `npm run staff -- settle`.',
-    async find(db, subject) {
-      const { discrepancies } = await figuresOf(db, subject);
+    find({ discrepancies }) {
       return discrepancies.map(
         ({ kind, count, ageSeconds }) => `${count} unsettled (${kind}), the oldest since ${ageText(ageSeconds * 1000)}`,
       );
@@ -112,12 +96,11 @@ export const WORK_CHECKS: readonly Check[] = [
   },
   {
     name: 'housekeeping',
-    on: 'database',
+    on: 'figures',
     looksAt: 'each task of housekeeping is done as of a time that is not late, and the checks found no fault',
     remedy:
       'Late: run processes with the roles worker and dispatcher. A fault: the log has it as `fatal`; MalipoLedgerFaults in the runbook.',
-    async find(db, { clocks }) {
-      const { housekeeping } = await readServiceFigures(db, { maxCount: 1, maxPerMerchant: 1, maxAgeMs: 1 });
+    find({ housekeeping }, { clocks }) {
       return HOUSEKEEPING_TASKS.flatMap((task): Finding[] => {
         const done = housekeeping.find((one) => one.task === task);
         if (done === undefined) return [{ note: `${task} was never done` }];
@@ -129,11 +112,10 @@ export const WORK_CHECKS: readonly Check[] = [
   },
   {
     name: 'audit log',
-    on: 'database',
+    on: 'figures',
     looksAt: `entries get their link within ${ageText(LONGEST_UNLINKED_MS)}, and links their signature within ${ageText(LONGEST_UNSIGNED_MS)}`,
     remedy: 'operations.md, the audit log stands still.',
-    async find(db, subject) {
-      const { unlinkedAgeMs, unsignedAgeMs } = (await figuresOf(db, subject)).audit;
+    find({ audit: { unlinkedAgeMs, unsignedAgeMs } }) {
       return [
         ...(unlinkedAgeMs > LONGEST_UNLINKED_MS ? [`an entry waits for its link since ${ageText(unlinkedAgeMs)}`] : []),
         ...(unsignedAgeMs > LONGEST_UNSIGNED_MS ? [`a link is not signed since ${ageText(unsignedAgeMs)}`] : []),
@@ -161,14 +143,10 @@ function longestAgeMs(task: HousekeepingTask, clocks: Clocks): number {
 
 async function merchantsWithoutOwners(db: Database): Promise<string[]> {
   const found: string[] = [];
-  for (let after = ''; ;) {
-    const page = await listMerchants(db, after, { name: '', limit: PAGE });
-    for (const { id, name } of page) {
-      const members = (await listMembers(db, id, new Date())).map(({ member }) => member);
-      const owners = members.filter(({ roles, hasSecondFactor }) => roles.includes('owner') && hasSecondFactor);
-      if (owners.length < LEAST_OWNERS) found.push(`${id} (${name}) has ${owners.length}`);
-    }
-    after = page.at(-1)?.id ?? '';
-    if (page.length < PAGE) return found;
+  for await (const { id, name } of allMerchants(db)) {
+    const members = (await listMembers(db, id, new Date())).map(({ member }) => member);
+    const owners = members.filter(({ roles, hasSecondFactor }) => roles.includes('owner') && hasSecondFactor);
+    if (owners.length < LEAST_OWNERS) found.push(`${id} (${name}) has ${owners.length}`);
   }
+  return found;
 }
