@@ -115,6 +115,15 @@ function print(endpoint: EndpointObject, { isJson }: CommandLine, { terminal }: 
   if (endpoint.description !== null) terminal.print(`description ${endpoint.description}`);
 }
 
+function printWithSecret(
+  endpoint: z.infer<typeof withSecretSchema>,
+  { isJson }: CommandLine,
+  { terminal }: Context,
+): void {
+  const { id, url, secret } = endpoint;
+  terminal.print(isJson ? JSON.stringify(endpoint) : `${id}  ${url}\nsecret ${secret}   (not shown again)`);
+}
+
 async function show(id: string, line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
   print(parseResponse(endpointSchema, await api.call('GET', pathOf(id))), line, context);
@@ -124,9 +133,7 @@ async function add(url: string, line: CommandLine, context: Context): Promise<vo
   const settings = readSettings(line);
   const { api } = await signInAgain(line, context);
   const added = parseResponse(withSecretSchema, await api.call('POST', PATH, { json: { url, ...settings } }));
-  const { terminal } = context;
-  if (line.isJson) terminal.print(JSON.stringify(added));
-  else terminal.print(`${added.id}  ${added.url}\nsecret ${added.secret}   (not shown again)`);
+  printWithSecret(added, line, context);
 }
 
 async function change(id: string, line: CommandLine, context: Context): Promise<void> {
@@ -160,10 +167,8 @@ async function rotate(id: string, line: CommandLine, context: Context): Promise<
   const { api } = await signInAgain(line, context);
   const answer = await api.call('POST', `${pathOf(id)}/rotate`, { json: { keep_previous_for: kept } });
   const rotated = parseResponse(withSecretSchema, answer);
-  const { terminal } = context;
-  if (line.isJson) terminal.print(JSON.stringify(rotated));
-  else terminal.print(`${rotated.id}  ${rotated.url}\nsecret ${rotated.secret}   (not shown again)`);
-  if (!line.isJson && kept > 0) terminal.say(`the present secret signs too for ${kept} s`);
+  printWithSecret(rotated, line, context);
+  if (!line.isJson && kept > 0) context.terminal.say(`the present secret signs too for ${kept} s`);
 }
 
 async function test(id: string, line: CommandLine, context: Context): Promise<void> {
