@@ -97,7 +97,7 @@ const SETTINGS = z.object({
   ...z.object(MTN_CREDENTIALS).partial().shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
-  ...traceSettings(secret),
+  ...traceSettings,
 });
 
 type MtnCredentials = Readonly<{ subscriptionKey: Secret; apiUser: string; apiKey: Secret }>;

@@ -1,32 +1,29 @@
 // The settings of traces, by OpenTelemetry's own names: without an endpoint there are no traces.
 import { z } from 'zod';
+import { secret } from './setting-values.ts';
 
-/** Text that is not printed. */
-type Hidden = { reveal(): string };
+const milliseconds = z.coerce.number().int().min(1).max(600_000);
+const endpoint = z.url({ protocol: /^https?$/ });
 
 /** What OpenTelemetry reads by these names too, so that a collector's manual applies. */
-export function traceSettings(secret: z.ZodType<Hidden, string>) {
-  const milliseconds = z.coerce.number().int().min(1).max(600_000);
-  const endpoint = z.url({ protocol: /^https?$/ });
-  return {
-    // The collector; spans go to `/v1/traces` below it.
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.optional(),
-    // The same as the whole address.
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint.optional(),
-    OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json']).default('http/json'),
-    // name=value, comma-separated.
-    OTEL_EXPORTER_OTLP_HEADERS: secret.optional(),
-    OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds.default(10_000),
-    OTEL_BSP_SCHEDULE_DELAY: milliseconds.default(5000),
-    OTEL_SERVICE_NAME: z.string().min(1).max(200).default('malipo'),
-    OTEL_TRACES_SAMPLER: z.enum(['always_on', 'traceidratio']).default('always_on'),
-    // Which part of the payments is traced, each of them whole.
-    OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-    OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
-  };
-}
+export const traceSettings = {
+  // The collector; spans go to `/v1/traces` below it.
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.optional(),
+  // The same as the whole address.
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json']).default('http/json'),
+  // name=value, comma-separated.
+  OTEL_EXPORTER_OTLP_HEADERS: secret.optional(),
+  OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds.default(10_000),
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds.default(5000),
+  OTEL_SERVICE_NAME: z.string().min(1).max(200).default('malipo'),
+  OTEL_TRACES_SAMPLER: z.enum(['always_on', 'traceidratio']).default('always_on'),
+  // Which part of the payments is traced, each of them whole.
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
+};
 
-type TraceSettings = Readonly<z.infer<z.ZodObject<ReturnType<typeof traceSettings>>>>;
+type TraceSettings = Readonly<z.infer<z.ZodObject<typeof traceSettings>>>;
 
 export type TraceExport = {
   readonly url: string;

@@ -112,7 +112,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/setting-values.ts': ['src/security'],
   'src/clock-settings.ts': ['src/domain'],
   'src/secret-files.ts': [],
-  'src/trace-settings.ts': [],
+  'src/trace-settings.ts': ['src/setting-values.ts'],
   'src/unsafe-settings.ts': ['src/domain'],
   // What a line about a payment is found by.
   'src/log.ts': ['src/domain/trace.ts'],
