@@ -138,7 +138,13 @@ function doctorPage(): string {
     '`npm run staff -- doctor` looks at a deployment and says what is wrong with it, each with its remedy. It changes nothing. What it cannot reach it leaves out, and looks at the rest. It exits with 1 when something is wrong, and with 0 otherwise; notes are for people to know.',
     table(
       ['check', 'what it looks at', 'remedy'],
-      [...rows('settings'), rowOf(REACHED.database), ...rows('database', 'figures'), rowOf(REACHED.Temporal), ...rows('Temporal')],
+      [
+        ...rows('settings'),
+        rowOf(REACHED.database),
+        ...rows('database', 'figures'),
+        rowOf(REACHED.Temporal),
+        ...rows('Temporal'),
+      ],
     ),
   ]);
 }
