@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findApiKeyByHash, type ApiKey } from '../src/db/accounts/api-key.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
-import { acceptCollection } from '../src/db/payments/collection.ts';
+import { acceptCollections, type Acceptance } from '../src/db/payments/collection-acceptance.ts';
 import { freePort } from '../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
@@ -18,6 +18,8 @@ import { addMerchant } from './bench-environment.ts';
 import { median, printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 2000);
+/** Accepted in one statement; under load it is as many as arrive at about the same time. */
+const TOGETHER = Number(process.env['BENCH_TOGETHER'] ?? 1);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
 const TABLES = `('collections'::regclass, 'idempotency_keys'::regclass)`;
 const RESPONSE = { status: 202, body: 'x'.repeat(600) };
@@ -118,14 +120,19 @@ async function accept(db: Database, key: ApiKey): Promise<number> {
   const { rows } = await db.pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const cpuMs = () => Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
   const before = cpuMs();
-  for (let count = 0; count < COUNT; count++) {
-    const collection = newCollection(key, count);
-    const { merchantId, idempotencyKey, createdAt: at } = collection;
-    const request = { merchantId, key: idempotencyKey, fingerprint: randomBytes(32), at };
-    const acceptance = { request, response: RESPONSE, keyVersion: key.rowVersion };
-    if (!(await acceptCollection(db, collection, acceptance))) throw new Error('a collection was not accepted');
+  for (let first = 0; first < COUNT; first += TOGETHER) {
+    const acceptances = Array.from({ length: TOGETHER }, (_, index) => newAcceptance(key, first + index));
+    const accepted = await acceptCollections(db, acceptances);
+    if (accepted.size < TOGETHER) throw new Error('a collection was not accepted');
   }
   return (cpuMs() - before) / COUNT;
+}
+
+function newAcceptance(key: ApiKey, count: number): Acceptance {
+  const collection = newCollection(key, count);
+  const { merchantId, idempotencyKey, createdAt: at } = collection;
+  const request = { merchantId, key: idempotencyKey, fingerprint: randomBytes(32), at };
+  return { collection, request, response: RESPONSE, keyVersion: key.rowVersion };
 }
 
 function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Collection {

@@ -37,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/webhooks',
     'src/temporal',
     'src/dispatcher',
+    'src/db/batcher.ts',
     'src/db/work.ts',
     'src/db/work-checks.ts',
     'src/db/rechecks.ts',

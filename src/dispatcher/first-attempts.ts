@@ -8,7 +8,7 @@ import { claimDeliveries, type DueDelivery } from '../db/webhooks/delivery.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
-import { createBatcher } from './batcher.ts';
+import { createBatcher } from '../db/batcher.ts';
 
 export type FirstAttempts = {
   /** Claims and sends as many deliveries as the limits allow; resolves when there is nothing more to claim now. */

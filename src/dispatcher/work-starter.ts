@@ -5,7 +5,7 @@ import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../domain/payments/reversal.ts';
 import { firstCheckMs, WORK_KINDS, type PaymentWork } from '../domain/work.ts';
 import type { TemporalClient } from '../temporal/client.ts';
-import { createBatcher } from './batcher.ts';
+import { createBatcher } from '../db/batcher.ts';
 import { createRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
 
 export type WorkStarter = {

@@ -3,80 +3,48 @@ import type { Collection, CollectionState } from '../../domain/payments/collecti
 import type { CollectionId } from '../../domain/ids.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { firstCheckAt } from '../../domain/work.ts';
-import { rowVersionOf } from '../accounts/api-key.ts';
-import { statement, type Database, type Queryable, type Tx } from '../database.ts';
-import { putKey, storedSince, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
-const INSERTED = `id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
-  operator_reference, description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at, created_by,
-  api_key_id, request_id`;
-const VALUES = `$1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14, $15, $16, $17`;
+/** The columns of a new collection in JSON, by the names of `newRowOf`. */
+export const NEW_ROW = `"id" text, "merchantId" text, "idempotencyKey" text, "amountMinor" bigint, "currency" text,
+  "reference" text, "phone" text, "operator" text, "operatorReference" uuid, "description" text, "metadata" json,
+  "createdAt" timestamptz, "promptDeadlineAt" timestamptz, "checkDueAt" timestamptz, "createdBy" text, "apiKeyId" text,
+  "requestId" text`;
 
-function valuesOf(collection: Collection): unknown[] {
-  return [
-    collection.id,
-    collection.merchantId,
-    collection.idempotencyKey,
-    collection.amountMinor,
-    collection.currency,
-    collection.reference,
-    collection.phone,
-    collection.operator,
-    collection.operatorReference,
-    collection.description,
-    JSON.stringify(collection.metadata),
-    collection.createdAt,
-    collection.promptDeadlineAt,
-    firstCheckAt(collection.createdAt, collection.promptDeadlineAt),
-    collection.createdBy,
-    collection.apiKeyId,
-    collection.requestId,
-  ];
+/** A new collection as a value of JSON. */
+export function newRowOf(collection: Collection): object {
+  const { createdAt, promptDeadlineAt } = collection;
+  return {
+    ...collection,
+    // JSON has no integers of this size.
+    amountMinor: String(collection.amountMinor),
+    amountReversedMinor: undefined,
+    checkDueAt: firstCheckAt(createdAt, promptDeadlineAt),
+  };
 }
 
-const INSERT = statement('collection_insert', `INSERT INTO collections (${INSERTED}) VALUES (${VALUES})`);
+/** An INSERT of the new collections of `source`, whose columns are those of `NEW_ROW`: `initiated`, version 0. */
+export function insertNewFrom(source: string): string {
+  return `INSERT INTO collections (
+     id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
+     description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at, created_by, api_key_id, request_id)
+   SELECT "id", "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
+          "operatorReference", "description", "metadata", "createdAt", "createdAt", "promptDeadlineAt", "checkDueAt",
+          "createdBy", "apiKeyId", "requestId"
+   FROM ${source}`;
+}
+
+const INSERT = statement('collection_insert', insertNewFrom(`json_to_record($1) AS new (${NEW_ROW})`));
 
 /** Inserts a new collection: `initiated`, version 0. */
 export async function insertCollection(tx: Tx, collection: Collection): Promise<void> {
-  await tx.run(INSERT, valuesOf(collection));
+  await tx.run(INSERT, [JSON.stringify(newRowOf(collection))]);
   announceCreated(tx, collection);
 }
 
-// The lock comes before the insert, as in a transaction of several statements, so that no call waits for another.
-const ACCEPT = statement(
-  'collection_accept',
-  `WITH verified AS (
-     SELECT FROM api_keys WHERE id = $16 AND ${rowVersionOf('api_keys')} = $18 AND ${tryLockKey('$2', '$3')}),
-   claimed AS (${putKey('SELECT $2, $3, $19, $20, $21, $22 FROM verified', '$23')})
-   INSERT INTO collections (${INSERTED}) SELECT ${VALUES} FROM claimed RETURNING 1`,
-);
-
-export type Acceptance = {
-  readonly request: KeyedRequest;
-  readonly response: StoredResponse;
-  /** Of the row of the collection's API key, when the key was verified. */
-  readonly keyVersion: string;
-};
-
-/**
- * Claims the idempotency key, stores the response and inserts the collection, in one statement that is a transaction of its
- * own. False, and nothing is written, when the row of the API key was written since it was verified, or the idempotency key
- * has a response or is in use.
- */
-export async function acceptCollection(
-  db: Database,
-  collection: Collection,
-  { request, response: { status, body }, keyVersion }: Acceptance,
-): Promise<boolean> {
-  const response = [request.fingerprint, status, body, request.at, storedSince(request)];
-  const rows = await db.run(ACCEPT, [...valuesOf(collection), keyVersion, ...response]);
-  if (rows.length === 0) return false;
-  announceCreated(db, collection);
-  return true;
-}
-
-function announceCreated(db: Queryable, collection: Collection): void {
+/** Passes on that the collection is there. */
+export function announceCreated(db: Queryable, collection: Collection): void {
   db.announce(entryOf('collection', collection, { from: null, eventId: null }));
 }
 

@@ -58,8 +58,8 @@ export async function listUsedKeys(
 }
 
 /**
- * An INSERT that stores the response of `row` (merchant, key, fingerprint, status, body and time, in this order) and returns one
- * row, or none when the key has a response of `since` or later. A key whose response is older, and that the sweep has not
+ * An INSERT that stores the response of `row` (merchant, key, fingerprint, status, body and time, in this order) and returns
+ * merchant and key, or no row when the key has a response of `since` or later. A key whose response is older, and that the sweep has not
  * removed yet, may be used again.
  */
 export function putKey(row: string, since: string): string {
@@ -69,7 +69,7 @@ export function putKey(row: string, since: string): string {
      SET request_sha256 = excluded.request_sha256, response_status = excluded.response_status,
          response_body = excluded.response_body, created_at = excluded.created_at
      WHERE idempotency_keys.created_at < ${since}
-   RETURNING 1`;
+   RETURNING merchant_id, key`;
 }
 
 const PUT = statement('idempotency_key_put', putKey('VALUES ($1, $2, $3, $4, $5, $6)', '$7'));
@@ -130,7 +130,7 @@ export async function storeResponse(tx: Tx, request: KeyedRequest, response: Sto
 }
 
 /** A response that was stored before this has expired. */
-export function storedSince({ at }: Pick<KeyedRequest, 'at'>): Date {
+function storedSince({ at }: Pick<KeyedRequest, 'at'>): Date {
   return new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
 }
 

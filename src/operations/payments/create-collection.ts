@@ -5,7 +5,9 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Tx } from '../../db/database.ts';
 import { findCheckoutLocked } from '../../db/payments/checkout.ts';
 import { insertAttempt, listEarlierAttempts } from '../../db/payments/checkout-attempt.ts';
-import { acceptCollection as insertAccepted, insertCollection } from '../../db/payments/collection.ts';
+import { createBatcher } from '../../db/batcher.ts';
+import { acceptCollections, type Acceptance } from '../../db/payments/collection-acceptance.ts';
+import { insertCollection } from '../../db/payments/collection.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -16,7 +18,14 @@ import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } fro
 import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { backlogFull } from '../../domain/errors.ts';
-import { idTimeMs, newId, type ApiKeyId, type CheckoutId, type MerchantId } from '../../domain/ids.ts';
+import {
+  idTimeMs,
+  newId,
+  type ApiKeyId,
+  type CheckoutId,
+  type CollectionId,
+  type MerchantId,
+} from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
@@ -77,27 +86,37 @@ export async function createCollection(context: PaymentContext, input: CreateCol
   });
 }
 
-export type AcceptCollection = Omit<CreateCollection, 'by' | 'attempt'> & {
+type AcceptCollection = Omit<CreateCollection, 'by' | 'attempt'> & {
   readonly apiKeyId: ApiKeyId;
   /** The version of the key's row that was verified. */
   readonly keyVersion: string;
 };
 
+/** As many as one statement accepts, and how many such statements are under way at once: what arrives meanwhile goes together. */
+const MOST_TOGETHER = 64;
+const STATEMENTS_AT_ONCE = 2;
+
 /**
- * The same in one statement, for a key that was verified before: it counts only if its row was not written since. Null, with
- * nothing recorded, in every other case than that the collection is created: verify the key again, then call
- * `createCollection`. Throws what `planPayment` throws.
+ * The same for a cached API key, which counts only if its row was not written since it was verified; all that arrive at about the
+ * same time are accepted in one statement. Null, with nothing recorded, in every other case than that the collection is created:
+ * verify the key again, then call `createCollection`. Throws what `planPayment` throws.
  */
-export async function acceptCollection(
+export function createAcceptance(
   context: PaymentContext,
-  input: AcceptCollection,
-): Promise<CreatedCollection | null> {
-  if (!input.isAcceptingWork) return null;
-  const collection = newCollection(input, context);
-  const response = acceptedResponse(collection);
-  const acceptance = { request: keyedRequest(input), response, keyVersion: input.keyVersion };
-  if (!(await insertAccepted(context.db, collection, acceptance))) return null;
-  return { kind: 'created', response, collection };
+): (input: AcceptCollection) => Promise<CreatedCollection | null> {
+  const batcher = createBatcher<Acceptance, ReadonlySet<CollectionId>>({
+    maxItems: MOST_TOGETHER,
+    atOnce: STATEMENTS_AT_ONCE,
+    handle: (acceptances) => acceptCollections(context.db, acceptances),
+  });
+  return async (input) => {
+    if (!input.isAcceptingWork) return null;
+    const collection = newCollection(input, context);
+    const response = acceptedResponse(collection);
+    const { keyVersion } = input;
+    const accepted = await batcher.add({ collection, request: keyedRequest(input), response, keyVersion });
+    return accepted.has(collection.id) ? { kind: 'created', response, collection } : null;
+  };
 }
 
 function keyedRequest({ merchantId, idempotencyKey: key, request, at }: CreateCollection): KeyedRequest {

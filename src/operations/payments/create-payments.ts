@@ -1,11 +1,6 @@
 // Binds the payment operations to their database, environment and clocks, once per process.
 import { createCheckout, type CreateCheckout } from './create-checkout.ts';
-import {
-  acceptCollection,
-  createCollection,
-  type AcceptCollection,
-  type CreateCollection,
-} from './create-collection.ts';
+import { createAcceptance, createCollection, type CreateCollection } from './create-collection.ts';
 import { createPayout, planPayout, type CreatePayout, type PlanPayout } from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
 import {
@@ -33,7 +28,7 @@ export type Payments = ReturnType<typeof createPayments>;
 export function createPayments(context: PaymentContext) {
   return {
     createCheckout: (input: CreateCheckout) => createCheckout(context, input),
-    acceptCollection: (input: AcceptCollection) => acceptCollection(context, input),
+    acceptCollection: createAcceptance(context),
     createCollection: (input: CreateCollection) => createCollection(context, input),
     planPayout: (input: PlanPayout) => planPayout(context, input),
     createPayout: (input: CreatePayout) => createPayout(context, input),

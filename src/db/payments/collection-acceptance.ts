@@ -1,0 +1,72 @@
+// Accepts collections of cached API keys, many in one statement.
+import { DatabaseError } from 'pg';
+import type { Collection } from '../../domain/payments/collection.ts';
+import type { CollectionId } from '../../domain/ids.ts';
+import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
+import { rowVersionOf } from '../accounts/api-key.ts';
+import { statement, type Database } from '../database.ts';
+import { announceCreated, insertNewFrom, NEW_ROW, newRowOf } from './collection.ts';
+import { putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
+
+export type Acceptance = {
+  readonly collection: Collection;
+  readonly request: KeyedRequest;
+  readonly response: StoredResponse;
+  /** Of the row of the collection's API key, when the key was verified. */
+  readonly keyVersion: string;
+};
+
+// The row of the API key is looked up by its id for each, however many there are: the planner cannot make a scan of it. The lock comes
+// before the insert, as in a transaction of several statements, so that no call waits for another. Of two with the same idempotency
+// key only one is taken.
+const ACCEPT = statement(
+  'collection_accept',
+  `WITH wanted AS (
+     SELECT * FROM json_to_recordset($1) AS w (
+       ${NEW_ROW}, "keyVersion" text, "fingerprint" bytea, "status" integer, "body" text)),
+   verified AS (
+     SELECT DISTINCT ON ("merchantId", "idempotencyKey") * FROM wanted
+     WHERE (SELECT ${rowVersionOf('k')} FROM api_keys k WHERE k.id = "apiKeyId") = "keyVersion"
+       AND ${tryLockKey('"merchantId"', '"idempotencyKey"')}),
+   claimed AS (${putKey(
+     'SELECT "merchantId", "idempotencyKey", "fingerprint", "status", "body", "createdAt" FROM verified',
+     `excluded.created_at - interval '${IDEMPOTENCY_KEPT_FOR_MS} milliseconds'`,
+   )})
+   ${insertNewFrom('verified JOIN claimed ON claimed.merchant_id = "merchantId" AND claimed.key = "idempotencyKey"')}
+   RETURNING id`,
+);
+
+/**
+ * Claims the idempotency keys, stores the responses and inserts the collections, in one statement that is a transaction of its
+ * own. Returns the collections that are accepted. Of another nothing is written: the row of its API key was written since it was
+ * verified, or its idempotency key has a response or is in use, also by another one of these. Where PostgreSQL refuses a value
+ * of one of them, none is accepted.
+ */
+export async function acceptCollections(
+  db: Database,
+  acceptances: readonly Acceptance[],
+): Promise<ReadonlySet<CollectionId>> {
+  const rows = await insertAll(db, acceptances);
+  const accepted = new Set(rows.map(({ id }) => id));
+  for (const { collection } of acceptances) if (accepted.has(collection.id)) announceCreated(db, collection);
+  return accepted;
+}
+
+async function insertAll(db: Database, acceptances: readonly Acceptance[]): Promise<{ id: CollectionId }[]> {
+  try {
+    return await db.run<{ id: CollectionId }>(ACCEPT, [JSON.stringify(acceptances.map(rowOf))]);
+  } catch (error) {
+    if (isRefusedValue(error)) return [];
+    throw error;
+  }
+}
+
+function rowOf({ collection, request, response, keyVersion }: Acceptance): object {
+  const fingerprint = `\\x${request.fingerprint.toString('hex')}`;
+  return { ...newRowOf(collection), keyVersion, fingerprint, ...response };
+}
+
+/** A wrong value (class 22) or a broken rule (class 23). */
+function isRefusedValue(error: unknown): boolean {
+  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '');
+}
