@@ -250,6 +250,8 @@ async function startPart(options: PartOptions): Promise<Server & { stop: Stop }>
           env: {
             ...process.env,
             ...environment,
+            // What is killed is one process, on any machine.
+            MALIPO_PROCESS_PER_ROLE: 'false',
             ...(roles !== undefined && { MALIPO_ROLES: roles }),
             MALIPO_HTTP_PORT: String(port),
             MALIPO_PUBLIC_URL: url,

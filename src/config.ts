@@ -35,6 +35,8 @@ const MTN_CREDENTIALS = {
 const SETTINGS = z.object({
   MALIPO_ENVIRONMENT: z.enum(['test', 'live']).default('test'),
   MALIPO_ROLES: roles.default([...ROLES]),
+  // Each role in a process of its own: auto, with four cores or more.
+  MALIPO_PROCESS_PER_ROLE: z.enum(['auto', 'true', 'false']).default('auto'),
   MALIPO_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MALIPO_HTTP_HOST: z.string().default('127.0.0.1'),
   MALIPO_HTTP_PORT: port.default(8080),
@@ -244,6 +246,12 @@ function findMissingCredentials(present: Environment): string[] {
   if (!chosen.success || !chosen.data.includes('worker')) return [];
   const missing = Object.keys(MTN_CREDENTIALS).filter((name) => present[name] === undefined);
   return missing.map((name) => `${name}: ${NEEDED_BY_WORKERS}`);
+}
+
+/** The environment as a process without the role `worker` may have it. */
+export function withoutOperatorCredentials(environment: Environment): Environment {
+  const names = Object.keys(MTN_CREDENTIALS).flatMap((name) => [name, fileSetting(name)]);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
 }
 
 function credentialsIn(settings: Config['settings']): Config['mtnMomo'] {

@@ -29,7 +29,8 @@ export type ChildOptions = {
   readonly execArgv?: readonly string[];
   /** All of its environment: nothing is inherited. */
   readonly env: Environment;
-  readonly logFile: string;
+  /** Null: it writes where this process does. */
+  readonly logFile: string | null;
   /** `message`: the child calls `reportReady`. `url`: this address responds with a 2xx. */
   readonly ready: 'message' | { readonly url: string };
   readonly readyLimitMs?: number;
@@ -147,7 +148,7 @@ async function bringUp(settings: Settings, state: State): Promise<string | undef
     return undefined;
   }
   await child.stop('SIGTERM', settings.stopLimitMs);
-  return `${problem}. The end of ${settings.logFile}:\n${child.logTail()}`;
+  return `${problem}. The end of ${settings.logFile ?? 'its output'}:\n${child.logTail()}`;
 }
 
 async function launch({ name, entry, args, execArgv, env, logFile }: Settings): Promise<Attempt> {
@@ -159,7 +160,7 @@ async function launch({ name, entry, args, execArgv, env, logFile }: Settings): 
       execArgv: [...execArgv],
       env,
       detached: true,
-      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+      stdio: ['ignore', log.fd, log.errorFd, 'ipc'],
     });
     reportedReady = readyMessageOf(child);
     return child;

@@ -7,9 +7,9 @@ const TAIL_LINES = 15;
 const LARGEST_LOG_BYTES = 20 * 1_024 * 1_024;
 
 export type LogFile = {
-  /** For a child's standard output and error. */
+  /** For a child's standard output, and for its standard error. */
   readonly fd: number;
-  readonly path: string;
+  readonly errorFd: number;
   /** The last lines written since the file was opened, or a note that there are none. */
   tail(): string;
   /** Closes our copy of `fd`; a child keeps its own. */
@@ -24,13 +24,21 @@ export function openLogFile(path: string): LogFile {
   const openedAtByte = fstatSync(fd).size;
   return {
     fd,
-    path,
+    errorFd: fd,
     tail: () => tailOf(path, openedAtByte),
     close: () => {
       closeSync(fd);
     },
   };
 }
+
+/** The output of this process in the place of a file: what a child writes there is seen at once. */
+export const OWN_OUTPUT: LogFile = {
+  fd: 1,
+  errorFd: 2,
+  tail: () => '(it is above)',
+  close: () => undefined,
+};
 
 function tailOf(path: string, fromByte: number): string {
   const fd = openSync(path, 'r');

@@ -1,6 +1,6 @@
 // A child process of ours: out of reach of the terminal's Ctrl-C, logging to a file, with its exit as a promise.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { openLogFile, type LogFile } from './log-file.ts';
+import { openLogFile, OWN_OUTPUT, type LogFile } from './log-file.ts';
 import { endWithThisProcess, type EndOfChild } from './parent-guard.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -56,7 +56,7 @@ export async function launchProcess({
     const child = spawn(command, args, {
       env,
       detached: true,
-      stdio: ['ignore', log.fd, log.fd],
+      stdio: ['ignore', log.fd, log.errorFd],
       ...(cwd === undefined ? {} : { cwd }),
       ...(account ?? {}),
     });
@@ -65,13 +65,13 @@ export async function launchProcess({
   });
 }
 
-/** Watches the child that `start` creates with the log file. Rejects when it could not be started. */
+/** Watches the child that `start` creates with the log file; null: with the output of this process. Rejects when it could not be started. */
 export async function superviseChild(
   name: string,
-  logFile: string,
+  logFile: string | null,
   start: (log: LogFile) => ChildProcess,
 ): Promise<SupervisedProcess> {
-  const log = openLogFile(logFile);
+  const log = logFile === null ? OWN_OUTPUT : openLogFile(logFile);
   let child: ChildProcess;
   try {
     child = start(log);

@@ -50,7 +50,8 @@ export async function chosenPorts(): Promise<Record<(typeof PORTS)[number], stri
 export function startEmbedded(dataDir: string, settings: Readonly<Record<string, string>>): EmbeddedRun {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [join(findProjectRoot(), 'dist/src/processes/start.js')], {
-    env: { PATH, HOME, MALIPO_DATA_DIR: dataDir, ...settings },
+    // The ports beside that of the metrics may belong to another test.
+    env: { PATH, HOME, MALIPO_DATA_DIR: dataDir, MALIPO_PROCESS_PER_ROLE: 'false', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   endWithThisProcess(child, { signal: 'SIGTERM', limitMs: STOP_LIMIT_MS });

@@ -202,6 +202,7 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
     MALIPO_TASK_QUEUE_PREFIX: `t-${randomBytes(5).toString('hex')}`,
     MALIPO_HTTP_PORT: String(port),
     MALIPO_METRICS_PORT: '0',
+    MALIPO_PROCESS_PER_ROLE: 'false',
     MALIPO_PUBLIC_URL: `http://127.0.0.1:${port}`,
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
