@@ -1,20 +1,10 @@
 // What the indexes, triggers and constraints on the way cost PostgreSQL when a collection is accepted: the same statement in
 // databases that lack some of them, in turns within one run.
-import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { findApiKeyByHash, type ApiKey } from '../src/db/accounts/api-key.ts';
-import { openDatabase, type Database } from '../src/db/database.ts';
-import { acceptCollections, type Acceptance } from '../src/db/payments/collection-acceptance.ts';
-import { freePort } from '../src/dev/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
-import type { Collection } from '../src/domain/payments/collection.ts';
-import { newId } from '../src/domain/ids.ts';
-import { prepareDatabase } from '../src/processes/prepare-database.ts';
-import { hashApiKey } from '../src/security/api-key.ts';
-import { createRowAttestor } from '../src/security/row-attestation.ts';
-import { addMerchant } from './bench-environment.ts';
+import { readFileSync } from 'node:fs';
+import type { ApiKey } from '../src/db/accounts/api-key.ts';
+import type { Database } from '../src/db/database.ts';
+import { acceptCollections } from '../src/db/payments/collection-acceptance.ts';
+import { addKey, newAcceptance, startBenchDatabase, type BenchDatabase } from './bench-database.ts';
 import { median, printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 2000);
@@ -22,7 +12,6 @@ const COUNT = Number(process.env['BENCH_COUNT'] ?? 2000);
 const TOGETHER = Number(process.env['BENCH_TOGETHER'] ?? 1);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
 const TABLES = `('collections'::regclass, 'idempotency_keys'::regclass)`;
-const RESPONSE = { status: 202, body: 'x'.repeat(600) };
 
 /** Each: what is left out, and a query for the statements that do so. */
 const VARIANTS: readonly (readonly [name: string, sql: string])[] = [
@@ -57,21 +46,14 @@ function indexes(condition: string): string {
 }
 
 export async function benchAcceptCosts(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
-  const postgres = await startPostgresServer({
-    dataDir: join(folder, 'postgres'),
-    fallbackDataDir: `${folder}-postgres`,
-    port: await freePort(),
-    logFile: join(folder, 'postgres.log'),
-    // Only what the statement itself costs.
-    settings: { fsync: 'off', synchronous_commit: 'off', autovacuum: 'off' },
-  });
-  const { ownerUrl } = await postgres.ensureAccounts('malipo');
-  await prepareDatabase(ownerUrl, 'test');
-  const key = await seed(postgres);
+  // Only what the statement itself costs.
+  const bench = await startBenchDatabase({ fsync: 'off', synchronous_commit: 'off', autovacuum: 'off' });
+  const source = bench.open('malipo');
+  const key = await addKey(source);
+  await source.close();
   const databases: { name: string; parts: number; db: Database; costsMs: number[] }[] = [];
   for (const [index, [name, sql]] of VARIANTS.entries()) {
-    const db = await copyWithout(postgres, `variant_${index}`, sql);
+    const db = await copyWithout(bench, `variant_${index}`, sql);
     databases.push({ name, ...db, costsMs: [] });
   }
   for (const { db } of databases) await accept(db, key);
@@ -80,39 +62,15 @@ export async function benchAcceptCosts(): Promise<void> {
   }
   report(databases);
   for (const { db } of databases) await db.close();
-  await postgres.stop();
-  rmSync(folder, { recursive: true, force: true });
-  rmSync(`${folder}-postgres`, { recursive: true, force: true });
+  await bench.stop();
 }
 
-async function copyWithout(
-  postgres: PostgresServer,
-  name: string,
-  sql: string,
-): Promise<{ db: Database; parts: number }> {
-  const admin = open(postgres.urlFor('postgres'));
-  await admin.pool.query(`CREATE DATABASE ${name} TEMPLATE malipo`);
-  await admin.close();
-  const db = open(postgres.urlFor(name));
+async function copyWithout(bench: BenchDatabase, name: string, sql: string): Promise<{ db: Database; parts: number }> {
+  await bench.copy('malipo', name);
+  const db = bench.open(name);
   const { rows } = await db.pool.query<{ sql: string }>(sql);
   for (const row of rows) await db.pool.query(row.sql);
   return { db, parts: rows.length };
-}
-
-function open(url: string): Database {
-  const keyRing = [{ name: 'bench', key: createSecretKey(randomBytes(32)) }] as const;
-  const attestor = createRowAttestor({ environment: 'test', keyRing, report: () => undefined });
-  const limits = { poolSize: 1, statementTimeoutMs: 30_000, connectTimeoutMs: 10_000 };
-  return openDatabase({ url, ...limits, onIdleError: () => undefined, attestor });
-}
-
-async function seed(postgres: PostgresServer): Promise<ApiKey> {
-  const db = open(postgres.urlFor('malipo'));
-  const { apiKey } = await addMerchant(db);
-  const found = await findApiKeyByHash(db, hashApiKey(apiKey));
-  await db.close();
-  if (!found) throw new Error('the key is not there');
-  return found;
 }
 
 /** CPU milliseconds of the connection's process for each collection. */
@@ -126,44 +84,6 @@ async function accept(db: Database, key: ApiKey): Promise<number> {
     if (accepted.size < TOGETHER) throw new Error('a collection was not accepted');
   }
   return (cpuMs() - before) / COUNT;
-}
-
-function newAcceptance(key: ApiKey, count: number): Acceptance {
-  const collection = newCollection(key, count);
-  const { merchantId, idempotencyKey, createdAt: at } = collection;
-  const request = { merchantId, key: idempotencyKey, fingerprint: randomBytes(32), at };
-  return { collection, request, response: RESPONSE, keyVersion: key.rowVersion };
-}
-
-function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Collection {
-  const at = new Date();
-  return {
-    id: newId('col', at.getTime()),
-    merchantId,
-    idempotencyKey: randomUUID(),
-    state: 'initiated',
-    previousState: null,
-    version: 0,
-    amountMinor: BigInt(1000 + (count % 900)),
-    currency: 'UGX',
-    reference: `INV-${count % 500}`,
-    phone: `2567720${String(count % 5000).padStart(5, '0')}`,
-    operator: 'mtn-momo',
-    operatorReference: randomUUID(),
-    description: null,
-    metadata: {},
-    failureCode: null,
-    amountReversedMinor: 0n,
-    operatorReceipt: null,
-    createdBy: null,
-    apiKeyId,
-    requestId: 'req_bench',
-    createdAt: at,
-    updatedAt: at,
-    promptDeadlineAt: new Date(at.getTime() + 60_000),
-    sendBegunAt: null,
-    promptExpiresAt: null,
-  };
 }
 
 function report(databases: readonly { name: string; parts: number; costsMs: readonly number[] }[]): void {

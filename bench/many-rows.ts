@@ -108,15 +108,15 @@ const OF_PAYOUTS: readonly string[] = [
      CASE WHEN NOT $queued THEN at END, CASE WHEN NOT $queued THEN at END, at
    FROM $numbered, LATERAL (SELECT CASE WHEN $queued THEN 'queued' WHEN n % 30 = 0 THEN 'failed' ELSE 'succeeded' END AS state) AS states`,
   `INSERT INTO events (id, merchant_id, type, payout_id, resource_version, body, created_at)
-   SELECT ${id('evt', '5000000 + n')}, $merchant, 'payout.succeeded', ${id('pay')}, 2, ${BODY('payout.succeeded')}, at FROM $numbered`,
+   SELECT ${id('evt', '50000000 + n')}, $merchant, 'payout.succeeded', ${id('pay')}, 2, ${BODY('payout.succeeded')}, at FROM $numbered`,
   `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, created_at, updated_at)
-   SELECT ${id('dlv', '5000000 + n')}, ${id('evt', '5000000 + n')}, $endpoint, $merchant, 'delivered', 1, at, at FROM $numbered`,
+   SELECT ${id('dlv', '50000000 + n')}, ${id('evt', '50000000 + n')}, $endpoint, $merchant, 'delivered', 1, at, at FROM $numbered`,
   `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)
    SELECT $merchant, ${id('pay')}, kind, at, 120, outcome
    FROM $numbered, (VALUES ('send', 'accepted'), ('status_query', 'succeeded')) AS exchanges (kind, outcome)`,
   `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at)
-   SELECT 'payout_held', ${id('pay')}, $merchant || '/available', $merchant || '/held', ${AMOUNT}, 'UGX', at, 5000000 + n, n * 90000,
+   SELECT 'payout_held', ${id('pay')}, $merchant || '/available', $merchant || '/held', ${AMOUNT}, 'UGX', at, 50000000 + n, n * 90000,
      2 * n, ${AMOUNT}, at FROM $numbered`,
   `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, posted_at)
@@ -130,6 +130,6 @@ const OF_PAYOUTS: readonly string[] = [
 // Enough for every payout that the measurements make.
 const ACCOUNTS = `
   INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor, entry_count)
-  VALUES ($merchant || '/available', 'available', $merchant, 'UGX', 90000000000, 9000000),
-    ($merchant || '/held', 'held', $merchant, 'UGX', 0, 9000000)
+  VALUES ($merchant || '/available', 'available', $merchant, 'UGX', 90000000000, 90000000),
+    ($merchant || '/held', 'held', $merchant, 'UGX', 0, 90000000)
   ON CONFLICT (id) DO UPDATE SET balance_minor = EXCLUDED.balance_minor, entry_count = EXCLUDED.entry_count`;

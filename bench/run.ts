@@ -3,6 +3,7 @@ import { benchAcceptCosts } from './accept-costs.ts';
 import { benchAccept } from './accept.ts';
 import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
+import { benchGrowth } from './growth.ts';
 import { benchReads } from './reads.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -11,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   'accept-costs': benchAcceptCosts,
   collections: benchCollections,
   drain: benchDrain,
+  growth: benchGrowth,
   reads: benchReads,
   webhooks: benchWebhooks,
 };

@@ -1,0 +1,106 @@
+// Databases of the service on a PostgreSQL of their own, for what is measured of statements alone.
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findApiKeyByHash, type ApiKey } from '../src/db/accounts/api-key.ts';
+import { openDatabase, type Database } from '../src/db/database.ts';
+import type { Acceptance } from '../src/db/payments/collection-acceptance.ts';
+import { freePort } from '../src/dev/ports.ts';
+import { startPostgresServer } from '../src/dev/postgres-server.ts';
+import type { Collection } from '../src/domain/payments/collection.ts';
+import { newId } from '../src/domain/ids.ts';
+import { prepareDatabase } from '../src/processes/prepare-database.ts';
+import { hashApiKey } from '../src/security/api-key.ts';
+import { createRowAttestor } from '../src/security/row-attestation.ts';
+import { addMerchant } from './bench-environment.ts';
+
+/** Seals and attests for as long as the benchmark runs. */
+export const KEY_RING = [{ name: 'bench', key: createSecretKey(randomBytes(32)) }] as const;
+const LIMITS = { poolSize: 1, statementTimeoutMs: 600_000, connectTimeoutMs: 10_000 };
+
+export type BenchDatabase = {
+  /** A database by its name, with one connection; `malipo` is there and empty. */
+  open(name: string): Database;
+  /** Nobody may be connected to the one that is copied. */
+  copy(from: string, to: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function startBenchDatabase(settings: Readonly<Record<string, string>>): Promise<BenchDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
+  const postgres = await startPostgresServer({
+    dataDir: join(folder, 'postgres'),
+    fallbackDataDir: `${folder}-postgres`,
+    port: await freePort(),
+    logFile: join(folder, 'postgres.log'),
+    settings,
+  });
+  const { ownerUrl } = await postgres.ensureAccounts('malipo');
+  await prepareDatabase(ownerUrl, 'test');
+  const attestor = createRowAttestor({ environment: 'test', keyRing: KEY_RING, report: () => undefined });
+  const open = (name: string) =>
+    openDatabase({ url: postgres.urlFor(name), ...LIMITS, onIdleError: () => undefined, attestor });
+  return {
+    open,
+    async copy(from, to) {
+      const admin = open('postgres');
+      await admin.pool.query(`CREATE DATABASE ${to} TEMPLATE ${from}`);
+      await admin.close();
+    },
+    async stop() {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(`${folder}-postgres`, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The API key of a new merchant. */
+export async function addKey(db: Database): Promise<ApiKey> {
+  const { apiKey } = await addMerchant(db);
+  const found = await findApiKeyByHash(db, hashApiKey(apiKey));
+  if (!found) throw new Error('the key is not there');
+  return found;
+}
+
+const RESPONSE = { status: 202, body: 'x'.repeat(600) };
+
+/** A new collection, the `count`th, as it is accepted for this key. */
+export function newAcceptance(key: ApiKey, count: number): Acceptance {
+  const collection = newCollection(key, count);
+  const { merchantId, idempotencyKey, createdAt: at } = collection;
+  const request = { merchantId, key: idempotencyKey, fingerprint: randomBytes(32), at };
+  return { collection, request, response: RESPONSE, keyVersion: key.rowVersion };
+}
+
+function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Collection {
+  const at = new Date();
+  return {
+    id: newId('col', at.getTime()),
+    merchantId,
+    idempotencyKey: randomUUID(),
+    state: 'initiated',
+    previousState: null,
+    version: 0,
+    amountMinor: BigInt(1000 + (count % 900)),
+    currency: 'UGX',
+    reference: `INV-${count % 500}`,
+    phone: `2567720${String(count % 5000).padStart(5, '0')}`,
+    operator: 'mtn-momo',
+    operatorReference: randomUUID(),
+    description: null,
+    metadata: {},
+    failureCode: null,
+    amountReversedMinor: 0n,
+    operatorReceipt: null,
+    createdBy: null,
+    apiKeyId,
+    requestId: 'req_bench',
+    createdAt: at,
+    updatedAt: at,
+    promptDeadlineAt: new Date(at.getTime() + 60_000),
+    sendBegunAt: null,
+    promptExpiresAt: null,
+  };
+}

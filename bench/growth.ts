@@ -1,0 +1,172 @@
+// What the work of the service costs beside many payments: the same calls in a database with few and in one with many, in turns.
+import type { ApiKey } from '../src/db/accounts/api-key.ts';
+import type { Database } from '../src/db/database.ts';
+import { acceptCollections } from '../src/db/payments/collection-acceptance.ts';
+import { claimDeliveries } from '../src/db/webhooks/delivery.ts';
+import { claimUnstarted } from '../src/db/work.ts';
+import { claimLate } from '../src/db/work-checks.ts';
+import type { Person } from '../src/domain/accounts/member.ts';
+import { REAL_CLOCKS } from '../src/domain/clocks.ts';
+import { lowestIdAt, type EndpointId, type UserId } from '../src/domain/ids.ts';
+import { retainedSince } from '../src/domain/retention.ts';
+import { WORK_KINDS } from '../src/domain/work.ts';
+import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
+import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
+import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
+import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
+import { getOverview } from '../src/queries/overview.ts';
+import { checkLedger } from '../src/queries/payments/check-ledger.ts';
+import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
+import { listCollections } from '../src/queries/payments/collection.ts';
+import { readServiceFigures } from '../src/queries/service-figures.ts';
+import { makeBacklog } from './backlog.ts';
+import { addKey, KEY_RING, newAcceptance, startBenchDatabase } from './bench-database.ts';
+import { writeManyRows } from './many-rows.ts';
+import { median, printTable } from './table.ts';
+
+const MANY = Number(process.env['BENCH_PAYMENTS'] ?? 10_000_000);
+const FEW = 10_000;
+const CALLS = Number(process.env['BENCH_CALLS'] ?? 40);
+const TOGETHER = 16;
+const PAGE = 50;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const HELD_BACK_MS = 600_000;
+
+type Filled = {
+  readonly db: Database;
+  readonly payments: number;
+  readonly key: ApiKey;
+  readonly makerId: UserId;
+  readonly endpointId: EndpointId;
+};
+
+/** Of each: what it is, one call of it, and what comes before each call and is not measured. */
+type Work = {
+  readonly name: string;
+  readonly prepare?: (filled: Filled) => Promise<unknown>;
+  readonly run: (filled: Filled) => Promise<unknown>;
+  /** It reads all that was ever written, so it may take as many times as long. */
+  readonly readsHistory?: true;
+};
+
+export async function benchGrowth(): Promise<void> {
+  const bench = await startBenchDatabase({ max_wal_size: '8GB' });
+  await bench.copy('malipo', 'many');
+  const few = await fill(bench.open('malipo'), FEW);
+  const many = await fill(bench.open('many'), MANY);
+  const lines: string[][] = [];
+  for (const work of WORK) {
+    const [fewMs, manyMs] = await measure(work, [few, many]);
+    const ratio = (manyMs / fewMs).toFixed(2);
+    lines.push([work.name, fewMs.toFixed(2), manyMs.toFixed(2), ratio]);
+    process.stderr.write(`${work.name}: ${ratio}\n`);
+  }
+  printTable([['work', `ms with ${FEW}`, `ms with ${MANY}`, 'ratio'], ...lines]);
+  for (const { db } of [few, many]) await db.close();
+  await bench.stop();
+}
+
+/** A merchant with a year of so many payments, and what belongs to them. */
+async function fill(db: Database, payments: number): Promise<Filled> {
+  const key = await addKey(db);
+  const { merchantId } = key;
+  const at = new Date();
+  const person = { email: 'maker@shop.example', name: 'Maker', roles: ['maker'] as const, totpSecret: null };
+  const passwordHash = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA';
+  const makerId = await enrolMember(db, { merchantId, ...person, passwordHash, keyRing: KEY_RING, at });
+  const endpoint = { merchantId, url: 'https://merchant.example/hook', description: null, eventTypes: null };
+  const { id: endpointId } = await registerEndpoint(db, { ...endpoint, keyRing: KEY_RING, at });
+  await writeManyRows(db, { merchantId, makerId, endpointId, payments });
+  await rebuildTotals(db, merchantId);
+  await db.pool.query('VACUUM ANALYZE');
+  return { db, payments, key, makerId, endpointId };
+}
+
+/** The medians of both, measured in turns. */
+async function measure(work: Work, [few, many]: readonly [Filled, Filled]): Promise<[number, number]> {
+  const times = new Map<Filled, number[]>([
+    [few, []],
+    [many, []],
+  ]);
+  const calls = work.readsHistory ? 1 : CALLS;
+  for (let call = 0; call <= calls; call++) {
+    for (const [filled, ms] of times) {
+      await work.prepare?.(filled);
+      const startedMs = performance.now();
+      await work.run(filled);
+      // The first call plans and warms up.
+      if (call > 0 || work.readsHistory) ms.push(performance.now() - startedMs);
+    }
+    if (work.readsHistory) break;
+  }
+  return [median(times.get(few) ?? []), median(times.get(many) ?? [])];
+}
+
+async function accept({ db, key }: Filled): Promise<void> {
+  const acceptances = Array.from({ length: TOGETHER }, (_, index) => newAcceptance(key, index));
+  const accepted = await acceptCollections(db, acceptances);
+  if (accepted.size < TOGETHER) throw new Error('a collection was not accepted');
+}
+
+function personOf({ key, makerId }: Filled): Person {
+  const at = new Date();
+  return {
+    userId: makerId,
+    merchantId: key.merchantId,
+    merchantCurrency: 'UGX',
+    roles: ['maker'],
+    hasSecondFactor: true,
+    lostSecondFactor: false,
+    recoveredAt: null,
+    secondFactorAt: at,
+    verifiedAt: at,
+  };
+}
+
+function listFrom(daysAgo: number) {
+  return ({ db, key }: Filled): Promise<unknown> => {
+    const before = lowestIdAt('col', Date.now() - daysAgo * DAY_MS);
+    return listCollections(db, key.merchantId, { before }, PAGE);
+  };
+}
+
+const CLAIM = { limit: 100, graceMs: 0, leaseMs: HELD_BACK_MS, overdueMs: 0 };
+const IN_FLIGHT = { byEndpoint: new Map(), byMerchant: new Map() };
+
+const WORK: readonly Work[] = [
+  { name: `${TOGETHER} collections accepted together`, run: accept },
+  { name: 'the first page of collections', run: listFrom(0) },
+  { name: 'a page of half a year ago', run: listFrom(183) },
+  { name: 'the home page', run: (filled) => getOverview(filled.db, personOf(filled), 'Africa/Kampala', new Date()) },
+  { name: 'new collections claimed', prepare: accept, run: ({ db }) => claimUnstarted(db, 'collection', CLAIM) },
+  {
+    name: '100 deliveries claimed',
+    prepare: ({ db, key, endpointId }) =>
+      makeBacklog(db, [{ merchantId: key.merchantId, endpointId }], { count: CLAIM.limit }),
+    run: ({ db }) =>
+      claimDeliveries(db, { ...CLAIM, perEndpoint: CLAIM.limit, perMerchant: CLAIM.limit, inFlight: IN_FLIGHT }),
+  },
+  {
+    name: 'late work of all kinds looked for',
+    run: async ({ db }) => {
+      for (const kind of WORK_KINDS) await claimLate(db, kind, CLAIM);
+    },
+  },
+  {
+    name: 'the figures of the service',
+    run: ({ db }) => readServiceFigures(db, { maxCount: 10_000, maxPerMerchant: 2500, maxAgeMs: 240_000 }),
+  },
+  {
+    name: 'a sweep that finds nothing to delete',
+    run: ({ db }) => {
+      const at = new Date(Date.now() - 10 * 365 * DAY_MS);
+      return purgeExpiredRecords(db, { retainedSince: retainedSince(REAL_CLOCKS, at), endedBefore: at, limit: 1000 });
+    },
+  },
+  {
+    name: 'the check of the last hour’s payments',
+    run: ({ db }) => checkRecentPayments(db, new Date(Date.now() - HOUR_MS)),
+  },
+  { name: 'the check of the whole ledger', readsHistory: true, run: ({ db }) => checkLedger(db) },
+];
