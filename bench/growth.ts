@@ -63,6 +63,7 @@ export async function benchGrowth(): Promise<void> {
     process.stderr.write(`${work.name}: ${ratio}\n`);
   }
   printTable([['work', `ms with ${FEW}`, `ms with ${MANY}`, 'ratio'], ...lines]);
+  process.stdout.write(`\n${await bytesEach(many)} bytes of the database for each payment\n`);
   for (const { db } of [few, many]) await db.close();
   await bench.stop();
 }
@@ -101,6 +102,12 @@ async function measure(work: Work, [few, many]: readonly [Filled, Filled]): Prom
     if (work.readsHistory) break;
   }
   return [median(times.get(few) ?? []), median(times.get(many) ?? [])];
+}
+
+/** Tables and indexes of all that a payment leaves: events, deliveries, exchanges, entries of the ledger and of logs. */
+async function bytesEach({ db, payments }: Filled): Promise<string> {
+  const { rows } = await db.pool.query<{ size: string }>('SELECT pg_database_size(current_database()) AS size');
+  return (Number(rows[0]?.size) / payments).toFixed(0);
 }
 
 async function accept({ db, key }: Filled): Promise<void> {
