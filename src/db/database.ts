@@ -4,7 +4,7 @@ import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 import { WatchedPool, type PoolWatch } from './watched-pool.ts';
 import type { StateChange } from '../domain/payments/state-change.ts';
 import type { RowAttestor } from '../security/row-attestation.ts';
-import { connectionTo } from './session-settings.ts';
+import { connectionTo, QUEUE_SETTINGS, SESSION_SETTINGS } from './session-settings.ts';
 
 /** PostgreSQL truncates longer names, and two statements whose names it truncates alike would run as one. */
 const LONGEST_NAME = 63;
@@ -89,6 +89,8 @@ export type DatabaseOptions = {
   readonly onIdleError: (error: Error) => void;
   /** Without it nothing that is attested can be read or written. */
   readonly attestor?: RowAttestor;
+  /** Whether its statements claim from queues: no plan of theirs reads a whole table. */
+  readonly claimsFromQueues?: boolean;
   /** Called after every wait for a connection. */
   readonly watch?: PoolWatch;
   /** Called with every committed change of a payment's state. It must not throw. */
@@ -121,7 +123,7 @@ export function composedStatement(prefix: string, text: string): Statement {
 
 export function openDatabase(options: DatabaseOptions): Database {
   const settings = {
-    ...connectionTo(options.url),
+    ...connectionTo(options.url, options.claimsFromQueues ? QUEUE_SETTINGS : SESSION_SETTINGS),
     max: options.poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,

@@ -58,8 +58,8 @@ const CLAIM = perPaymentKind((kind, { table }) =>
     `${kind}_claim_rechecks`,
     `UPDATE ${table} w SET check_due_at = NULL,
        recheck_claimed_until = date_trunc('milliseconds', now() + make_interval(secs => $3 / 1000.0))
-     WHERE w.id IN (SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
-                    ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE OF w SKIP LOCKED)
+     WHERE w.id = ANY(ARRAY(SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
+                            ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE OF w SKIP LOCKED))
      RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at,
        date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
        ${REASON[kind]} AS reason,
@@ -143,8 +143,9 @@ const CLAIM_RECHECK_RUNS = perPaymentKind((kind, { table, joined, columns }) =>
     `WITH claimed AS (
        UPDATE ${table} w
        SET recheck_check_due_at = date_trunc('milliseconds', now() + make_interval(secs => $2 / 1000.0))
-       WHERE w.id IN (SELECT id FROM ${table} WHERE recheck_check_due_at <= now() AND workflow_started_at IS NOT NULL
-                      ORDER BY recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+       WHERE w.id = ANY(ARRAY(
+         SELECT id FROM ${table} WHERE recheck_check_due_at <= now() AND workflow_started_at IS NOT NULL
+         ORDER BY recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
        RETURNING w.*)
      SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, w.recheck_check_due_at, ${columns}
      FROM claimed w ${joined} ORDER BY w.id`,

@@ -32,14 +32,28 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   idle_session_timeout: '0',
 };
 
+/**
+ * Of connections that claim from queues. What PostgreSQL knows of a queue is soon out of date: a table that it believes to be tiny it
+ * reads as a whole, a backlog that it does not know of it reads and sorts, and a connection keeps such a plan. No statement there
+ * should do either: each has an index with its order.
+ */
+export const QUEUE_SETTINGS: Readonly<Record<string, string>> = {
+  ...SESSION_SETTINGS,
+  enable_seqscan: 'off',
+  enable_sort: 'off',
+  enable_incremental_sort: 'off',
+  // Where there is no other way, the cost that PostgreSQL then adds would have it compile the plan.
+  jit: 'off',
+};
+
 type Connection = { readonly connectionString: string; readonly options: string };
 
 /**
- * For the driver: where to connect, and with which settings. Options that the address itself carries apply as well, but for the
- * settings above.
+ * For the driver: where to connect, and with which settings. Options that the address itself carries apply as well, but for these
+ * settings.
  */
-export function connectionTo(url: string): Connection {
-  const settings = Object.entries(SESSION_SETTINGS).map(([name, value]) => `-c ${name}=${escape(value)}`);
+export function connectionTo(url: string, sessionSettings = SESSION_SETTINGS): Connection {
+  const settings = Object.entries(sessionSettings).map(([name, value]) => `-c ${name}=${escape(value)}`);
   const address = new URL(url);
   const own = address.searchParams.getAll('options').at(-1);
   if (own === undefined) return { connectionString: url, options: settings.join(' ') };

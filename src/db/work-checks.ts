@@ -35,9 +35,9 @@ const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished, isUrge
        ORDER BY is_urgent DESC, row_number() OVER (PARTITION BY is_urgent, merchant_id ORDER BY due_at), due_at LIMIT $1),
      claimed AS (
        UPDATE ${table} w SET check_due_at = ${NEXT[of]}
-       WHERE w.id IN (SELECT w.id FROM ${table} w
-                      WHERE w.id IN (SELECT id FROM in_turn) AND ${isStarted} AND ${checkDueAt} <= now()
-                      FOR UPDATE OF w SKIP LOCKED)
+       WHERE w.id = ANY(ARRAY(SELECT w.id FROM ${table} w
+                              WHERE w.id = ANY(ARRAY(SELECT id FROM in_turn)) AND ${isStarted} AND ${checkDueAt} <= now()
+                              FOR UPDATE OF w SKIP LOCKED))
        RETURNING w.*)
      SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns}
      FROM claimed w ${joined} WHERE ${DUE[of]} ORDER BY w.id`,

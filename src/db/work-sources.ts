@@ -11,6 +11,8 @@ export type Source = {
   /** The fields of its `Work`, but for kind, id, merchant and time of the last change. */
   readonly columns: string;
   readonly isUnstarted: string;
+  /** The same of a row that is looked up by its id. */
+  readonly isStillUnstarted: string;
   /** What must still be as it was when the workflow was started or signalled. */
   readonly isUnchanged: string;
   /** Whether a workflow has yet to act on it. */
@@ -24,6 +26,10 @@ export type Source = {
   /** Sets when it is checked next, once it is started: $5 milliseconds later, where it is still to be sent. */
   readonly checkAfterStart: string;
 };
+
+// In words that no index answers: while its statistics say that a queue is empty, PostgreSQL would read the whole queue to find
+// the rows of one batch, and not each by its id.
+const HAS_NO_WORKFLOW = 'num_nulls(w.workflow_started_at) = 1';
 
 const FROM_NOW = 'now() + make_interval(secs => $5 / 1000.0)';
 // As in the indexes, word by word.
@@ -45,6 +51,7 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     joined: '',
     columns: 'w.idempotency_key, w.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL',
+    isStillUnstarted: HAS_NO_WORKFLOW,
     isUnchanged: 'true',
     isUnfinished: UNFINISHED.collection,
     startOrder: unfinishedFirst(UNFINISHED.collection),
@@ -57,6 +64,7 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     joined: '',
     columns: 'w.idempotency_key, w.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL',
+    isStillUnstarted: HAS_NO_WORKFLOW,
     isUnchanged: 'w.updated_at = s.updated_at',
     isUnfinished: UNFINISHED.payout,
     startOrder: unfinishedFirst(UNFINISHED.payout),
@@ -69,6 +77,7 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     joined: 'JOIN collections c ON c.id = w.collection_id',
     columns: 'c.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL',
+    isStillUnstarted: HAS_NO_WORKFLOW,
     isUnchanged: 'w.updated_at = s.updated_at',
     isUnfinished: UNFINISHED.reversal,
     startOrder: unfinishedFirst(UNFINISHED.reversal),
@@ -81,6 +90,7 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     joined: '',
     columns: 'w.endpoint_id, w.replay_count',
     isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL`,
+    isStillUnstarted: `w.state || '' = 'retrying' AND ${HAS_NO_WORKFLOW}`,
     isUnchanged: 'w.replay_count = s.replay_count',
     isUnfinished: `w.state = 'retrying'`,
     startOrder: 'w.start_due_at',

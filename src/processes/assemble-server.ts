@@ -9,7 +9,6 @@ import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
 import { createEndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Config, Role } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listener.ts';
 import { createAuditChains } from '../dispatcher/audit-chains.ts';
 import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
@@ -25,11 +24,11 @@ import type { Log } from '../log.ts';
 import { createPayments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
-import { createRowAttestor } from '../security/row-attestation.ts';
 import { checkDatabase } from './check-database.ts';
 import { keepSchedules } from './keep-schedules.ts';
 import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
+import { openDatabases } from './open-databases.ts';
 import { createPaymentSteps } from './payment-steps.ts';
 import { openTraces } from './traces/open-traces.ts';
 import { traceSinks, withTracedActivities } from './traces/traced-workers.ts';
@@ -99,10 +98,11 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   };
 }
 
-async function close({ starter, sender, temporal, db, traces }: Parts): Promise<void> {
+async function close({ starter, sender, temporal, db, queues, traces }: Parts): Promise<void> {
   await starter.drain();
   await sender.close();
   await temporal.close();
+  await queues.close();
   await db.close();
   await traces?.close();
 }
@@ -112,24 +112,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const metrics = createServerMetrics(sdkMetrics);
   const steps = createPaymentSteps({ log, traces });
   const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const db = openDatabase({
-    url: settings.MALIPO_DATABASE_URL.reveal(),
-    poolSize: settings.MALIPO_DATABASE_POOL_SIZE,
-    statementTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
-    connectTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
-    onIdleError: (error) => {
-      log.warn({ error }, 'a database connection was lost');
-    },
-    attestor: createRowAttestor({
-      environment,
-      keyRing: attestationKeys,
-      report: (row) => {
-        log.fatal(row, 'a row is not as a process of ours wrote it: it counts for nothing');
-      },
-    }),
-    watch: metrics.poolWaited,
-    onStateChange: steps.stateChanged,
-  });
+  const { db, queues } = openDatabases(config, { log, metrics, steps });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
     namespace: config.temporalNamespace,
@@ -150,7 +133,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const sender = measuredSender(plainSender, metrics.webhookAttempted);
   const concurrency = createEndpointConcurrency(settings.MALIPO_DELIVERIES_PER_ENDPOINT);
   const starter = createWorkStarter({
-    db,
+    db: queues,
     temporal,
     maxInFlight: settings.MALIPO_STARTS_UNDER_WAY,
     batchSize: START_BATCH,
@@ -162,14 +145,14 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
   const work = { starter, coverage, payments, releases };
-  return { config, log, db, temporal, sender, concurrency, ...work, metrics, traces, steps };
+  return { config, log, db, queues, temporal, sender, concurrency, ...work, metrics, traces, steps };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, temporal, sender, concurrency, starter, steps } = parts;
+  const { config, log, db, queues, temporal, sender, concurrency, starter, steps } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
-    db,
+    db: queues,
     sender,
     concurrency,
     maxInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
@@ -184,7 +167,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     log,
   });
   const maintenance = createDeliveryMaintenance({
-    db,
+    db: queues,
     onEscalated: () => {
       dispatcher.wakeStarter();
     },
@@ -193,7 +176,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     },
   });
   const checks = createLateWorkChecks({
-    db,
+    db: queues,
     temporal,
     clocks,
     startGraceMs: clocks.startGraceMs,
@@ -202,7 +185,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     },
     log,
   });
-  const rechecks = createRecheckStarts({ db, temporal, operators: OPERATOR_IDS, clocks });
+  const rechecks = createRecheckStarts({ db: queues, temporal, operators: OPERATOR_IDS, clocks });
   const dispatcher: Dispatcher = startDispatcher({
     attempts,
     starter,

@@ -18,6 +18,8 @@ export type Parts = {
   readonly config: Config;
   readonly log: Log;
   readonly db: Database;
+  /** With connections of its own, for what is claimed and recorded in batches: it waits for no request. */
+  readonly queues: Database;
   readonly temporal: TemporalClient;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;

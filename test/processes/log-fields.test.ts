@@ -69,7 +69,7 @@ const READ_BY_HAND = new Set([
   // An error, how many, and of which kind.
   'src/dispatcher/recorded-work.ts line',
   // The table and the id of a row.
-  'src/processes/assemble-server.ts row',
+  'src/processes/open-databases.ts row',
   // Temporal's own lines: names of workflows, activities and queues, which are ours, and ids.
   'src/processes/worker.ts details',
   // An account or an id, and what does not add up.

@@ -36,7 +36,12 @@ const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_endp
     AS secrets_sealed,
   v.body, v.type AS event_type, coalesce(v.collection_id, v.payout_id) AS payment_id, v.request_id`;
 
-const IS_UNCLAIMED = `d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())`;
+// A range of one endpoint: to an equality PostgreSQL would prefer the primary key, which has the order by id too, whenever its
+// statistics are of a moment at which most deliveries were pending; and read all that were delivered since.
+const unclaimedOf = (endpoint: string) => `SELECT d.id FROM deliveries d
+       WHERE d.endpoint_id >= ${endpoint} AND d.endpoint_id <= ${endpoint} AND d.state = 'pending'
+         AND (d.leased_until IS NULL OR d.leased_until < now())
+       ORDER BY d.endpoint_id, d.id`;
 
 // The endpoints with deliveries in one state. Each costs one step in the index, however long its backlog is.
 const endpointsWith = (name: string, state: 'pending' | 'retrying') => `${name} AS (
@@ -65,14 +70,15 @@ const CLAIM = statement(
      LEFT JOIN unnest($7::text[], $8::int[]) AS busy (merchant_id, in_flight) USING (merchant_id)
      CROSS JOIN LATERAL (
        SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
-       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_UNCLAIMED}
-             ORDER BY d.id LIMIT greatest(0, e.capacity) FOR UPDATE SKIP LOCKED) AS free) AS d),
+       FROM (${unclaimedOf('e.id')} LIMIT greatest(0, e.capacity) FOR UPDATE SKIP LOCKED) AS free) AS d),
    picked AS (SELECT id FROM candidates WHERE turn <= $4 ORDER BY turn, id LIMIT $1),
    leased AS (
      UPDATE deliveries d SET leased_until = now() + make_interval(secs => $2 / 1000.0)
-     WHERE d.id IN (SELECT id FROM picked)
+     WHERE d.id = ANY(ARRAY(SELECT id FROM picked))
      RETURNING ${DELIVERY_COLUMNS})
-   SELECT ${DUE_COLUMNS} FROM leased d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id
+   SELECT ${DUE_COLUMNS} FROM leased d
+   CROSS JOIN LATERAL (SELECT * FROM endpoints WHERE id = d.endpoint_id LIMIT 1) AS e
+   CROSS JOIN LATERAL (SELECT * FROM events WHERE id = d.event_id LIMIT 1) AS v
    ORDER BY d.id`,
 );
 
@@ -122,10 +128,9 @@ const ESCALATE = statement(
      FROM failing e
      CROSS JOIN LATERAL (
        SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
-       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_UNCLAIMED}
-             ORDER BY d.id LIMIT e.capacity FOR UPDATE SKIP LOCKED) AS free) AS d)
+       FROM (${unclaimedOf('e.id')} LIMIT e.capacity FOR UPDATE SKIP LOCKED) AS free) AS d)
    UPDATE deliveries SET state = 'retrying', leased_until = NULL, workflow_started_at = NULL
-   WHERE id IN (SELECT id FROM candidates ORDER BY turn, random() LIMIT $1)
+   WHERE id = ANY(ARRAY(SELECT id FROM candidates ORDER BY turn, random() LIMIT $1))
    RETURNING id`,
 );
 
@@ -143,13 +148,14 @@ const WITHHOLD = statement(
   'delivery_withhold',
   `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${endpointsWith('retried', 'retrying')}
    UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
-   WHERE id IN (
+   WHERE id = ANY(ARRAY(
      SELECT d.id FROM (SELECT endpoint_id FROM due UNION SELECT endpoint_id FROM retried) AS owed
      CROSS JOIN LATERAL (
-       SELECT d.id FROM deliveries d WHERE d.endpoint_id = owed.endpoint_id AND d.state IN ('pending', 'retrying')
-       LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
+       SELECT d.id FROM deliveries d
+       WHERE d.endpoint_id >= owed.endpoint_id AND d.endpoint_id <= owed.endpoint_id AND d.state IN ('pending', 'retrying')
+       ORDER BY d.endpoint_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
      WHERE (SELECT e.state FROM endpoints e WHERE e.id = owed.endpoint_id) = 'disabled'
-     LIMIT $1)
+     LIMIT $1))
    RETURNING id`,
 );
 
@@ -204,7 +210,7 @@ const RECORD = statement(
          updated_at = r.at
      FROM unnest($1::text[], $2::int[], $3::int[], $10::text[], $11::timestamptz[], $12::timestamptz[])
        AS r (id, step, replay_count, state, next_attempt_at, at)
-     WHERE d.id = r.id AND d.state IN ('pending', 'retrying', 'withheld')
+     WHERE d.id = r.id AND d.state NOT IN ('delivered', 'dead_lettered')
        AND (d.replay_count > r.replay_count OR d.attempt_count - d.attempts_before_replay = r.step - 1)
      RETURNING d.id, d.attempt_count),
    inserted AS (

@@ -123,7 +123,7 @@ const RESET_BATCH = statement(
      ORDER BY d.id FOR UPDATE OF d),
    reset AS (
      UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$8::timestamptz')}
-     WHERE d.id IN (SELECT id FROM batch WHERE is_enabled) RETURNING d.id),
+     WHERE d.id = ANY(ARRAY(SELECT id FROM batch WHERE is_enabled)) RETURNING d.id),
    notified AS (SELECT pg_notify('malipo_deliveries', '') FROM reset LIMIT 1)
    SELECT (SELECT count(*)::int FROM scanned) AS read, (SELECT count(*)::int FROM batch) AS matched,
           (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_delivery_id,

@@ -1,0 +1,43 @@
+// Opens the connections of a server to its database: those of its requests and activities, and those of its dispatcher.
+import type { Config } from '../config.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import { createRowAttestor } from '../security/row-attestation.ts';
+import type { ServerMetrics } from './metrics/server-metrics.ts';
+import type { PaymentSteps } from './payment-steps.ts';
+
+/** As many as the loops of a dispatcher that claim and record at once. */
+const QUEUE_CONNECTIONS = 4;
+
+export type Databases = {
+  readonly db: Database;
+  /** For what is claimed from queues and recorded in batches: it waits for no request, and reads no whole table. */
+  readonly queues: Database;
+};
+
+type Observers = { readonly log: Log; readonly metrics: ServerMetrics; readonly steps: PaymentSteps };
+
+/** A connection is opened when the first statement needs it. */
+export function openDatabases({ settings }: Config, { log, metrics, steps }: Observers): Databases {
+  const options: Omit<DatabaseOptions, 'poolSize'> = {
+    url: settings.MALIPO_DATABASE_URL.reveal(),
+    statementTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
+    connectTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
+    onIdleError: (error) => {
+      log.warn({ error }, 'a database connection was lost');
+    },
+    attestor: createRowAttestor({
+      environment: settings.MALIPO_ENVIRONMENT,
+      keyRing: settings.MALIPO_ATTESTATION_KEYS,
+      report: (row) => {
+        log.fatal(row, 'a row is not as a process of ours wrote it: it counts for nothing');
+      },
+    }),
+    watch: metrics.poolWaited,
+    onStateChange: steps.stateChanged,
+  };
+  return {
+    db: openDatabase({ ...options, poolSize: settings.MALIPO_DATABASE_POOL_SIZE }),
+    queues: openDatabase({ ...options, poolSize: QUEUE_CONNECTIONS, claimsFromQueues: true }),
+  };
+}
