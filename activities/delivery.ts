@@ -68,8 +68,9 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
         throw notAccepted('too many attempts to this endpoint are in flight', nextCheckInMs);
       }
       const end = concurrency.begin(delivery.endpointId);
+      let made: (typeof delivery & MadeAttempt) | undefined;
       try {
-        const made = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
+        made = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
         const failingLimitMs = clocks.endpointFailingLimitMs;
         const disabled = await recordDeliveryAttempts(db, { attempts: [made], failingLimitMs, at: made.at });
         deps.onAttempted?.(made);
@@ -79,7 +80,7 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
         const why = result.kind === 'answered' ? `the endpoint answered ${result.statusCode}` : result.error;
         throw notAccepted(why, made.next.delayMs);
       } finally {
-        end();
+        end(made?.attempt);
       }
     },
   };

@@ -139,6 +139,7 @@ function listFrom(daysAgo: number) {
 }
 
 const CLAIM = { limit: 100, graceMs: 0, leaseMs: HELD_BACK_MS, overdueMs: 0 };
+const LIMITS = { perEndpoint: CLAIM.limit, endpointLimits: new Map(), perMerchant: CLAIM.limit };
 const IN_FLIGHT = { byEndpoint: new Map(), byMerchant: new Map() };
 
 const WORK: readonly Work[] = [
@@ -151,8 +152,7 @@ const WORK: readonly Work[] = [
     name: '100 deliveries claimed',
     prepare: ({ db, key, endpointId }) =>
       makeBacklog(db, [{ merchantId: key.merchantId, endpointId }], { count: CLAIM.limit }),
-    run: ({ db }) =>
-      claimDeliveries(db, { ...CLAIM, perEndpoint: CLAIM.limit, perMerchant: CLAIM.limit, inFlight: IN_FLIGHT }),
+    run: ({ db }) => claimDeliveries(db, { ...CLAIM, ...LIMITS, inFlight: IN_FLIGHT }),
   },
   {
     name: 'late work of all kinds looked for',

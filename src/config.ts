@@ -86,7 +86,8 @@ const SETTINGS = z.object({
   MALIPO_BACKLOG_MAX_AGE_MS: milliseconds.default(240_000),
   MALIPO_STARTS_UNDER_WAY: count.default(200),
   MALIPO_DELIVERIES_UNDER_WAY: count.default(500),
-  MALIPO_DELIVERIES_PER_ENDPOINT: count.default(32),
+  // The limit of each endpoint adapts to what the endpoint can take, up to this.
+  MALIPO_DELIVERIES_PER_ENDPOINT_MAX: count.default(128),
   MALIPO_DELIVERIES_PER_MERCHANT: count.default(128),
   MALIPO_SECRET_KEYS: keyRing,
   // What operators said and people approved. It is kept from everything that only reads sealed secrets.

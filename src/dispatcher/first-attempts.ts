@@ -59,9 +59,9 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   function begin(delivery: DueDelivery): void {
     const end = concurrency.begin(delivery.endpointId);
     changeCount(byMerchant, delivery.merchantId, 1);
-    const work = attempter.attempt(delivery).then(() => {
+    const work = attempter.attempt(delivery).then((made) => {
       const mayOthersWait = isAtLimit(delivery);
-      end();
+      end(made?.attempt);
       changeCount(byMerchant, delivery.merchantId, -1);
       inFlight.delete(work);
       if (mayOthersWait) run().catch(logFailedClaim);
@@ -85,7 +85,8 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
       const deliveries = await claimDeliveries(db, {
         limit,
         leaseMs: options.leaseMs,
-        perEndpoint: concurrency.perEndpoint,
+        perEndpoint: concurrency.startingCount,
+        endpointLimits: concurrency.limits(),
         perMerchant: maxPerMerchant,
         inFlight: { byEndpoint: concurrency.byEndpoint, byMerchant },
       });
@@ -108,8 +109,11 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
 }
 
 type Attempter = {
-  /** Makes and records one attempt. Never throws: a delivery whose attempt is not recorded is sent again after its lease. */
-  attempt(delivery: DueDelivery): Promise<void>;
+  /**
+   * Makes and records one attempt. Never throws: a delivery whose attempt is not recorded is sent again after its lease, and the
+   * result is null.
+   */
+  attempt(delivery: DueDelivery): Promise<MadeAttempt | null>;
   drain(): Promise<void>;
 };
 
@@ -137,8 +141,10 @@ function createAttempter({
         await recorder.add(made);
         onAttempted?.(made);
         if (made.next.state === 'retrying') onRetryOwed();
+        return made;
       } catch (error) {
         log.error({ error, deliveryId: delivery.id }, 'an attempt could not be made or recorded');
+        return null;
       }
     },
     drain: () => recorder.drain(),

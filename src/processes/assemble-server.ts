@@ -131,7 +131,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
     log,
   });
   const sender = measuredSender(plainSender, metrics.webhookAttempted);
-  const concurrency = createEndpointConcurrency(settings.MALIPO_DELIVERIES_PER_ENDPOINT);
+  const concurrency = createEndpointConcurrency(settings.MALIPO_DELIVERIES_PER_ENDPOINT_MAX);
   const starter = createWorkStarter({
     db: queues,
     temporal,

@@ -95,7 +95,7 @@ describe('the plan of a claim', function () {
 
   async function assertBound({ isTiny = false } = {}): Promise<void> {
     const inFlight = { byEndpoint: new Map(), byMerchant: new Map() };
-    const claim = { limit: 500, leaseMs: 1000, perEndpoint: 32, perMerchant: 128, inFlight };
+    const claim = { limit: 500, leaseMs: 1000, perEndpoint: 32, endpointLimits: new Map(), perMerchant: 128, inFlight };
     const collections = batch.map((n) => ({ kind: 'collection', id: idOf('col', n) as CollectionId }) as Work);
     const statements: readonly (readonly [RegExp, (explaining: Queryable) => Promise<unknown>])[] = [
       [

@@ -24,7 +24,7 @@ describe('deliveries to a healthy endpoint', () => {
     environment: {
       MALIPO_DELIVERIES_UNDER_WAY: '120',
       MALIPO_DELIVERIES_PER_MERCHANT: '60',
-      MALIPO_DELIVERIES_PER_ENDPOINT: '20',
+      MALIPO_DELIVERIES_PER_ENDPOINT_MAX: '20',
       // A dead endpoint is detected within a second and retried soon: worse than in any real configuration.
       MALIPO_DELIVERY_TIMEOUT_MS: '1000',
       MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('1000')].join(','),

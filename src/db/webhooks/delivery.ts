@@ -60,7 +60,8 @@ const CLAIM = statement(
   `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
    open_endpoints AS (
      SELECT e.id, e.merchant_id, coalesce(busy.in_flight, 0) AS in_flight,
-            least($3 - coalesce(busy.in_flight, 0), greatest(4, $1 / count(*) OVER ())) AS capacity
+            least(coalesce(($9::jsonb ->> e.id)::int, $3) - coalesce(busy.in_flight, 0),
+                  greatest(4, $1 / count(*) OVER ())) AS capacity
      FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NULL
      LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, in_flight) ON busy.endpoint_id = e.id),
    candidates AS (
@@ -87,6 +88,8 @@ export type ClaimDeliveries = {
   readonly leaseMs: number;
   /** Limits for one endpoint and for one merchant, including the attempts in flight. */
   readonly perEndpoint: number;
+  /** Of the endpoints that have another limit than `perEndpoint`. */
+  readonly endpointLimits: ReadonlyMap<EndpointId, number>;
   readonly perMerchant: number;
   readonly inFlight: InFlight;
 };
@@ -112,6 +115,7 @@ export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Pr
     [...byEndpoint.values()],
     [...byMerchant.keys()],
     [...byMerchant.values()],
+    JSON.stringify(Object.fromEntries(claim.endpointLimits)),
   ]);
 }
 

@@ -15,7 +15,7 @@ describe('a registered webhook endpoint', () => {
     environment: {
       // Two attempts, one at a time, so that webhooks arrive in the order they are sent.
       MALIPO_DELIVERY_SCHEDULE_MS: '0,50',
-      MALIPO_DELIVERIES_PER_ENDPOINT: '1',
+      MALIPO_DELIVERIES_PER_ENDPOINT_MAX: '1',
       // The collections here are rows that no workflow processes.
       MALIPO_START_GRACE_MS: '3600000',
     },

@@ -14,6 +14,7 @@ export function claim(db: Database, limit: number, bounds: Partial<ClaimDeliveri
     limit,
     leaseMs: 60_000,
     perEndpoint: 1000,
+    endpointLimits: new Map(),
     perMerchant: 1000,
     inFlight: nothing,
     ...bounds,

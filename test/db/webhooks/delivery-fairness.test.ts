@@ -51,6 +51,25 @@ describe('the choice among waiting deliveries', () => {
     assert.deepEqual(countsOf(claimed, bounded, other), [5, 8]);
   });
 
+  it('claims of an endpoint with a limit of its own up to that, lower or higher than that of the others', async () => {
+    const [slow, quick, other] = [await createShop(20), await createShop(20), await createShop(20)];
+    const inFlight = { byEndpoint: new Map([[quick.endpointId, 2]]), byMerchant: new Map() };
+    const endpointLimits = new Map([
+      [slow.endpointId, 4],
+      [quick.endpointId, 16],
+    ]);
+    const claimed = await claim(db, 100, { perEndpoint: 8, endpointLimits, inFlight });
+    assert.deepEqual(countsOf(claimed, slow, quick, other), [4, 14, 8]);
+  });
+
+  it('claims nothing of an endpoint whose limit fell below its attempts in flight', async () => {
+    const [fallen, other] = [await createShop(20), await createShop(20)];
+    const inFlight = { byEndpoint: new Map([[fallen.endpointId, 10]]), byMerchant: new Map() };
+    const endpointLimits = new Map([[fallen.endpointId, 4]]);
+    const claimed = await claim(db, 100, { perEndpoint: 8, endpointLimits, inFlight });
+    assert.deepEqual(countsOf(claimed, fallen, other), [0, 8]);
+  });
+
   it('claims no more of one merchant than its limit, across all its endpoints', async () => {
     const [many, other] = [await createShop(0), await createShop(20)];
     for (let more = 0; more < 3; more++) await makeEndpoint(db, many.merchantId);

@@ -1,0 +1,93 @@
+// How many attempts may run to one endpoint at once: a limit that follows what the endpoint shows that it can take.
+import { isSuccess, type Attempt, type AttemptResult } from './delivery.ts';
+
+export type EndpointLimit = {
+  /** How many attempts may be in flight at once. */
+  readonly count: number;
+  /** The smallest median of a round: how long an attempt takes when none waits for another; null: no round is over. */
+  readonly smallestMs: number | null;
+  /** How long the attempts took that were accepted in this round. */
+  readonly roundMs: readonly number[];
+  /** Whether at least half of the limit was in use at an attempt of this round. */
+  readonly isUsed: boolean;
+  /** How often the limit fell. */
+  readonly falls: number;
+};
+
+export type EndedAttempt = {
+  readonly attempt: Attempt;
+  /** The limit's `falls` when the attempt began. */
+  readonly fallsBefore: number;
+  /** How many attempts were in flight when it ended, with itself. */
+  readonly inFlight: number;
+};
+
+/** Every endpoint begins with so many attempts at once, and none that is slow or refuses gets fewer than the least. */
+export const STARTING_COUNT = 32;
+export const LEAST_COUNT = 4;
+
+const FALL = 0.5;
+/** Slower than this multiple of the smallest, and by this much at least, is not noise of the network or of our own process. */
+const SLOW_FACTOR = 2;
+const SLOW_BY_MS = 100;
+
+/** The limit of an endpoint of which nothing is known. `most`: what no limit exceeds. */
+export function startingLimit(most: number): EndpointLimit {
+  return { count: Math.min(STARTING_COUNT, most), smallestMs: null, roundMs: [], isUsed: false, falls: 0 };
+}
+
+/**
+ * The limit after an attempt: additive increase and multiplicative decrease, as in the congestion avoidance of TCP (V. Jacobson,
+ * “Congestion Avoidance and Control”, 1988; RFC 5681). As many accepted attempts as the limit are a round.
+ *
+ * - It grows by one at the end of a round in which it was used.
+ * - It falls to the half when an attempt had no response or was answered 429 or 503; of the attempts that were in flight then, none
+ *   changes it any more, so that one overload counts once.
+ * - It falls to the half, too, at the end of a round in which it was used and whose median is well above the smallest median of
+ *   all rounds: then attempts wait for each other at the receiver. The comparison with the smallest is that of TCP Vegas (Brakmo and
+ *   Peterson, 1995), of Netflix's concurrency-limits (VegasLimit, GradientLimit) and of Envoy's adaptive concurrency filter. Envoy
+ *   measures the smallest again from time to time with few requests in flight; here that happens when the limit is the least and
+ *   rounds are still slow, since then it is not our attempts that make them so.
+ */
+export function afterAttempt(limit: EndpointLimit, ended: EndedAttempt, most: number): EndpointLimit {
+  if (ended.fallsBefore !== limit.falls) return limit;
+  const { result, durationMs } = ended.attempt;
+  if (isOverload(result)) return fallen(limit, most);
+  // It says nothing of how much the endpoint can take.
+  if (!isSuccess(result)) return limit;
+  const isUsed = limit.isUsed || ended.inFlight * 2 >= limit.count;
+  const roundMs = [...limit.roundMs, durationMs];
+  const round = { ...limit, isUsed, roundMs };
+  return roundMs.length < limit.count ? round : afterRound(round, most);
+}
+
+function afterRound(limit: EndpointLimit, most: number): EndpointLimit {
+  const medianMs = medianOf(limit.roundMs);
+  const smallestMs = Math.min(limit.smallestMs ?? Infinity, medianMs);
+  const next = { ...limit, smallestMs, roundMs: [], isUsed: false };
+  if (!limit.isUsed) return next;
+  if (!isSlow(medianMs, smallestMs)) return { ...next, count: Math.min(most, limit.count + 1) };
+  if (limit.count <= leastOf(most)) return { ...next, smallestMs: medianMs };
+  return fallen(next, most);
+}
+
+function fallen(limit: EndpointLimit, most: number): EndpointLimit {
+  const count = Math.max(leastOf(most), Math.floor(limit.count * FALL));
+  return { ...limit, count, roundMs: [], isUsed: false, falls: limit.falls + 1 };
+}
+
+const leastOf = (most: number): number => Math.min(LEAST_COUNT, most);
+
+function isSlow(medianMs: number, smallestMs: number): boolean {
+  return medianMs > SLOW_FACTOR * smallestMs && medianMs > smallestMs + SLOW_BY_MS;
+}
+
+function isOverload(result: AttemptResult): boolean {
+  return result.kind === 'no_answer' || result.statusCode === 429 || result.statusCode === 503;
+}
+
+/** Of an even number the lower of the two in the middle. */
+function medianOf(durationsMs: readonly number[]): number {
+  const sorted = [...durationsMs].sort((a, b) => a - b);
+  return sorted[(sorted.length - 1) >> 1] ?? 0;
+}
