@@ -1,11 +1,13 @@
 // Creates many events at once, each for one endpoint: a backlog of deliveries that are all due at the same moment.
 import type { Database } from '../src/db/database.ts';
+import { notify } from '../src/db/listener.ts';
 import { newId, type EndpointId, type MerchantId } from '../src/domain/ids.ts';
+import { DELIVERIES_CHANNEL } from '../src/processes/open-databases.ts';
 
 export type BacklogTarget = { readonly merchantId: MerchantId; readonly endpointId: EndpointId };
 
 /**
- * Creates `count` events, to the targets in turn, in one transaction. With `retrying` each is left to its own workflow.
+ * Creates `count` events, to the targets in turn, in one transaction, and notifies the dispatchers. With `retrying` each is left to its own workflow.
  */
 export async function makeBacklog(
   db: Database,
@@ -36,6 +38,7 @@ export async function makeBacklog(
       state,
     ],
   );
+  await notify(db, DELIVERIES_CHANNEL);
 }
 
 /** A body as long as that of a collection's event. */

@@ -21,9 +21,14 @@ export type Queryable = {
   run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
   /** Attests and verifies the rows that say who may do what (`attested-rows.ts`). */
   readonly attestor: RowAttestor;
-  /** Passes on that a payment came into a state, once that is committed; in a transaction that is rolled back, never. */
-  announce(change: StateChange): void;
+  /** Passes on the news, once what it says is committed; in a transaction that is rolled back, never. */
+  announce(news: News): void;
 };
+
+/** That deliveries were recorded whose first attempt is owed. */
+export const DELIVERIES_OWED = 'deliveries owed';
+/** That a payment came into a state, or that dispatchers have something to send. */
+export type News = StateChange | typeof DELIVERIES_OWED;
 
 /** The first row that the statement returns, or null. */
 export async function findOne<Row extends object>(
@@ -37,7 +42,7 @@ export async function findOne<Row extends object>(
 
 const announced = Symbol('announced');
 /** An open transaction, with what is announced once it is committed. Functions that must be atomic with others take this type. */
-export type Tx = Queryable & { readonly [announced]: StateChange[] };
+export type Tx = Queryable & { readonly [announced]: News[] };
 
 const BEGIN_PART = statement('savepoint_begin', 'SAVEPOINT part');
 const KEEP_PART = statement('savepoint_keep', 'RELEASE SAVEPOINT part');
@@ -95,6 +100,8 @@ export type DatabaseOptions = {
   readonly watch?: PoolWatch;
   /** Called with every committed change of a payment's state. It must not throw. */
   readonly onStateChange?: (change: StateChange) => void;
+  /** Called after every commit that recorded deliveries whose first attempt is owed. It must not throw. */
+  readonly onDeliveriesOwed?: () => void;
 };
 
 function lacksKey(): never {
@@ -136,8 +143,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', options.onIdleError);
   pool.on('connect', watchForLoss);
-  const { attestor = KEYLESS, onStateChange: announce = () => undefined } = options;
-  const own = { attestor, announce };
+  const announce = (news: News): void => {
+    if (news === DELIVERIES_OWED) options.onDeliveriesOwed?.();
+    else options.onStateChange?.(news);
+  };
+  const own = { attestor: options.attestor ?? KEYLESS, announce };
   return {
     pool,
     ...own,
@@ -198,17 +208,17 @@ async function withTransaction<Result>(
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   return retrying(async () => {
-    const changes: StateChange[] = [];
+    const news: News[] = [];
     const result = await tryTransaction(pool, async (client) => {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
       return work({
         attestor,
-        announce: (change) => void changes.push(change),
-        [announced]: changes,
+        announce: (each) => void news.push(each),
+        [announced]: news,
         run: (query, values) => runOn(client, query, values),
       });
     });
-    changes.forEach(announce);
+    new Set(news).forEach(announce);
     return result;
   });
 }
@@ -217,8 +227,8 @@ async function withTransaction<Result>(
 export function asRequested(tx: Tx, requestId: string): Tx {
   return {
     ...tx,
-    announce: (change) => {
-      tx.announce({ ...change, byRequestId: requestId });
+    announce: (news) => {
+      tx.announce(news === DELIVERIES_OWED ? news : { ...news, byRequestId: requestId });
     },
   };
 }

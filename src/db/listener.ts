@@ -1,7 +1,15 @@
-// Listens for PostgreSQL's notifications on a connection of its own, and reconnects until it is closed.
+// PostgreSQL's notifications: sends them, and listens for them on a connection of its own, reconnecting until it is closed.
 import { Client } from 'pg';
 import type { Log } from '../log.ts';
+import { statement, type Queryable } from './database.ts';
 import { connectionTo } from './session-settings.ts';
+
+const NOTIFY = statement('notify', "SELECT pg_notify($1, '')");
+
+/** Without a payload: the rows say what is to be done. Never within a transaction that writes: its commit would wait for others. */
+export async function notify(db: Queryable, channel: string): Promise<void> {
+  await db.run(NOTIFY, [channel]);
+}
 
 export type Listener = { close(): Promise<void> };
 

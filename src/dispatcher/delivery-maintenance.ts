@@ -12,7 +12,6 @@ export type DeliveryMaintenance = {
 export type DeliveryMaintenanceOptions = {
   readonly db: Database;
   readonly onEscalated: () => void;
-  readonly onReplayed: () => void;
 };
 
 // Each becomes a workflow, which costs more than a hundred times as much as a delivery that is accepted at once. So the
@@ -22,11 +21,7 @@ const BATCH_SIZE = 500;
 // The rest of a long job waits for the next tick, so that stopping does not have to wait for the whole job.
 const MAX_BATCHES_PER_TICK = 20;
 
-export function createDeliveryMaintenance({
-  db,
-  onEscalated,
-  onReplayed,
-}: DeliveryMaintenanceOptions): DeliveryMaintenance {
+export function createDeliveryMaintenance({ db, onEscalated }: DeliveryMaintenanceOptions): DeliveryMaintenance {
   return {
     async run() {
       if ((await escalateDeliveries(db, MAX_ESCALATIONS_PER_TICK)) > 0) onEscalated();
@@ -34,9 +29,7 @@ export function createDeliveryMaintenance({
         if ((await withholdDeliveries(db, BATCH_SIZE, new Date())) < BATCH_SIZE) break;
       }
       for (let batch = 0; batch < MAX_BATCHES_PER_TICK; batch++) {
-        const replayed = await continueReplay(db, BATCH_SIZE, new Date());
-        if (replayed === null) break;
-        if (replayed > 0) onReplayed();
+        if ((await continueReplay(db, BATCH_SIZE, new Date())) === null) break;
       }
     },
   };

@@ -28,7 +28,7 @@ import { checkDatabase } from './check-database.ts';
 import { keepSchedules } from './keep-schedules.ts';
 import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
-import { openDatabases } from './open-databases.ts';
+import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
 import { createPaymentSteps } from './payment-steps.ts';
 import { openTraces } from './traces/open-traces.ts';
 import { traceSinks, withTracedActivities } from './traces/traced-workers.ts';
@@ -98,10 +98,11 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   };
 }
 
-async function close({ starter, sender, temporal, db, queues, traces }: Parts): Promise<void> {
+async function close({ starter, dispatcherWake, sender, temporal, db, queues, traces }: Parts): Promise<void> {
   await starter.drain();
   await sender.close();
   await temporal.close();
+  await dispatcherWake.close();
   await queues.close();
   await db.close();
   await traces?.close();
@@ -112,7 +113,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const metrics = createServerMetrics(sdkMetrics);
   const steps = createPaymentSteps({ log, traces });
   const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const { db, queues } = openDatabases(config, { log, metrics, steps });
+  const { db, queues, dispatcherWake } = openDatabases(config, { log, metrics, steps });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
     namespace: config.temporalNamespace,
@@ -145,7 +146,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
   const work = { starter, coverage, payments, releases };
-  return { config, log, db, queues, temporal, sender, concurrency, ...work, metrics, traces, steps };
+  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, ...work, metrics, traces, steps };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
@@ -170,9 +171,6 @@ function startDispatcherRole(parts: Parts): Stoppable {
     db: queues,
     onEscalated: () => {
       dispatcher.wakeStarter();
-    },
-    onReplayed: () => {
-      dispatcher.wake();
     },
   });
   const checks = createLateWorkChecks({
@@ -200,14 +198,19 @@ function startDispatcherRole(parts: Parts): Stoppable {
   });
   const listener = listen({
     url: settings.MALIPO_DATABASE_URL.reveal(),
-    channel: 'malipo_deliveries',
+    channel: DELIVERIES_CHANNEL,
     onNotified: () => {
       dispatcher.wake();
     },
     log,
   });
+  const endServing = parts.dispatcherWake.serve(() => {
+    dispatcher.wake();
+  });
   return {
     async stop() {
+      // From now on the dispatchers of other processes are notified of what this one records.
+      endServing();
       await listener.close();
       await dispatcher.stop();
     },

@@ -2,17 +2,24 @@
 import type { Config } from '../config.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../db/database.ts';
 import type { Log } from '../log.ts';
+import { notify } from '../db/listener.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
+import { createDispatcherWake, type DispatcherWake } from './dispatcher-wake.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 import type { PaymentSteps } from './payment-steps.ts';
 
 /** As many as the loops of a dispatcher that claim and record at once. */
 const QUEUE_CONNECTIONS = 4;
 
+/** By which dispatchers are notified. */
+export const DELIVERIES_CHANNEL = 'malipo_deliveries';
+
 export type Databases = {
   readonly db: Database;
   /** For what is claimed from queues and recorded in batches: it waits for no request, and reads no whole table. */
   readonly queues: Database;
+  /** Called after each commit of either that recorded deliveries whose first attempt is owed. */
+  readonly dispatcherWake: DispatcherWake;
 };
 
 type Observers = { readonly log: Log; readonly metrics: ServerMetrics; readonly steps: PaymentSteps };
@@ -35,9 +42,12 @@ export function openDatabases({ settings }: Config, { log, metrics, steps }: Obs
     }),
     watch: metrics.poolWaited,
     onStateChange: steps.stateChanged,
+    onDeliveriesOwed: () => {
+      dispatcherWake.wake();
+    },
   };
-  return {
-    db: openDatabase({ ...options, poolSize: settings.MALIPO_DATABASE_POOL_SIZE }),
-    queues: openDatabase({ ...options, poolSize: QUEUE_CONNECTIONS, claimsFromQueues: true }),
-  };
+  const db = openDatabase({ ...options, poolSize: settings.MALIPO_DATABASE_POOL_SIZE });
+  const queues = openDatabase({ ...options, poolSize: QUEUE_CONNECTIONS, claimsFromQueues: true });
+  const dispatcherWake = createDispatcherWake({ notify: () => notify(queues, DELIVERIES_CHANNEL), log });
+  return { db, queues, dispatcherWake };
 }

@@ -9,6 +9,7 @@ import type { Coverage } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
 import type { ReleaseAttestor } from '../security/release-attestation.ts';
+import type { DispatcherWake } from './dispatcher-wake.ts';
 import type { PaymentSteps } from './payment-steps.ts';
 import type { Traces } from './traces/traces.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
@@ -24,6 +25,7 @@ export type Parts = {
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
+  readonly dispatcherWake: DispatcherWake;
   readonly coverage: Coverage;
   readonly payments: Payments;
   readonly releases: ReleaseAttestor;

@@ -4,12 +4,14 @@ import { collectionEvent, type Environment } from '../../domain/event.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import type { Queryable } from '../database.ts';
 import {
+  announceChange,
   ANY_TRIES,
   changeStatement,
   consequencesAt,
   consequenceValues,
   withOwnReceipt,
   type Condition,
+  type RecordedChange,
 } from './recorded-change.ts';
 
 const RECORD = changeStatement(
@@ -53,8 +55,8 @@ export async function recordCollectionChange(
     change.requiresNotSent,
     requiresOneTry,
   ];
-  const rows = await withOwnReceipt(after.operatorReceipt, () => db.run(RECORD, values));
-  if (rows.length === 0) return false;
-  db.announce(entryOf('collection', after, { from: before.state, eventId: consequences.event.id }));
+  const [written] = await withOwnReceipt(after.operatorReceipt, () => db.run<RecordedChange>(RECORD, values));
+  if (!written) return false;
+  announceChange(db, written, entryOf('collection', after, { from: before.state, eventId: consequences.event.id }));
   return true;
 }

@@ -5,12 +5,14 @@ import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-c
 import { entryOf } from '../../domain/payments/state-change.ts';
 import type { Queryable, Tx } from '../database.ts';
 import {
+  announceChange,
   ANY_TRIES,
   changeStatement,
   consequencesAt,
   consequenceValues,
   withOwnReceipt,
   type Condition,
+  type RecordedChange,
 } from './recorded-change.ts';
 
 function consequencesOf(payout: Payout, environment: Environment) {
@@ -38,7 +40,7 @@ const INSERT = changeStatement(
  */
 export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
   const consequences = consequencesOf(payout, environment);
-  const rows = await tx.run(INSERT, [
+  const [written] = await tx.run<RecordedChange>(INSERT, [
     ...consequenceValues(consequences),
     payout.id,
     payout.merchantId,
@@ -59,8 +61,8 @@ export async function insertPayout(tx: Tx, payout: Payout, environment: Environm
     payout.requestAttestation,
     payout.requestId,
   ]);
-  if (rows.length === 0) return false;
-  tx.announce(entryOf('payout', payout, { from: null, eventId: consequences.event.id }));
+  if (!written) return false;
+  announceChange(tx, written, entryOf('payout', payout, { from: null, eventId: consequences.event.id }));
   return true;
 }
 
@@ -114,8 +116,8 @@ export async function recordPayoutChange(
     after.requestAttestation,
     requiresOneTry,
   ];
-  const rows = await withOwnReceipt(after.operatorReceipt, () => db.run(RECORD, values));
-  if (rows.length === 0) return false;
-  db.announce(entryOf('payout', after, { from: before.state, eventId: consequences.event.id }));
+  const [written] = await withOwnReceipt(after.operatorReceipt, () => db.run<RecordedChange>(RECORD, values));
+  if (!written) return false;
+  announceChange(db, written, entryOf('payout', after, { from: before.state, eventId: consequences.event.id }));
   return true;
 }

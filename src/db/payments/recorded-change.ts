@@ -5,7 +5,8 @@ import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
 import type { Posting } from '../../domain/payments/ledger.ts';
 import { ReceiptReused } from '../../domain/payments/discrepancy.ts';
 import { DatabaseError } from 'pg';
-import { statement, type Statement } from '../database.ts';
+import type { StateChange } from '../../domain/payments/state-change.ts';
+import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../database.ts';
 
 /** What a change writes besides the payment's own row. */
 export type Consequences = {
@@ -16,6 +17,15 @@ export type Consequences = {
   readonly deliveryIds: readonly DeliveryId[];
   readonly at: Date;
 };
+
+/** A change that was written, and whether a delivery of its event is owed. */
+export type RecordedChange = { readonly isOwed: boolean };
+
+/** Passes on a change that was written. */
+export function announceChange(db: Queryable, { isOwed }: RecordedChange, change: StateChange): void {
+  db.announce(change);
+  if (isOwed) db.announce(DELIVERIES_OWED);
+}
 
 /** What must be so of the send of a payment, beside what its change says, when the change is written. */
 export type Condition = {
@@ -67,6 +77,7 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
 /**
  * `moved` writes the payment's row and returns id, merchant_id, version and request_id; $1 is the time of the change. The statement
  * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it.
+ * It returns a `RecordedChange`, or nothing if it wrote nothing.
  */
 export function changeStatement(name: string, subject: 'collection_id' | 'payout_id', moved: string): Statement {
   return statement(
@@ -88,7 +99,8 @@ export function changeStatement(name: string, subject: 'collection_id' | 'payout
                     row_number() OVER (ORDER BY endpoints.id) AS n
              FROM event JOIN endpoints ON endpoints.merchant_id = event.merchant_id AND endpoints.deleted_at IS NULL
                AND (endpoints.event_types IS NULL OR event.type = ANY(endpoints.event_types))) AS e
-       JOIN unnest($10::text[]) WITH ORDINALITY AS ids (id, n) USING (n))
-     SELECT id FROM moved`,
+       JOIN unnest($10::text[]) WITH ORDINALITY AS ids (id, n) USING (n)
+       RETURNING state)
+     SELECT EXISTS (SELECT FROM owed WHERE state = 'pending') AS is_owed FROM moved`,
   );
 }

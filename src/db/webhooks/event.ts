@@ -1,7 +1,7 @@
 // Reads events for lists and pages, and inserts events that do not belong to a payment's change.
 import type { EventType, ListedEvent } from '../../domain/event.ts';
 import { isId, lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
-import { composedStatement, findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { composedStatement, DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 export type EndpointEvent = {
   readonly id: EventId;
@@ -21,10 +21,11 @@ const INSERT_OF_ENDPOINT = statement(
    VALUES ($2, $1, $4, $3, 'pending', $7, $7, $7)`,
 );
 
-/** Inserts an event about an endpoint, owed to that endpoint and no other. A trigger notifies the dispatchers. */
+/** Inserts an event about an endpoint, owed to that endpoint and no other. */
 export async function insertEndpointEvent(tx: Tx, event: EndpointEvent): Promise<void> {
   const { id, deliveryId, merchantId, endpointId, type, body, at } = event;
   await tx.run(INSERT_OF_ENDPOINT, [id, deliveryId, merchantId, endpointId, type, body, at]);
+  tx.announce(DELIVERIES_OWED);
 }
 
 const COLUMNS = 'id, type, coalesce(collection_id, payout_id, endpoint_id) AS object_id, created_at';

@@ -2,7 +2,7 @@
 import type { DeliveryId, MerchantId, ReplayId } from '../../domain/ids.ts';
 import { lowestIdAt } from '../../domain/ids.ts';
 import type { Replay, ReplayFilter } from '../../domain/webhooks/replay.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 // An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
@@ -123,11 +123,9 @@ const RESET_BATCH = statement(
      ORDER BY d.id FOR UPDATE OF d),
    reset AS (
      UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$8::timestamptz')}
-     WHERE d.id = ANY(ARRAY(SELECT id FROM batch WHERE is_enabled)) RETURNING d.id),
-   notified AS (SELECT pg_notify('malipo_deliveries', '') FROM reset LIMIT 1)
+     WHERE d.id = ANY(ARRAY(SELECT id FROM batch WHERE is_enabled)) RETURNING d.id)
    SELECT (SELECT count(*)::int FROM scanned) AS read, (SELECT count(*)::int FROM batch) AS matched,
-          (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_delivery_id,
-          (SELECT count(*) FROM notified) AS notified`,
+          (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_delivery_id`,
 );
 
 export type ReplayedBatch = {
@@ -139,8 +137,7 @@ export type ReplayedBatch = {
 };
 
 /**
- * Reads the merchant's next `limit` deliveries and resets to pending those that match and whose endpoint is enabled. Notifies
- * the dispatchers.
+ * Reads the merchant's next `limit` deliveries and resets to pending those that match and whose endpoint is enabled.
  */
 export async function resetBatchForReplay(
   tx: Tx,
@@ -151,6 +148,7 @@ export async function resetBatchForReplay(
   const values = [...filterValues(replay.merchantId, replay), replay.lastDeliveryId, limit, at];
   const [row] = await tx.run<ReplayedBatch>(RESET_BATCH, values);
   if (!row) throw new Error('a replay batch returned no row');
+  if (row.replayed > 0) tx.announce(DELIVERIES_OWED);
   return row;
 }
 
@@ -188,11 +186,11 @@ export async function lockDelivery(
 
 const RESET_ONE = statement(
   'replay_reset_one',
-  `WITH reset AS (UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1 RETURNING d.id)
-   SELECT pg_notify('malipo_deliveries', '') FROM reset`,
+  `UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1`,
 );
 
-/** Resets a locked delivery to pending, whatever its state, and notifies the dispatchers. */
+/** Resets a locked delivery to pending, whatever its state. */
 export async function resetForReplay(tx: Tx, id: DeliveryId, at: Date): Promise<void> {
   await tx.run(RESET_ONE, [id, at]);
+  tx.announce(DELIVERIES_OWED);
 }

@@ -173,19 +173,6 @@ describe('a replay', () => {
     assert.deepEqual(rows, [{ replay_count: 1 }]);
   });
 
-  it('notifies the dispatchers', async () => {
-    await createDeadLetters(2);
-    const notified: string[] = [];
-    const client = await db.pool.connect();
-    client.on('notification', ({ channel }) => notified.push(channel));
-    await client.query('LISTEN malipo_deliveries');
-    await begin();
-    await continueReplay(db, 100, new Date());
-    await client.query('SELECT 1');
-    assert.deepEqual(notified, ['malipo_deliveries']);
-    client.release(true);
-  });
-
   describe('of a delivery with a running workflow', () => {
     const reset = ({ id }: DueDelivery) => db.withTransaction((tx) => resetForReplay(tx, id, new Date()));
     const rowOf = ({ id }: DueDelivery) =>
