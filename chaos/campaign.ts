@@ -15,7 +15,7 @@ import { planPayments } from './plan.ts';
 import { randomOf } from './random.ts';
 import { type Outcome } from './report.ts';
 import { describeFault, scheduleFaults } from './schedule.ts';
-import { startTopology, type Topology } from './topology.ts';
+import { ALL_ROLES, startTopology, type Topology } from './topology.ts';
 
 export const MERCHANTS = 3;
 
@@ -39,7 +39,7 @@ export async function runCampaign(options: Options, report: Report, interrupted:
   const topology = await startTopology({
     kind: options.topology,
     servers: options.servers,
-    areRolesSplit: options.areRolesSplit,
+    roles: options.areRolesSplit ? ['api', 'worker,dispatcher'] : [ALL_ROLES],
     merchants: MERCHANTS,
     hasDisk: options.faults,
     report,

@@ -12,7 +12,7 @@ import { createClient } from './client.ts';
 import { openLineFile } from './line-file.ts';
 import { runLoad } from './load.ts';
 import { phoneOf, type PlannedPayment } from './plan.ts';
-import { startTopology, type Topology } from './topology.ts';
+import { ALL_ROLES, startTopology, type Topology } from './topology.ts';
 
 export type SmallRun = {
   /** Of the evidence as it is. */
@@ -22,7 +22,7 @@ export type SmallRun = {
   stop(): Promise<void>;
 };
 
-const SMALL = { kind: 'embedded', servers: 1, areRolesSplit: false, merchants: MERCHANTS, hasDisk: false } as const;
+const SMALL = { kind: 'embedded', servers: 1, roles: [ALL_ROLES], merchants: MERCHANTS, hasDisk: false } as const;
 
 const ORDINARY = { merchant: 0, amount: 1500, repetition: 'once', decision: 'release', isReversed: false } as const;
 

@@ -18,7 +18,16 @@ import { openLineFile } from './line-file.ts';
 import { seedMerchants, type Merchant } from './merchants.ts';
 
 export type Part = { readonly name: string; pid(): number | undefined };
-export type Server = Part & { readonly url: string };
+/** A process of ours, at an address that stays the same. */
+export type Server = Part & {
+  readonly url: string;
+  /** It stays down until it is started. */
+  stop(): Promise<void>;
+  /** From the build in this folder; by default the project's own. */
+  start(root?: string): Promise<void>;
+};
+/** Shows its metrics, and serves the API if it has that role. */
+export type ServerProcess = Server & { readonly roles: string; readonly metricsPort: number };
 
 export type Topology = {
   readonly folder: string;
@@ -27,7 +36,7 @@ export type Topology = {
   /** Those that serve the API. */
   readonly servers: readonly Server[];
   /** With those that have other roles alone. */
-  readonly serverProcesses: readonly Part[];
+  readonly serverProcesses: readonly ServerProcess[];
   readonly sandbox: Server;
   readonly receiver: Server;
   readonly temporal: Engine;
@@ -48,9 +57,11 @@ export type Topology = {
 export type TopologyOptions = {
   readonly kind: EngineKind;
   readonly servers: number;
-  /** Each server as two processes: one serves the API, the other one does the rest. */
-  readonly areRolesSplit: boolean;
+  /** Each server is so many processes, each with its roles. */
+  readonly roles: readonly string[];
   readonly merchants: number;
+  /** In addition to the campaign's own. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly report: (line: string) => void;
   /** Mount a disk that can be filled. */
   readonly hasDisk: boolean;
@@ -58,7 +69,7 @@ export type TopologyOptions = {
 
 const NAMESPACE = 'malipo-test';
 const HOST = '127.0.0.1';
-const OTHER_ROLES = 'worker,dispatcher';
+export const ALL_ROLES = 'api,worker,dispatcher';
 /** A prompt expires, and a late payment arrives, within seconds: nobody is at a handset here. */
 const SANDBOX_TIMES = { MALIPO_SANDBOX_PROMPT_EXPIRY_MS: '5000', MALIPO_SANDBOX_UNDECIDED_MS: '12000' };
 
@@ -101,12 +112,15 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   await prepareDatabase(ownerUrl, 'test');
   await prepareTemporal({ address: temporal.server.address, namespace: NAMESPACE });
   const ports = { sandbox: await freePort(), receiver: await freePort() };
-  const environment = settingsOf(applicationUrl, temporal.server.address, ports.sandbox, folder);
+  const environment = {
+    ...settingsOf(applicationUrl, temporal.server.address, ports.sandbox, folder),
+    ...options.settings,
+  };
   const common = { folder, environment, report };
   const receiver = await startPart({ ...common, name: 'receiver', port: ports.receiver });
-  stops.push(receiver.stop);
+  stops.push(() => receiver.stop());
   const sandbox = await startPart({ ...common, name: 'sandbox', port: ports.sandbox });
-  stops.push(sandbox.stop);
+  stops.push(() => sandbox.stop());
   const { MALIPO_SECRET_KEYS: keyRing, MALIPO_ATTESTATION_KEYS: attestationKeys } = loadConfig(environment).settings;
   const merchants = await seedMerchants(options.merchants, {
     url: applicationUrl,
@@ -114,9 +128,14 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     keyRing,
     attestationKeys,
   });
-  const servers = serversOf({ ...common, name: 'server' }, options);
-  stops.push(() => servers.stop());
-  await servers.start();
+  const servers: ServerProcess[] = [];
+  const stopServers = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.stop()));
+  };
+  stops.push(stopServers);
+  for (let index = 0; index < options.servers; index++) {
+    for (const roles of options.roles) servers.push(await startServer({ ...common, roles, index }));
+  }
   const evidence: Evidence = {
     databaseUrl: postgres.server.urlFor(DATABASE),
     temporalAddress: temporal.server.address,
@@ -132,8 +151,8 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     folder,
     evidence,
     merchants,
-    servers: servers.ofApi,
-    serverProcesses: servers.all,
+    servers: servers.filter(hasApi),
+    serverProcesses: servers,
     sandbox,
     receiver,
     temporal,
@@ -141,10 +160,10 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     adminUrl: postgres.server.adminUrl,
     disk,
     environment,
-    stopServers: () => servers.stop(),
+    stopServers,
     async replaceServers(root) {
-      await servers.stop();
-      await servers.start(root);
+      await stopServers();
+      for (const server of servers) await server.start(root);
     },
     async stop(keepsData = false) {
       isDataKept = keepsData;
@@ -160,7 +179,6 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
     MALIPO_DATABASE_URL: databaseUrl,
     MALIPO_TEMPORAL_ADDRESS: temporalAddress,
     MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
-    MALIPO_METRICS_PORT: '0',
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_LOG_LEVEL: 'info',
@@ -181,84 +199,81 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
   };
 }
 
-type PartOptions = {
-  readonly name: 'server' | 'sandbox' | 'receiver';
-  /** Of one of several servers. */
-  readonly title?: string;
-  /** Of a server; all of them by default. */
-  readonly roles?: string;
-  /** The folder with the build; by default the project's own. */
-  readonly root?: string;
-  readonly port: number;
+type Common = {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly report: (line: string) => void;
 };
+type PartOptions = Common & {
+  readonly name: 'server' | 'sandbox' | 'receiver';
+  /** Of one of several servers. */
+  readonly title?: string;
+  readonly port: number;
+  readonly ready?: 'url' | 'message';
+};
 
-/** The server processes at addresses that stay the same: `start` and `stop` act on all of them. */
-function serversOf(options: Omit<PartOptions, 'port'>, { servers: count, areRolesSplit }: TopologyOptions) {
-  type Plan = { readonly title: string; readonly roles?: string };
-  const plans = Array.from({ length: count }, (_, index): readonly Plan[] =>
-    areRolesSplit
-      ? [
-          { title: `api ${index}`, roles: 'api' },
-          { title: `worker ${index}`, roles: OTHER_ROLES },
-        ]
-      : [{ title: `server ${index}` }],
-  ).flat();
-  const all: (Server & { readonly stop: Stop })[] = [];
-  const ofApi: Server[] = [];
+const hasApi = ({ roles }: Pick<ServerProcess, 'roles'>): boolean => roles.includes('api');
+
+async function startServer(options: Common & { readonly roles: string; readonly index: number }) {
+  const { roles, index, environment } = options;
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const part = await startPart({
+    ...options,
+    name: 'server',
+    title: `${roles === ALL_ROLES ? 'server' : (roles.split(',')[0] ?? '')} ${index}`,
+    port,
+    environment: { ...environment, MALIPO_ROLES: roles, MALIPO_METRICS_PORT: String(metricsPort) },
+    ready: hasApi(options) ? 'url' : 'message',
+  });
+  return { ...part, roles, metricsPort };
+}
+
+async function startPart(options: PartOptions): Promise<Server> {
+  const { name, title = name, port } = options;
+  mkdirSync(options.folder, { recursive: true });
+  let child = await launch(options, findProjectRoot());
   return {
-    all,
-    ofApi,
-    async start(root?: string) {
-      for (const [index, plan] of plans.entries()) {
-        const port = all[index] ? Number(new URL(all[index].url).port) : await freePort();
-        all[index] = await startPart({ ...options, ...plan, port, ...(root !== undefined && { root }) });
-      }
-      ofApi.splice(0, ofApi.length, ...all.filter((_, index) => plans[index]?.roles !== OTHER_ROLES));
-    },
-    async stop() {
-      await Promise.all(all.map(({ stop }) => stop()));
+    name: title,
+    url: `http://${HOST}:${port}`,
+    pid: () => child.pid(),
+    stop: () => child.stop(),
+    async start(root = findProjectRoot()) {
+      child = await launch(options, root);
     },
   };
 }
 
-async function startPart(options: PartOptions): Promise<Server & { stop: Stop }> {
-  const { name, title = name, roles, port, folder, environment, root = findProjectRoot() } = options;
+async function launch(options: PartOptions, root: string): Promise<SupervisedChild> {
+  const { name, title = name, port, folder, environment, ready = 'message' } = options;
   const url = `http://${HOST}:${port}`;
-  mkdirSync(folder, { recursive: true });
   const common = {
     name: title,
     logFile: join(folder, `${title.replace(' ', '-')}.log`),
     onEvent: watch(title, options),
   };
-  const child: SupervisedChild =
-    name === 'receiver'
-      ? await startChild({
-          ...common,
-          entry: fileURLToPath(new URL('receiver-process.ts', import.meta.url)),
-          args: [String(port), join(folder, 'received.jsonl')],
-          execArgv: ['--import=tsx/esm'],
-          env: process.env,
-          ready: 'message',
-        })
-      : await startChild({
-          ...common,
-          entry: join(root, `dist/src/processes/${name}.js`),
-          execArgv: [],
-          env: {
-            ...process.env,
-            ...environment,
-            // What is killed is one process, on any machine.
-            MALIPO_PROCESS_PER_ROLE: 'false',
-            ...(roles !== undefined && { MALIPO_ROLES: roles }),
-            MALIPO_HTTP_PORT: String(port),
-            MALIPO_PUBLIC_URL: url,
-          },
-          ready: name === 'server' && roles !== OTHER_ROLES ? { url: `${url}/readyz` } : 'message',
-        });
-  return { name: title, url, pid: () => child.pid(), stop: () => child.stop() };
+  return name === 'receiver'
+    ? startChild({
+        ...common,
+        entry: fileURLToPath(new URL('receiver-process.ts', import.meta.url)),
+        args: [String(port), join(folder, 'received.jsonl')],
+        execArgv: ['--import=tsx/esm'],
+        env: process.env,
+        ready: 'message',
+      })
+    : startChild({
+        ...common,
+        entry: join(root, `dist/src/processes/${name}.js`),
+        execArgv: [],
+        env: {
+          ...process.env,
+          ...environment,
+          // What is killed is one process, on any machine.
+          MALIPO_PROCESS_PER_ROLE: 'false',
+          MALIPO_HTTP_PORT: String(port),
+          MALIPO_PUBLIC_URL: url,
+        },
+        ready: ready === 'url' ? { url: `${url}/readyz` } : 'message',
+      });
 }
 
 /** Writes down every end of the process, and whether it had been ready. */
