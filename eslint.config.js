@@ -55,7 +55,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts', 'bench/**/*.ts', 'chaos/**/*.ts', 'docs/**/*.mjs', 'tools/**/*.mjs'],
+    files: ['test/**/*.ts', 'bench/**/*.ts', 'chaos/**/*.ts', 'alerts/**/*.ts', 'docs/**/*.mjs', 'tools/**/*.mjs'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -106,7 +106,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
  * Copies the built service to a new folder and replaces the line there. Throws when the line is not there exactly once:
  * then the service was changed, and the replacement must follow.
  */
-export function breakService({ file, from, to }: BrokenService, folder: string): void {
+export function breakService({ file, from, to }: Pick<BrokenService, 'file' | 'from' | 'to'>, folder: string): void {
   const root = findProjectRoot();
   mkdirSync(folder);
   cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });

@@ -9,7 +9,13 @@ import type { Server } from './topology.ts';
 
 export type Response = { readonly status: number; readonly body: string };
 
-type Command = Pick<JournalRequest, 'action' | 'key' | 'subjects'> & {
+type Method = 'POST' | 'PATCH' | 'DELETE';
+
+type Command = Pick<JournalRequest, 'key' | 'subjects'> & {
+  /** Null: it is not written down, because the checker does not judge it. */
+  readonly action: JournalRequest['action'] | null;
+  /** POST by default. */
+  readonly method?: Method;
   readonly path: string;
   readonly body: object | null;
 };
@@ -38,7 +44,7 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
   let lastNumber = 0;
 
   async function call(
-    method: 'GET' | 'POST',
+    method: 'GET' | Method,
     path: string,
     headers: (server: Server) => Record<string, string>,
     body: string | null,
@@ -70,18 +76,21 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
     headers: (server: Server) => Record<string, string>,
   ): Promise<Response | null> {
     const number = ++lastNumber;
-    const { action, key, subjects, path } = command;
+    const { method = 'POST', action, key, subjects, path } = command;
     const body = command.body === null ? null : JSON.stringify(command.body);
-    journal.append({ type: 'request', number, atMs: Date.now(), action, key, subjects, body: body ?? '', ...entry });
+    const note = (line: object): void => {
+      if (action !== null) journal.append({ ...line, number, atMs: Date.now() });
+    };
+    note({ type: 'request', action, key, subjects, body: body ?? '', ...entry });
     const all = (server: Server) => ({ ...headers(server), ...(key !== null && { 'idempotency-key': key }) });
     return untilAnswered(async () => {
-      const response = await call('POST', path, all, body).catch((error: unknown) => {
-        journal.append({ type: 'result', number, atMs: Date.now(), status: null, body: String(error) });
+      const response = await call(method, path, all, body).catch((error: unknown) => {
+        note({ type: 'result', status: null, body: String(error) });
         return null;
       });
       if (!response) return null;
       const { status, body: text } = response;
-      journal.append({ type: 'result', number, atMs: Date.now(), status, body: text });
+      note({ type: 'result', status, body: text });
       return { status, body: text };
     });
   }

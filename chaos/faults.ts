@@ -17,10 +17,11 @@ type FaultsOptions = {
   readonly topology: Topology;
   readonly seed: string;
   readonly startMs: number;
-  readonly report: (line: string) => void;
+  readonly report: Report;
 };
 
-type Heal = () => Promise<void>;
+export type Heal = () => Promise<void>;
+type Report = (line: string) => void;
 /** Writes down what is done to the service, before it is done. */
 type Record = (line: FaultLine) => void;
 
@@ -134,7 +135,8 @@ async function endEngine(
   };
 }
 
-async function stopProcess(part: Part | undefined): Promise<Heal> {
+/** Stands still until it is healed. */
+export async function stopProcess(part: Part | undefined): Promise<Heal> {
   const pid = part?.pid();
   if (pid === undefined) return Promise.resolve(NOT_HEALED);
   // The same process later: its number may belong to another one by then.
@@ -157,7 +159,7 @@ function startOf(pid: number): string | null {
 
 async function terminateBackends(
   { adminUrl }: Topology,
-  report: (line: string) => void,
+  report: Report,
   isWanted: (pid: number) => boolean,
 ): Promise<Heal> {
   const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: SWITCH_LIMIT_MS });
@@ -182,19 +184,19 @@ function isChosen(text: string): boolean {
   return (createHash('sha256').update(text).digest()[0] ?? 0) % 2 === 0;
 }
 
-async function switchOperator(topology: Topology, report: (line: string) => void, faults: object): Promise<Heal> {
+export async function switchOperator(topology: Topology, report: Report, faults: object): Promise<Heal> {
   const url = `${topology.sandbox.url}/sandbox/faults`;
   await put(url, faults, report);
   return () => put(url, {}, report);
 }
 
-async function switchReceiver(topology: Topology, report: (line: string) => void, mode: object): Promise<Heal> {
+export async function switchReceiver(topology: Topology, report: Report, mode: object): Promise<Heal> {
   await put(topology.receiver.url, mode, report);
   return () => put(topology.receiver.url, { name: 'ok' }, report);
 }
 
 // A part that was killed meanwhile has no fault any more, and takes the switch when it is up again.
-async function put(url: string, body: object, report: (line: string) => void): Promise<void> {
+async function put(url: string, body: object, report: Report): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       const response = await request(url, {

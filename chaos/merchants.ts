@@ -19,6 +19,7 @@ export type Person = { readonly id: UserId; readonly email: string; readonly tot
 export type Merchant = {
   readonly id: MerchantId;
   readonly apiKey: string;
+  readonly owner: Person;
   readonly maker: Person;
   readonly approvers: readonly [Person, Person];
   readonly endpoints: readonly Endpoint[];
@@ -74,6 +75,7 @@ async function seedMerchant(db: Database, options: MerchantOptions): Promise<Mer
     const member = { merchantId: id, email, name, passwordHash, roles, totpSecret, keyRing, at };
     return { id: await enrolMember(db, member), email, totpSecret };
   };
+  const owner = await enrol('owner', ['owner']);
   const maker = await enrol('maker', ['maker', 'developer']);
   const approvers = [await enrol('approver-a', ['approver']), await enrol('approver-b', ['approver'])] as const;
   const { key: apiKey } = await createApiKey(db, {
@@ -98,5 +100,5 @@ async function seedMerchant(db: Database, options: MerchantOptions): Promise<Mer
     const policy = { ...DEFAULT_POLICY, twoApproversAboveMinor: TWO_APPROVERS_ABOVE };
     await db.withTransaction((tx) => putPolicy(tx, id, policy, at));
   }
-  return { id, apiKey, maker, approvers, endpoints };
+  return { id, apiKey, owner, maker, approvers, endpoints };
 }

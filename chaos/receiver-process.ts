@@ -4,7 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exitWithParent, reportReady } from '../src/dev/parent-link.ts';
 import { openLineFile } from './line-file.ts';
 
-type Mode = { readonly name: 'ok' | 'slow' | 'errors' | 'down'; readonly latencyMs?: number };
+/** `gone`: it answers that there is no such endpoint any more. */
+type Behaviour = 'ok' | 'slow' | 'errors' | 'gone' | 'down';
+type Mode = { readonly name: Behaviour; readonly latencyMs?: number };
+
+const STATUSES: Readonly<Record<Behaviour, number | null>> = { ok: 200, slow: 200, errors: 500, gone: 410, down: null };
 
 const [port = '', logFile = ''] = process.argv.slice(2);
 const log = openLineFile(logFile);
@@ -24,7 +28,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, body:
     return;
   }
   const { name, latencyMs = 0 } = mode;
-  const status = name === 'ok' || name === 'slow' ? 200 : name === 'errors' ? 500 : null;
+  const status = STATUSES[name];
   // The bytes as they came: base64, because the signature covers bytes and not characters.
   log.append({
     atMs: Date.now(),

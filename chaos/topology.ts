@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../src/config.ts';
 import { startChild, type ChildEvent, type SupervisedChild } from '../src/dev/child-process.ts';
 import { freePort } from '../src/dev/ports.ts';
+import type { PostgresServer } from '../src/dev/postgres-server.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
 import { prepareDatabase } from '../src/processes/prepare-database.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
@@ -40,7 +41,7 @@ export type Topology = {
   readonly sandbox: Server;
   readonly receiver: Server;
   readonly temporal: Engine;
-  readonly postgres: Engine;
+  readonly postgres: Engine<PostgresServer>;
   /** To which a client of our own may connect, to end the connections of the service. */
   readonly adminUrl: string;
   /** Null where none could be mounted. */

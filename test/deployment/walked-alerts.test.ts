@@ -1,69 +1,36 @@
 // Alerts as a real Prometheus sees them beside a real server: each rings at a fault that is made, and ends when it is mended.
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startPrometheus, type Prometheus } from '../../alerts/prometheus.ts';
 import { freePort } from '../../src/dev/ports.ts';
-import { findPrometheus } from '../../tools/prometheus.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
-import { PROMETHEUS_FOLDER } from '../support/alert-files.ts';
 import { runFolder } from '../support/engines.ts';
 import { pay } from '../support/payments.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
-const CONFIG = (port: number) => `
-global: {scrape_interval: 1s, evaluation_interval: 1s}
-rule_files: [malipo-rules.yml]
-scrape_configs: [{job_name: malipo, static_configs: [{targets: ['127.0.0.1:${port}']}]}]
-`;
-
-/** The same expressions and thresholds; only how long they must hold, and over how long rates are taken, is shorter. */
-function hastened(rules: string): string {
-  return rules.replace(/for: \w+/g, 'for: 0s').replace(/\[\d+[mh]\]/g, '[15s]');
-}
-
 describe('alerts beside a real Prometheus', () => {
   const testEnv = useTestEnvironment({ startsServer: false });
-  let prometheus: ChildProcess | null = null;
-  let address: string;
+  let prometheus: Prometheus | null = null;
 
   before(async function () {
-    const programs = findPrometheus();
-    if (programs === null) {
+    const metricsPort = await freePort();
+    prometheus = await startPrometheus({
+      folder: join(runFolder(), `prometheus-${metricsPort}`),
+      ports: [metricsPort],
+      scrapeEverySeconds: 1,
+      spanSeconds: 15,
+    });
+    if (prometheus === null) {
       console.log('NOT RUN alerts beside a real Prometheus: it is not to be had');
       this.skip();
       return;
     }
-    const [metricsPort, port] = [await freePort(), await freePort()];
     await testEnv.startServer({ MALIPO_METRICS_PORT: String(metricsPort) });
-    const folder = mkdtempSync(join(runFolder(), 'prometheus-'));
-    const rules = readFileSync(join(PROMETHEUS_FOLDER, 'malipo-rules.yml'), 'utf8');
-    writeFileSync(join(folder, 'malipo-rules.yml'), hastened(rules));
-    writeFileSync(join(folder, 'prometheus.yml'), CONFIG(metricsPort));
-    address = `127.0.0.1:${port}`;
-    const options = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${address}`];
-    prometheus = spawn(programs.prometheus, options, { cwd: folder, stdio: 'ignore' });
-    await eventually('the first scrape', async () => {
-      const response = await fetch(`http://${address}/api/v1/query?query=malipo_database_readable`).catch(() => null);
-      return response?.ok === true && (await response.text()).includes('"1"');
-    });
+    const readable = () => prometheus?.values('malipo_database_readable');
+    await eventually('the first scrape', async () => (await readable())?.includes(1));
   });
-  after(async () => {
-    if (prometheus === null) return;
-    prometheus.kill('SIGKILL');
-    if (prometheus.exitCode === null && prometheus.signalCode === null) await once(prometheus, 'exit');
-  });
-
-  async function ringing(): Promise<string[]> {
-    const response = await fetch(`http://${address}/api/v1/alerts`).catch(() => null);
-    if (response?.ok !== true) return [];
-    const { data } = (await response.json()) as {
-      data: { alerts: { labels: { alertname: string }; state: string }[] };
-    };
-    return data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
-  }
+  after(() => prometheus?.stop());
 
   async function setOperatorDown(down: boolean): Promise<void> {
     const headers = { 'content-type': 'application/json' };
@@ -73,7 +40,7 @@ describe('alerts beside a real Prometheus', () => {
   }
 
   const until = (alert: string, rings: boolean) =>
-    eventually(`${alert} to ${rings ? 'ring' : 'end'}`, async () => (await ringing()).includes(alert) === rings);
+    eventually(`${alert} to ${rings ? 'ring' : 'end'}`, async () => (await prometheus?.firing())?.has(alert) === rings);
 
   it('ring while the operator is away', async () => {
     await setOperatorDown(true);

@@ -16,7 +16,7 @@ const VERDICTS = ['met', 'partly', 'not met', 'does not apply'] as const;
 const CHAPTERS = 17;
 /** A path of the project as the page writes it: from its root, in code. */
 const PATH =
-  /^(?:(?:src|test|activities|workflows|tools|docs|bench|chaos)\/[\w./-]+|[\w.-]+\.(?:ts|mjs|js|json|md|yml)|Dockerfile|\.npmrc)$/;
+  /^(?:(?:src|test|activities|workflows|tools|docs|bench|chaos|alerts)\/[\w./-]+|[\w.-]+\.(?:ts|mjs|js|json|md|yml)|Dockerfile|\.npmrc)$/;
 
 type Row = { readonly id: string; readonly level: string; readonly verdict: string; readonly heldBy: string };
 

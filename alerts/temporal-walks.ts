@@ -1,0 +1,119 @@
+// Walks of Temporal and of what waits for it: a server that stands still, a namespace that is gone, workers that are behind or cannot run.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { breakService } from '../chaos/broken-services.ts';
+import { stopProcess } from '../chaos/faults.ts';
+import { prepareTemporal } from '../src/temporal/setup.ts';
+import { change } from './database.ts';
+import { keepDoing, keepRequesting, pays, release, request, requestMany, untilState } from './payments.ts';
+import { until } from './stage.ts';
+import type { Walk } from './walk.ts';
+
+/** One merchant’s share of the backlog, by the stage’s settings. */
+const SHARE = 30;
+const OTHERS = 12;
+/** Workflow tasks that are due meanwhile wait for longer than the alert allows. */
+const STANDS_STILL_MS = 8000;
+const RUNS_MS = 1500;
+const STUCK_LIMIT_MS = 120_000;
+
+export const TEMPORAL_WALKS: readonly Walk[] = [
+  {
+    alerts: [
+      'MalipoTemporalUnreachable',
+      'MalipoWorkNotStarted',
+      'MalipoPaymentsWaitForUs',
+      'MalipoPaymentsRefused',
+      'MalipoMerchantOverShare',
+      'MalipoCollectionsNotPrompted',
+      'MalipoPayoutsNotSent',
+    ],
+    fault:
+      'Temporal stands still while 42 collections are requested and a payout is released; one collection is made four minutes older, and the payout ten',
+    remedy: 'Temporal goes on',
+    async begin(stage) {
+      const payout = await request(stage, 'payouts');
+      const goOn = await stopProcess(stage.topology.temporal);
+      const ids = await requestMany(stage, SHARE, { merchant: 1 });
+      const others = await requestMany(stage, OTHERS);
+      await release(stage, payout);
+      await change(stage, `UPDATE collections SET updated_at = updated_at - interval '4 minutes' WHERE id = $1`, [
+        ids[0],
+      ]);
+      await change(stage, `UPDATE payouts SET updated_at = updated_at - interval '10 minutes' WHERE id = $1`, [payout]);
+      return async () => {
+        await goOn();
+        for (const id of ids) await untilState(stage, 'collections', id, 'succeeded', 1);
+        for (const id of others) await untilState(stage, 'collections', id, 'succeeded');
+        // It was too late to send it: its money is available again.
+        await untilState(stage, 'payouts', payout, 'failed');
+      };
+    },
+  },
+  {
+    alerts: ['MalipoWorkersNotPolling'],
+    fault: 'the namespace is gone from Temporal',
+    remedy: 'npm run migrate creates it again',
+    async begin(stage) {
+      const { temporalAddress: address, namespace } = stage.topology.evidence;
+      const connection = await Connection.connect({ address });
+      await connection.operatorService.deleteNamespace({ namespace });
+      await connection.close();
+      const open = await request(stage, 'collections');
+      return async () => {
+        await prepareTemporal({ address, namespace });
+        await untilState(stage, 'collections', open, 'succeeded');
+      };
+    },
+  },
+  {
+    alerts: ['MalipoWorkflowTasksWait'],
+    fault:
+      'the only worker stands still for eight seconds again and again, while four collections a second are requested',
+    remedy: 'it gets the machine back',
+    begin(stage) {
+      const stopRequesting = keepRequesting(stage, 250);
+      const giveBack = keepDoing(async () => {
+        const goOn = await stopProcess(stage.worker);
+        await sleep(STANDS_STILL_MS);
+        await goOn();
+      }, RUNS_MS);
+      return async () => {
+        await giveBack();
+        for (const id of await stopRequesting()) await untilState(stage, 'collections', id, 'succeeded');
+      };
+    },
+  },
+  {
+    alerts: ['MalipoWorkflowTasksFail', 'MalipoWorkflowsStuck', 'MalipoRunsReplaced', 'MalipoWorkQuarantined'],
+    fault:
+      'a release whose workflow of payouts fails at its first line; once a run of it was replaced, it counts as replaced nine times',
+    remedy: 'the version before is started again, and a person decides about the payout',
+    async begin(stage) {
+      const folder = join(stage.topology.folder, `broken-${Date.now()}`);
+      breakService(
+        {
+          file: 'workflow-bundle.js',
+          from: 'async function payoutWorkflow(input) {',
+          to: 'async function payoutWorkflow(input) { undefined.field;',
+        },
+        folder,
+      );
+      await stage.worker.stop();
+      await stage.worker.start(folder);
+      const payout = await request(stage, 'payouts');
+      const failures = () =>
+        change<{ n: number }>(stage, 'SELECT workflow_failures AS n FROM payouts WHERE id = $1', [payout]);
+      await until('its run to be replaced', STUCK_LIMIT_MS, async () => ((await failures())[0]?.n ?? 0) > 0);
+      await change(stage, 'UPDATE payouts SET workflow_failures = 9, start_due_at = now() WHERE id = $1', [payout]);
+      return async () => {
+        await stage.worker.stop();
+        await stage.worker.start();
+        await release(stage, payout);
+        await untilState(stage, 'payouts', payout, 'succeeded');
+        await pays(stage);
+      };
+    },
+  },
+];
