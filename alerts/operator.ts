@@ -3,6 +3,9 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { change } from './database.ts';
 import type { Stage } from './stage.ts';
 
+/** Of phones whose payments wait for a person. */
+export const UNDECIDED_ROW = '099';
+
 /** A line of the operator's journal; the last one of a reference counts. */
 export type Recorded = Readonly<Record<string, unknown>> & {
   readonly operatorReference: string;

@@ -1,12 +1,11 @@
 // Walks of payments, their operator and their webhooks: what fails, is undecided, waits for people or is not received.
 import { stopProcess, switchReceiver } from '../chaos/faults.ts';
 import { change } from './database.ts';
-import { decideAtOperator } from './operator.ts';
+import { decideAtOperator, UNDECIDED_ROW } from './operator.ts';
 import { keepRequesting, merchantOf, pays, release, request, requestMany, untilState } from './payments.ts';
 import { until, type Stage } from './stage.ts';
 import type { Walk } from './walk.ts';
 
-const UNDECIDED_ROW = '099';
 const REFUSED_ROW = '007';
 const REFUSED = 40;
 /** Each of the first merchant has two changes of state, each for two endpoints: more than a thousand deliveries. */

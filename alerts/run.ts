@@ -1,5 +1,7 @@
 // Entry of `npm run alerts`: walks every alert, or those that are named.
 import { untilClean } from '../chaos/campaign.ts';
+import type { FaultLine } from '../chaos/checker/evidence.ts';
+import { openLineFile } from '../chaos/line-file.ts';
 import { startStage, type Stage } from './stage.ts';
 import { walk, type Walk, type Walked } from './walk.ts';
 import { WALKS } from './walks.ts';
@@ -39,6 +41,10 @@ if (stage === null) {
 }
 report(`everything runs; the logs are in ${stage.topology.folder}, Prometheus is ${stage.prometheus.url}`);
 const failures: string[] = [];
+const faults = openLineFile(stage.topology.evidence.faultFile);
+const note = (line: FaultLine): void => {
+  faults.append(line);
+};
 try {
   for (const each of wanted) failures.push(...(await Promise.race([walkOne(each, stage), interrupted])));
   report('the walks are over; waiting for the end of everything');
@@ -58,6 +64,9 @@ process.exit(failures.length === 0 ? 0 : 1);
 /** What was not as it should be. */
 async function walkOne(each: Walk, on: Stage): Promise<string[]> {
   report(`fault: ${each.fault}`);
+  const number = WALKS.indexOf(each) + 1;
+  // Whichever part it is: what was not sent meanwhile has its reason.
+  note({ type: 'begun', fault: number, kind: each.alerts.join(' '), hits: 'server', atMs: Date.now() });
   try {
     const walked = await walk(each, on);
     report(`mended: ${each.remedy}`);
@@ -70,6 +79,8 @@ async function walkOne(each: Walk, on: Stage): Promise<string[]> {
     const text = error instanceof Error ? error.message : String(error);
     report(`FAILED: ${text}`);
     return each.alerts.map((alert) => `${alert}: ${text}`);
+  } finally {
+    note({ type: 'healed', fault: number, atMs: Date.now() });
   }
 }
 

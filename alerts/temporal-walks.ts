@@ -6,8 +6,9 @@ import { breakService } from '../chaos/broken-services.ts';
 import { stopProcess } from '../chaos/faults.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import { change } from './database.ts';
+import { decideAtOperator, UNDECIDED_ROW } from './operator.ts';
 import { keepDoing, keepRequesting, pays, release, request, requestMany, untilState } from './payments.ts';
-import { until } from './stage.ts';
+import { until, type Stage } from './stage.ts';
 import type { Walk } from './walk.ts';
 
 /** One merchant’s share of the backlog, by the stage’s settings. */
@@ -17,6 +18,7 @@ const OTHERS = 12;
 const STANDS_STILL_MS = 8000;
 const RUNS_MS = 1500;
 const STUCK_LIMIT_MS = 120_000;
+const FIRE_LIMIT_MS = 180_000;
 
 export const TEMPORAL_WALKS: readonly Walk[] = [
   {
@@ -38,6 +40,8 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
       const ids = await requestMany(stage, SHARE, { merchant: 1 });
       const others = await requestMany(stage, OTHERS);
       await release(stage, payout);
+      // What waits is late by itself first.
+      await whenAllFire(stage, ['MalipoPaymentsWaitForUs', 'MalipoPaymentsRefused', 'MalipoWorkNotStarted']);
       await change(stage, `UPDATE collections SET updated_at = updated_at - interval '4 minutes' WHERE id = $1`, [
         ids[0],
       ]);
@@ -57,12 +61,20 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
     remedy: 'npm run migrate creates it again',
     async begin(stage) {
       const { temporalAddress: address, namespace } = stage.topology.evidence;
+      // Its run is in the worker’s memory.
+      const undecided = await request(stage, 'collections', { row: UNDECIDED_ROW });
+      await untilState(stage, 'collections', undecided, 'prompted');
       const connection = await Connection.connect({ address });
       await connection.operatorService.deleteNamespace({ namespace });
       await connection.close();
       const open = await request(stage, 'collections');
+      // The SDK tries for a minute before its worker fails.
+      const failed = `sum by (task_queue) (temporal_num_pollers{task_queue="mtn-momo"}) == 0`;
+      await until('the worker to fail', FIRE_LIMIT_MS, async () => (await stage.prometheus.values(failed)).length > 0);
       return async () => {
         await prepareTemporal({ address, namespace });
+        await decideAtOperator(stage, undecided);
+        await untilState(stage, 'collections', undecided, 'succeeded');
         await untilState(stage, 'collections', open, 'succeeded');
       };
     },
@@ -89,31 +101,37 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
     alerts: ['MalipoWorkflowTasksFail', 'MalipoWorkflowsStuck', 'MalipoRunsReplaced', 'MalipoWorkQuarantined'],
     fault:
       'a release whose workflow of payouts fails at its first line; once a run of it was replaced, it counts as replaced nine times',
-    remedy: 'the version before is started again, and a person decides about the payout',
+    remedy: 'the version before is started again, and the next hourly try comes: an hour is taken off in the database',
     async begin(stage) {
       const folder = join(stage.topology.folder, `broken-${Date.now()}`);
-      breakService(
-        {
-          file: 'workflow-bundle.js',
-          from: 'async function payoutWorkflow(input) {',
-          to: 'async function payoutWorkflow(input) { undefined.field;',
-        },
-        folder,
-      );
+      const line = 'async function payoutWorkflow(input) {';
+      breakService({ file: 'workflow-bundle.js', from: line, to: `${line} undefined.field;` }, folder);
       await stage.worker.stop();
       await stage.worker.start(folder);
       const payout = await request(stage, 'payouts');
-      const failures = () =>
-        change<{ n: number }>(stage, 'SELECT workflow_failures AS n FROM payouts WHERE id = $1', [payout]);
-      await until('its run to be replaced', STUCK_LIMIT_MS, async () => ((await failures())[0]?.n ?? 0) > 0);
-      await change(stage, 'UPDATE payouts SET workflow_failures = 9, start_due_at = now() WHERE id = $1', [payout]);
+      await release(stage, payout);
+      const update = (sql: string) => change(stage, `UPDATE payouts SET ${sql} WHERE id = $1 RETURNING id`, [payout]);
+      // The tenth failure is a real one again.
+      await until('its run to be replaced', STUCK_LIMIT_MS, async () => {
+        const replaced = await change(stage, 'SELECT 1 FROM payouts WHERE id = $1 AND workflow_failures > 0', [payout]);
+        return replaced.length > 0;
+      });
+      await update('workflow_failures = 9, start_due_at = now()');
       return async () => {
         await stage.worker.stop();
         await stage.worker.start();
-        await release(stage, payout);
-        await untilState(stage, 'payouts', payout, 'succeeded');
+        await update(`start_due_at = start_due_at - interval '1 hour'`);
+        // It is too late to send it: its money is available again.
+        await untilState(stage, 'payouts', payout, 'failed');
         await pays(stage);
       };
     },
   },
 ];
+
+async function whenAllFire({ prometheus }: Stage, alerts: readonly string[]): Promise<void> {
+  await until(`${alerts.join(', ')} to fire`, FIRE_LIMIT_MS, async () => {
+    const firing = await prometheus.firing();
+    return firing !== null && alerts.every((alert) => firing.has(alert));
+  });
+}

@@ -13,7 +13,7 @@ export type Walk = {
   readonly fault: string;
   /** What an operator does then. */
   readonly remedy: string;
-  /** Makes the fault; resolves while it lasts. */
+  /** Makes the fault; resolves while it lasts. The alerts are watched meanwhile. */
   readonly begin: (stage: Stage) => Ending | Promise<Ending>;
 };
 
@@ -26,7 +26,7 @@ export type Walked = {
 };
 
 const QUIET_LIMIT_MS = 180_000;
-const FIRE_LIMIT_MS = 240_000;
+const FIRE_LIMIT_MS = 300_000;
 const CLEAR_LIMIT_MS = 300_000;
 const LOOK_EVERY_MS = 500;
 /** An alert that is silent for less may only have missed a scrape. */
@@ -38,8 +38,10 @@ export async function walk({ alerts, begin }: Walk, { prometheus, ...stage }: St
   const early = alerts.filter((alert) => !before.has(alert));
   if (early.length > 0) throw new Error(`fires without the fault: ${early.join(', ')}`);
   const begunAtMs = Date.now();
-  const end = await begin({ prometheus, ...stage });
-  const fired = await whenFired(alerts, prometheus, FIRE_LIMIT_MS);
+  const [end, fired] = await Promise.all([
+    begin({ prometheus, ...stage }),
+    whenFired(alerts, prometheus, FIRE_LIMIT_MS),
+  ]);
   const endedAtMs = Date.now();
   const [gone] = await Promise.all([whenGone(alerts, prometheus, CLEAR_LIMIT_MS), end()]);
   return alerts.map((alert) => ({

@@ -1,4 +1,5 @@
 // Runs Temporal workers: one per operator, one for deliveries, one for the sweep, each with its own queue and bounds.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
 import {
   MetricsBuffer,
@@ -45,6 +46,7 @@ export type WorkerSettings = {
 export type RunningWorkers = { stop(): Promise<void> };
 
 const RESTART_AFTER_MS = 1000;
+const LOOK_EVERY_MS = 1000;
 /**
  * The longest that Node.js can wait, so never. When the SDK breaks into workflow code after its usual five seconds, because the
  * process was frozen for so long, Node.js may abort ("async hook stack has become corrupted", nodejs/node#38503). Our
@@ -149,13 +151,17 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      const ended = new AbortController();
       try {
         const worker = await Worker.create(optionsFor(connection, queue, settings));
         // Runs it even if the stop came meanwhile: a worker that was created and never ran keeps the connection in use.
-        await worker.runUntil(stopRequested);
+        const doesNotEnd = untilItDoesNotEnd(worker, settings.shutdownGraceMs, ended.signal);
+        await Promise.race([worker.runUntil(stopRequested), doesNotEnd]);
       } catch (error) {
         settings.log.error({ error, taskQueue: queue.taskQueue }, 'a worker failed and is started again');
-        await new Promise((resolve) => setTimeout(resolve, RESTART_AFTER_MS));
+        await sleep(RESTART_AFTER_MS);
+      } finally {
+        ended.abort();
       }
     }
   }
@@ -166,6 +172,16 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
       await finished;
     },
   };
+}
+
+/**
+ * Rejects when the worker failed and has not ended since: the SDK was seen to wait for ever for the end of one whose polls Temporal had
+ * refused, and its queue had no worker.
+ */
+async function untilItDoesNotEnd(worker: Worker, graceMs: number, signal: AbortSignal): Promise<never> {
+  while (worker.getState() !== 'FAILED') await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal });
+  await sleep(graceMs, undefined, { ref: false, signal });
+  throw new Error('the worker failed, and does not end');
 }
 
 function optionsFor(
