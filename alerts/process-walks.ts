@@ -20,7 +20,8 @@ export const PROCESS_WALKS: readonly Walk[] = [
     remedy: 'it is started again',
     async begin(stage) {
       const { dispatcher } = stage;
-      process.kill(dispatcher.pid() ?? 0, 'SIGKILL');
+      const pid = dispatcher.pid();
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
       await dispatcher.stop();
       const ids = await requestMany(stage, 3);
       await change(
