@@ -9,8 +9,8 @@ import type { Walk } from './walk.ts';
 const REFUSED_ROW = '007';
 const REFUSED = 40;
 /** Each of the first merchant has two changes of state, each for two endpoints: more than a thousand deliveries. */
-const UNRECEIVED = 280;
-const DELIVERED_LIMIT_MS = 180_000;
+const UNRECEIVED = 300;
+const DELIVERED_LIMIT_MS = 240_000;
 const quiet = () => undefined;
 
 export const PAYMENT_WALKS: readonly Walk[] = [

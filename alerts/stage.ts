@@ -44,7 +44,7 @@ const SETTINGS = {
   MALIPO_RECONCILE_FOR_MS: '1200000',
   MALIPO_BACKLOG_MAX_AGE_MS: '10000',
   MALIPO_BACKLOG_MAX_PER_MERCHANT: '30',
-  MALIPO_DELIVERY_SCHEDULE_MS: '0,10000,50000',
+  MALIPO_DELIVERY_SCHEDULE_MS: '0,10000,150000',
 };
 
 /** Null where Prometheus cannot be had. Rejects when something does not start, and nothing runs any more. */
