@@ -16,6 +16,8 @@ import type { Span, Traces } from './traces.ts';
 /** Further spans are left out. */
 const MOST_WAITING = 4096;
 const BATCH_SIZE = 512;
+/** One at a time, but at the end of the process: then all that waits goes at once, beside what is on its way. */
+const MOST_EXPORTS = Math.ceil(MOST_WAITING / BATCH_SIZE) + 1;
 /** What is not sent by then, at the end of the process, is lost. */
 const CLOSE_LIMIT_MS = 2000;
 const COMPLAIN_EVERY_MS = 60_000;
@@ -30,7 +32,7 @@ export function createOtlpTraces(settings: TraceExport, environment: string, log
     url,
     headers: { ...headers },
     timeoutMillis: timeoutMs,
-    concurrencyLimit: 1,
+    concurrencyLimit: MOST_EXPORTS,
   });
   const processor = new BatchSpanProcessor({
     exporter,
