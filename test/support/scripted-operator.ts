@@ -1,5 +1,5 @@
 // An operator whose behaviour the test sets: a real HTTP server that speaks MTN's wire with scripted statuses.
-import { json, startStubOperator, type Reply } from '../operators/stub-operator.ts';
+import { json, startStubOperator, type Received, type Reply } from '../operators/stub-operator.ts';
 
 export type ScriptedStatus = {
   /** `ON_HOLD` is no word of the operator's documentation. */
@@ -14,6 +14,8 @@ export type ScriptedStatus = {
 
 export type ScriptedOperator = {
   readonly url: string;
+  /** Everything that was requested of it, as it came. */
+  readonly received: readonly Received[];
   /** The status of every payment from now on. */
   setStatus(status: ScriptedStatus): void;
   /** How it answers prompt requests from now on. */
@@ -66,6 +68,7 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
 
   return {
     url: stub.url,
+    received: stub.received,
     setStatus(next) {
       status = next;
     },
