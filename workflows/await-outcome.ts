@@ -1,5 +1,5 @@
 // The wait loop of all payments: polls the operator status, and queries it at callbacks, until the payment is final.
-import { condition, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { condition, sleep } from '@temporalio/workflow';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain/payments/payment.ts';
@@ -18,7 +18,7 @@ import {
   type Payment,
   type PendingSignals,
 } from './payment.ts';
-import { showState } from './shown-state.ts';
+import { showDetails, showState } from './shown-state.ts';
 
 /** When the payment was last queried, and how many callbacks had come by then. */
 type LastQuery = { readonly queriedAtMs: number | null; readonly callbacks: number };
@@ -50,7 +50,7 @@ export async function awaitOutcome<Kind extends PaymentKind>(
     // A collection that is still `initiated` here has passed its prompt deadline or is in doubt: it is queried at once.
     if (isPending && snapshot.state !== 'initiated') {
       const waitMs = nextWaitMs(payment, snapshot, pollsInState);
-      setCurrentDetails(describeWait(payment, snapshot, pollsInState, waitMs));
+      showDetails(payment, describeWait(payment, snapshot, pollsInState, waitMs));
       // A timer that loses the race is left to fire: cancelling it would cost more.
       await Promise.race([
         sleep(waitMs, { summary: `next status poll in ${inWords(waitMs)}` }),

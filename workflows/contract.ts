@@ -83,6 +83,16 @@ export const SEARCH_ATTRIBUTES = {
   waitsFor: defineSearchAttributeKey('MalipoWaitsFor', SearchAttributeType.KEYWORD),
 } as const;
 
+/** The one line that the Temporal UI has for the run of a payment. */
+export function paymentSummary({ kind, id, operator }: PaymentWorkflowInput): string {
+  return `${kind} ${id} at ${operator}`;
+}
+
+/** For whoever opens the run of a payment in the Temporal UI for the first time. */
+export const PAYMENT_DETAILS =
+  'The row of the payment is the truth: a run that is terminated is started again from it, and a signal moves no money. ' +
+  'Never complete or fail its activities by hand. The documentation has a page about the Temporal UI.';
+
 /** What workflows report to their worker, outside of their histories: the end of a payment's run. */
 export type TraceSinks = {
   readonly traces: { runEnded(paymentId: string, hasFailed: boolean): void };

@@ -6,7 +6,7 @@ import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
 import type { Payment } from './payment.ts';
 
-/** The text while the operator's outcome is awaited. `polls` counts the status polls in the current state. */
+/** The text while the operator's outcome is awaited. `polls` counts the status polls of this run in the current state. */
 export function describeWait<Kind extends PaymentKind>(
   { kind }: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
@@ -16,7 +16,7 @@ export function describeWait<Kind extends PaymentKind>(
   const what = snapshot.state === 'reconciling' ? OVERDUE[kind] : AWAITED[kind];
   const until = kind === 'collection' ? promptExpiry(snapshot as CollectionSnapshot) : '';
   const next = new Date(Date.now() + waitMs).toISOString();
-  return `${what}${until}\n\n${polls} status polls in this state so far; the next at ${next}, or at the operator’s callback.`;
+  return `${what}${until}\n\nStatus polls of this run in this state: ${polls}. The next at ${next}, or at the operator’s callback.`;
 }
 
 const AWAITED: Readonly<Record<PaymentKind, string>> = {

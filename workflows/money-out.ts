@@ -1,5 +1,5 @@
 // Money that goes out, from recorded to final: wait for people to decide, send it, wait for the operator's outcome, record it.
-import { condition, defineSignal, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
+import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import { isRecheckable } from '../src/domain/payments/payment.ts';
 import { awaitOutcome, recheck } from './await-outcome.ts';
@@ -15,7 +15,7 @@ import {
   type Payment,
   type PendingSignals,
 } from './payment.ts';
-import { showOperatorAwaited, showState } from './shown-state.ts';
+import { showDetails, showOperatorAwaited, showState } from './shown-state.ts';
 
 const decisionRecorded = defineSignal(DECISION_RECORDED);
 
@@ -41,7 +41,7 @@ export async function payOut<Kind extends MoneyOut>(
   let snapshot = await awaitDecision(payment, from, signals);
   if (snapshot.state === 'released') {
     showOperatorAwaited(payment);
-    setCurrentDetails('Released. Sending it to the operator: see the pending activity.');
+    showDetails(payment, 'Released. Sending it to the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
   return awaitOutcome(payment, snapshot, signals);
@@ -67,7 +67,7 @@ async function awaitDecision<Kind extends MoneyOut>(
         await sleep(payment.clocks.minimumQueryGapMs, { summary: 'approval expires: try again' });
       continue;
     }
-    setCurrentDetails(describeQueue(snapshot));
+    showDetails(payment, describeQueue(snapshot));
     await condition(() => signals.decisions > seen, waitMs, { summary: 'approval expires' });
     loadedAfter = signals.decisions;
     snapshot = await reloadPayment(payment);

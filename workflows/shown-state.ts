@@ -1,8 +1,8 @@
-// What workflow lists show of a payment: its state, and who must act next.
-import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+// What the Temporal UI shows of a payment while it is on its way: in lists its state and who must act next, on the run's page why it waits.
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import { waitsFor } from '../src/domain/payments/waits-for.ts';
-import { SEARCH_ATTRIBUTES } from './contract.ts';
+import { PAYMENT_DETAILS, paymentSummary, SEARCH_ATTRIBUTES } from './contract.ts';
 import type { Payment } from './payment.ts';
 
 const SHOWN_SINCE_VERSION = 1;
@@ -23,4 +23,13 @@ export function showState({ kind, version }: Payment, { state }: PaymentSnapshot
 export function showOperatorAwaited({ version }: Payment): void {
   if (version >= SHOWN_SINCE_VERSION) return;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.waitsFor, value: 'operator' }]);
+}
+
+/**
+ * Shows why the payment waits. Temporal shows the summary and the details of a start on the first run alone: one that goes on in a new
+ * history says them itself.
+ */
+export function showDetails({ input }: Payment, details: string): void {
+  const isFirst = workflowInfo().continuedFromExecutionRunId === undefined;
+  setCurrentDetails(isFirst ? details : `${details}\n\n${paymentSummary(input)}\n\n${PAYMENT_DETAILS}`);
 }

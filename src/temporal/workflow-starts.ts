@@ -10,6 +10,8 @@ import {
   DELIVERY_WORKFLOW,
   deliveryTaskQueue,
   operatorTaskQueue,
+  PAYMENT_DETAILS,
+  paymentSummary,
   PAYOUT_WORKFLOW,
   RECHECKS_WORKFLOW,
   rechecksWorkflowId,
@@ -28,9 +30,6 @@ import {
 } from './workflow-ids.ts';
 
 // For whoever opens a run in the Temporal UI for the first time.
-const PAYMENT_DETAILS =
-  'The row of the payment is the truth: a run that is terminated is started again from it, and a signal moves no money. ' +
-  'Never complete or fail its activities by hand. The documentation has a page about the Temporal UI.';
 const DELIVERY_DETAILS =
   'All further attempts are tries of one activity: resetting it sends the event now. A run that is terminated is started again from ' +
   'the row of the delivery. The documentation has a page about the Temporal UI.';
@@ -91,7 +90,7 @@ function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): Wor
       args: [input],
       // A collection's first task runs in this process, without a round trip through the queue.
       requestEagerStart: kind === 'collection',
-      staticSummary: `${isRecheck(work) ? 'recheck of ' : ''}${kind} ${id} at ${operator}`,
+      staticSummary: `${isRecheck(work) ? 'recheck of ' : ''}${paymentSummary(input)}`,
       staticDetails: PAYMENT_DETAILS,
       typedSearchAttributes: [
         ...attributesOf(merchantId, id),

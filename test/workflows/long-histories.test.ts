@@ -7,6 +7,8 @@ import { eventually } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
+type Metadata = { readonly currentDetails?: string };
+
 describe('the workflow of a payment that is queried again and again', () => {
   const operator = useFixture(startScriptedOperator);
   const testEnv = useTestEnvironment(() => ({
@@ -32,6 +34,14 @@ describe('the workflow of a payment that is queried again and again', () => {
     await eventually('another run', async () => (await first.describe()).status.name === 'CONTINUED_AS_NEW', 60_000);
     const { historyLength } = await first.describe();
     assert.ok(historyLength < 600, `its history has ${historyLength} events`);
+    // Temporal shows the summary and the details of a start on the first run alone.
+    const details = await eventually('the details of the other run', async () => {
+      const query = workflow.getHandle(payment.workflowId).query<Metadata>('__temporal_workflow_metadata');
+      const { currentDetails = '' } = await query;
+      return currentDetails.startsWith('Waiting for the **payer**') && currentDetails;
+    });
+    assert.ok(details.includes(`\n\ncollection ${payment.id} at mtn-momo\n\n`), details);
+    assert.match(details, /started again from it, and a signal moves no money/);
     operator.setStatus({ status: 'SUCCESSFUL' });
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     await untilState(testEnv, payment, 'succeeded');
