@@ -16,10 +16,18 @@ const ROW = /^\|\s*([^|]+?)\s*\|\s*`([^`]+)`\s*\|\s*\[open\]\(http:\/\/localhost
 const ROWS = [...PAGE.matchAll(ROW)].map(([, what = '', query = '', link = '']) => ({ what, query, link }));
 
 /** What there is to be found, by a name. */
-type Name = 'prompted' | 'reconciling' | 'failed' | 'queued' | 'released' | 'retried' | 'deadLettered';
+type Name = 'prompted' | 'unreleased' | 'reconciling' | 'failed' | 'queued' | 'released' | 'retried' | 'deadLettered';
 const FINDS: Readonly<Record<string, readonly Name[]>> = {
-  'Payments alone, without deliveries and housekeeping': ['prompted', 'reconciling', 'failed', 'queued', 'released'],
+  'Payments alone, without deliveries and housekeeping': [
+    'prompted',
+    'reconciling',
+    'failed',
+    'queued',
+    'released',
+    'unreleased',
+  ],
   'One payment, by its id': ['prompted'],
+  'All payments of a merchant, open and closed': ['prompted', 'failed', 'queued', 'released'],
   'All that is open of a merchant': ['prompted', 'queued', 'released'],
   'What waits for a payer': ['prompted'],
   'What waits for an approver': ['queued'],
@@ -48,6 +56,7 @@ describe('a query on the page about the Temporal UI', () => {
     environment: {
       MALIPO_PROMPT_WINDOW_MS: '1000',
       MALIPO_RECONCILE_FOR_MS: '600000',
+      MALIPO_PAYOUT_EXPIRY_MS: '1000',
       MALIPO_DELIVERY_SCHEDULE_MS: '0,600000',
     },
     sandboxTimes: { undecidedMs: 600_000 },
@@ -67,16 +76,19 @@ describe('a query on the page about the Temporal UI', () => {
     const queued = await requestPayout(testEnv, '000', { merchant, amount: 1000 });
     const released = await requestPayout(testEnv, '010', { merchant, amount: 1000 });
     await release(await logInAs(testEnv, merchant.id, 'approver'), released);
+    await fund(overdueEnv, overdueEnv.merchant, 20_000);
+    const unreleased = await requestPayout(overdueEnv, '000', { amount: 1000 });
     await untilState(testEnv, prompted, 'prompted');
     await untilState(testEnv, failed, 'failed');
     await untilState(overdueEnv, reconciling, 'reconciling');
     await untilPayoutState(testEnv, released, 'released');
+    await untilPayoutState(overdueEnv, unreleased, 'expired');
     const deadLettered = await untilDelivery(testEnv, merchant, 'dead_lettered');
     const retried = await untilDelivery(overdueEnv, overdueEnv.merchant, 'retrying');
     endpointId = retried.endpointId;
     runs.set('prompted', prompted.workflowId).set('failed', failed.workflowId);
     runs.set('reconciling', reconciling.workflowId);
-    runs.set('queued', queued.workflowId);
+    runs.set('queued', queued.workflowId).set('unreleased', unreleased.workflowId);
     runs.set('released', released.workflowId);
     runs.set('deadLettered', deliveryWorkflowId(deadLettered.id)).set('retried', deliveryWorkflowId(retried.id));
   });
