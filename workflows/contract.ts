@@ -93,6 +93,9 @@ export const PAYMENT_DETAILS =
   'The row of the payment is the truth: a run that is terminated is started again from it, and a signal moves no money. ' +
   'Never complete or fail its activities by hand. The documentation has a page about the Temporal UI.';
 
+/** What the failure of a delivery's run begins with where its endpoint accepted no attempt: expected, and no fault of ours. */
+export const DEAD_LETTERED = 'dead-lettered:';
+
 /** What workflows report to their worker, outside of their histories: the end of a payment's run. */
 export type TraceSinks = {
   readonly traces: { runEnded(paymentId: string, hasFailed: boolean): void };

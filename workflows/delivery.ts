@@ -8,7 +8,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { DeliveryActivities } from '../activities/delivery.ts';
-import type { DeliveryWorkflowInput } from './contract.ts';
+import { DEAD_LETTERED, type DeliveryWorkflowInput } from './contract.ts';
 import { inWords } from './details.ts';
 import { OWN_TRANSACTION, sendingDelivery } from './policies.ts';
 
@@ -42,7 +42,7 @@ export async function deliveryWorkflow(
   finish(result, 'The merchant can replay it once its endpoint accepts events again.');
   if ((due.version ?? 0) < FAILS_SINCE_VERSION) return result;
   throw ApplicationFailure.create({
-    message: 'dead-lettered: the endpoint accepted no attempt of the schedule, and the merchant can replay it',
+    message: `${DEAD_LETTERED} the endpoint accepted no attempt of the schedule, and the merchant can replay it`,
     type: 'DeadLettered',
     nonRetryable: true,
     // The endpoint's fault, and not ours.

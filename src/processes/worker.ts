@@ -14,6 +14,8 @@ import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { createSdkMetrics, type SdkMetrics } from './metrics/sdk-metrics.ts';
 import {
+  DEAD_LETTERED,
+  DELIVERY_WORKFLOW,
   deliveryTaskQueue,
   operatorTaskQueue,
   reconciliationTaskQueue,
@@ -136,8 +138,13 @@ function write(log: Log, level: string, message: string, meta: object | undefine
   // Long, and of no use to a reader.
   delete details['taskToken'];
   if (level === 'ERROR') log.error(details, message);
-  else if (level === 'WARN') log.warn(details, message);
+  else if (level === 'WARN' && !isDeadLetter(details)) log.warn(details, message);
   else log.debug(details, message);
+}
+
+// The SDK warns of every run that fails. The last attempt of a delivery has a line of its own, as all attempts have.
+function isDeadLetter({ workflowType, error }: Readonly<Record<string, unknown>>): boolean {
+  return workflowType === DELIVERY_WORKFLOW && error instanceof Error && error.message.startsWith(DEAD_LETTERED);
 }
 
 function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, settings: WorkerSettings) {
