@@ -14,14 +14,14 @@ import {
 } from './bench-environment.ts';
 import { median, percentile, printTable } from './table.ts';
 
-const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
+export const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
+export const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const WARM_UP = 100;
 const IN_FLIGHT = Number(process.env['BENCH_IN_FLIGHT'] ?? 40);
 /** From the operator's acceptance of the prompt to its callback, the same for both. */
 const DECISION_MS = 100;
 
-type Round = {
+export type Round = {
   readonly perSecond: number;
   readonly cpuMs: Readonly<Record<string, number>>;
   readonly latenciesMs: readonly number[];
@@ -29,15 +29,9 @@ type Round = {
 
 export async function benchCollections(): Promise<void> {
   const bench = await startBenchEnvironment({ sandboxDecisionMs: DECISION_MS });
-  const receiver = forkEntry('receiver-process');
-  const { port } = await messageFrom<{ port: number }>(receiver);
   const bare = forkEntry('bare-process', [bench.temporal.address, NAMESPACE]);
   await messageFrom(bare);
-  const { merchantId, apiKey } = await addMerchant(bench.db);
-  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
-  const url = `http://127.0.0.1:${port}/`;
-  await registerEndpoint(bench.db, { merchantId, url, description: null, eventTypes: null, keyRing, at: new Date() });
-  const whole = wholeShape({ bench, receiver, apiKey });
+  const whole = await startWholeShape(bench);
 
   await runBare(bare, WARM_UP);
   await whole.run(WARM_UP);
@@ -51,7 +45,7 @@ export async function benchCollections(): Promise<void> {
           Temporal: bench.temporal.pid,
           PostgreSQL: bench.postgres.pid,
           sandbox: bench.sandbox.pid(),
-          receiver: receiver.pid,
+          receiver: whole.receiver.pid,
           driver: process.pid,
         },
         () => whole.run(COUNT),
@@ -60,7 +54,7 @@ export async function benchCollections(): Promise<void> {
   }
   report(rounds);
   bare.send('stop');
-  receiver.kill();
+  whole.receiver.kill();
   await bench.stop();
 }
 
@@ -70,7 +64,14 @@ async function runBare(bare: ChildProcess, count: number): Promise<number[]> {
   return [];
 }
 
-function wholeShape({ bench, receiver, apiKey }: { bench: BenchEnvironment; receiver: ChildProcess; apiKey: string }) {
+/** Whole collections of a new merchant with a receiver of its own, from request to webhook, some in flight at a time. */
+export async function startWholeShape(bench: BenchEnvironment) {
+  const receiver = forkEntry('receiver-process');
+  const { port } = await messageFrom<{ port: number }>(receiver);
+  const { merchantId, apiKey } = await addMerchant(bench.db);
+  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
+  const url = `http://127.0.0.1:${port}/`;
+  await registerEndpoint(bench.db, { merchantId, url, description: null, eventTypes: null, keyRing, at: new Date() });
   const arrivals = new Map<string, (atMs: number) => void>();
   const early = new Map<string, number>();
   receiver.on('message', ({ id, atMs }: { id: string; atMs: number }) => {
@@ -94,6 +95,7 @@ function wholeShape({ bench, receiver, apiKey }: { bench: BenchEnvironment; rece
   }
 
   return {
+    receiver,
     async run(count: number): Promise<number[]> {
       const latencies: number[] = [];
       let left = count;
@@ -107,7 +109,8 @@ function wholeShape({ bench, receiver, apiKey }: { bench: BenchEnvironment; rece
   };
 }
 
-async function measure(
+/** What `work`, which makes `COUNT` collections, costs these processes. */
+export async function measure(
   pids: Readonly<Record<string, number | undefined>>,
   work: () => Promise<number[]>,
 ): Promise<Round> {

@@ -5,6 +5,7 @@ import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchGrowth } from './growth.ts';
 import { benchReads } from './reads.ts';
+import { benchTraces } from './traces.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
@@ -14,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   drain: benchDrain,
   growth: benchGrowth,
   reads: benchReads,
+  traces: benchTraces,
   webhooks: benchWebhooks,
 };
 
