@@ -1,5 +1,5 @@
 // Errors on the wire: the one place where a category becomes an HTTP status.
-import { DomainError, type ErrorCategory } from '../domain/errors.ts';
+import { DomainError, recordsUnavailable, type ErrorCategory } from '../domain/errors.ts';
 
 export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   unauthenticated: 401,
@@ -23,11 +23,7 @@ export function toDomainError(error: unknown): DomainError {
   if (status === 413) return bodyTooLarge();
   if (status === 400) return new DomainError('body_malformed', 'The body could not be read. Check its syntax.');
   if (status === 415) return mediaTypeUnsupported();
-  if (isDatabaseAway(error)) {
-    return new DomainError('service_unavailable', 'We cannot record anything right now. Try again with the same key.', {
-      retryAfterSeconds: 2,
-    });
-  }
+  if (isDatabaseAway(error)) return recordsUnavailable();
   return new DomainError('internal_error', 'Something went wrong on our side. Try again with the same key.');
 }
 

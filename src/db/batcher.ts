@@ -10,21 +10,24 @@ export type Batcher<Item, Result> = {
 
 type Waiting<Item, Result> = {
   readonly item: Item;
+  readonly sinceMs: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 };
 
 /**
  * Handles `atOnce` batches at a time, one unless it says otherwise; items that arrive meanwhile form the next one, so batches grow
- * with the load. With `pauseMs` each batch waits so long for items, unless the batcher is being drained.
+ * with the load. With `pauseMs` each batch waits so long for items, unless the batcher is being drained. With
+ * `longestWait` an item that has waited so long when a batch begins is rejected with that error, and never handled.
  */
 export function createBatcher<Item, Result = void>(options: {
   readonly maxItems: number;
   readonly handle: (items: Item[]) => Promise<Result>;
   readonly atOnce?: number;
   readonly pauseMs?: number;
+  readonly longestWait?: { readonly ms: number; readonly error: () => Error };
 }): Batcher<Item, Result> {
-  const { maxItems, handle, atOnce = 1, pauseMs } = options;
+  const { maxItems, handle, atOnce = 1, pauseMs, longestWait } = options;
   const draining = new AbortController();
   const running = new Set<Promise<void>>();
   let waiting: Waiting<Item, Result>[] = [];
@@ -34,8 +37,10 @@ export function createBatcher<Item, Result = void>(options: {
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       if (pauseMs !== undefined) await sleep(pauseMs, undefined, { signal: draining.signal }).catch(() => undefined);
+      rejectLate();
       const batch = waiting.slice(0, maxItems);
       waiting = waiting.slice(maxItems);
+      if (batch.length === 0) break;
       try {
         const result = await handle(batch.map(({ item }) => item));
         for (const { resolve } of batch) resolve(result);
@@ -45,16 +50,29 @@ export function createBatcher<Item, Result = void>(options: {
     }
   }
 
+  // The longest waiting is the first.
+  function rejectLate(): void {
+    if (!longestWait) return;
+    const since = performance.now() - longestWait.ms;
+    const inTime = waiting.findIndex(({ sinceMs }) => sinceMs > since);
+    const late = inTime === -1 ? waiting.splice(0) : waiting.splice(0, inTime);
+    for (const { reject } of late) reject(longestWait.error());
+  }
+
   function start(): void {
     if (running.size >= atOnce) return;
-    const one = run().finally(() => running.delete(one));
+    const one = run().finally(() => {
+      running.delete(one);
+      // Added after the last look, when this one still counted as running.
+      if (waiting.length > 0) start();
+    });
     running.add(one);
   }
 
   return {
     add(item) {
       return new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
+        waiting.push({ item, sinceMs: performance.now(), resolve, reject });
         start();
       });
     },

@@ -134,6 +134,13 @@ export function backlogFull(): DomainError {
   );
 }
 
+/** The database does not answer, or not in time: nothing is recorded, or nobody knows whether it is. */
+export function recordsUnavailable(): DomainError {
+  return new DomainError('service_unavailable', 'We cannot record anything right now. Try again with the same key.', {
+    retryAfterSeconds: 2,
+  });
+}
+
 /** The body of every error response. `errors` lists all problems with a request; `param` is that of the first. */
 export function errorBody(error: DomainError, requestId: string) {
   return {

@@ -55,6 +55,39 @@ describe('a batcher', () => {
     );
   });
 
+  it('handles what is added right after a batch', async () => {
+    const handled: number[] = [];
+    const batcher = createBatcher<number>({
+      maxItems: 10,
+      handle: (items) => {
+        handled.push(...items);
+        return Promise.resolve();
+      },
+    });
+    for (let item = 0; item < 5; item++) await batcher.add(item);
+    assert.deepEqual(handled, [0, 1, 2, 3, 4]);
+  });
+
+  it('rejects what has waited too long when its turn comes, and handles what came later', async () => {
+    const handled: string[] = [];
+    const batcher = createBatcher<string>({
+      maxItems: 10,
+      longestWait: { ms: 30, error: () => new Error('too late') },
+      async handle(items) {
+        handled.push(...items);
+        await sleep(60);
+      },
+    });
+    const first = batcher.add('first');
+    await sleep(5);
+    const late = batcher.add('late');
+    late.catch(() => undefined);
+    await sleep(50);
+    const later = batcher.add('later');
+    await Promise.all([first, later, assert.rejects(late, /too late/)]);
+    assert.deepEqual(handled, ['first', 'later']);
+  });
+
   it('handles what waits at once when it is drained', async () => {
     const handled: number[] = [];
     const batcher = createBatcher<number>({

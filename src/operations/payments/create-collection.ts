@@ -17,7 +17,7 @@ import {
 import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
 import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
-import { backlogFull } from '../../domain/errors.ts';
+import { backlogFull, recordsUnavailable } from '../../domain/errors.ts';
 import {
   idTimeMs,
   newId,
@@ -95,11 +95,14 @@ type AcceptCollection = Omit<CreateCollection, 'by' | 'attempt'> & {
 /** As many as one statement accepts, and how many such statements are under way at once: what arrives meanwhile goes together. */
 const MOST_TOGETHER = 64;
 const STATEMENTS_AT_ONCE = 2;
+/** As long as a statement waits for a connection: what is accepted later may be too late to be carried out. */
+const LONGEST_WAIT_MS = 10_000;
 
 /**
  * The same for a cached API key, which counts only if its row was not written since it was verified; all that arrive at about the
  * same time are accepted in one statement. Null, with nothing recorded, in every other case than that the collection is created:
- * verify the key again, then call `createCollection`. Throws what `planPayment` throws.
+ * verify the key again, then call `createCollection`. Throws what `planPayment` throws, and `service_unavailable` where the database
+ * does not accept what waits.
  */
 export function createAcceptance(
   context: PaymentContext,
@@ -107,6 +110,7 @@ export function createAcceptance(
   const batcher = createBatcher<Acceptance, ReadonlySet<CollectionId>>({
     maxItems: MOST_TOGETHER,
     atOnce: STATEMENTS_AT_ONCE,
+    longestWait: { ms: LONGEST_WAIT_MS, error: recordsUnavailable },
     handle: (acceptances) => acceptCollections(context.db, acceptances),
   });
   return async (input) => {
