@@ -8,8 +8,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** With fewer, PostgreSQL and Temporal leave none for a second process, and a workflow starts at less cost beside its worker. */
 const LEAST_CORES = 4;
-/** As long as one process has to stop. */
-const STOP_LIMIT_MS = 60_000;
+/** Less than this process has to stop itself: it must not end before those that it started. */
+const STOP_LIMIT_MS = 50_000;
+/** The longest that Node.js can wait: a process waits for the database as long as it takes, and says so in the log. */
+const READY_LIMIT_MS = 2 ** 31 - 1;
 
 /** Whether these roles run in processes of their own: as it is set, or by the cores that this process may use. */
 export function hasProcessPerRole({ settings }: Config): boolean {
@@ -52,6 +54,7 @@ export async function startRoleProcesses(
         env,
         logFile: null,
         ready: 'message',
+        readyLimitMs: READY_LIMIT_MS,
         stopLimitMs: STOP_LIMIT_MS,
         onEvent: (event) => {
           note(role, event, log);

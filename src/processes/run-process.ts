@@ -8,10 +8,21 @@ type Stoppable = { stop(): Promise<void> };
 const STOP_LIMIT_MS = 60_000;
 
 /**
- * Runs until SIGTERM, SIGINT or the parent's end. A failed start is reported on standard error and ends with code 1.
+ * Runs until SIGTERM, SIGINT or the parent's end, which end a start that is under way, too. A failed start is reported on standard
+ * error and ends with code 1.
  */
 export async function runProcess(name: string, start: () => Promise<Stoppable>): Promise<void> {
-  let running: Stoppable;
+  let running: Stoppable | null = null;
+  let stopping: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    // What is not started yet has nothing to finish.
+    if (running !== null) stopping ??= stopInTime(name, running);
+    return stopping ?? Promise.resolve();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => void stop().then(() => process.exit(process.exitCode ?? 0)));
+  }
+  exitWithParent(stop);
   try {
     running = await start();
   } catch (error) {
@@ -19,15 +30,6 @@ export async function runProcess(name: string, start: () => Promise<Stoppable>):
     process.stderr.write(`${name} cannot start: ${text ?? ''}\n`);
     process.exit(1);
   }
-  let stopping: Promise<void> | null = null;
-  const stop = (): Promise<void> => {
-    stopping ??= stopInTime(name, running);
-    return stopping;
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => void stop().then(() => process.exit(process.exitCode ?? 0)));
-  }
-  exitWithParent(stop);
   reportReady();
 }
 

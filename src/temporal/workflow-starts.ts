@@ -88,7 +88,7 @@ function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): Wor
       workflowId: workflowIdOf(work),
       taskQueue: operatorTaskQueue(taskQueuePrefix, operator),
       args: [input],
-      // A collection's first task runs in this process, without a round trip through the queue.
+      // Where this process has a worker, a collection's first task runs in it, without a round trip through the queue.
       requestEagerStart: kind === 'collection',
       staticSummary: `${isRecheck(work) ? 'recheck of ' : ''}${paymentSummary(input)}`,
       staticDetails: PAYMENT_DETAILS,

@@ -1,5 +1,6 @@
 // A server whose roles have processes of their own: what each holds, and what becomes of them when one ends.
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
@@ -110,6 +111,30 @@ describe('a server with a process for each role', () => {
     const killed = await start();
     process.kill(killed.child.pid()!, 'SIGKILL');
     await eventually('all of them to end', () => !killed.roles.some(({ pid }) => isRunning(pid)));
+  });
+
+  it('leaves none behind either when it ends while they wait for the database', async () => {
+    await build();
+    for (const [signal, code] of [
+      ['SIGTERM', 0],
+      ['SIGKILL', null],
+    ] as const) {
+      const parent = fork(builtFile('dist/src/processes/server.js'), [], {
+        execArgv: [],
+        env: {
+          ...testEnv.environment,
+          MALIPO_PROCESS_PER_ROLE: 'true',
+          MALIPO_DATABASE_URL: 'postgres://malipo_app:none@127.0.0.1:1/malipo',
+        },
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+      await eventually('its processes', () => childrenOf(parent.pid).length === 3);
+      const roles = childrenOf(parent.pid);
+      const exited = once(parent, 'exit');
+      parent.kill(signal);
+      assert.equal((await exited)[0], code);
+      await eventually('all of them to end', () => !roles.some(({ pid }) => isRunning(pid)));
+    }
   });
 
   describe('of which one cannot start', () => {
