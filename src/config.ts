@@ -219,7 +219,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   const { environment: present, problems: ofFiles } = resolve(SETTINGS, environment);
   const parsed = SETTINGS.safeParse(present);
   const problems = parsed.success ? [] : describeIssues(parsed.error, present);
-  problems.push(...findMissingCredentials(present));
+  problems.push(...findMissingCredentials(present), ...findRenamed(present));
   const clocks = loadClocks(present, problems);
   problems.push(...findContradictions(present));
   if (!parsed.success || problems.length > 0 || ofFiles.size > 0) throw unusable(withFiles(problems, ofFiles));
@@ -239,6 +239,16 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
  */
 export function loadCommandConfig(environment: Environment): Config {
   return loadConfig({ ...environment, MALIPO_ROLES: 'dispatcher' });
+}
+
+const RENAMED: Readonly<Record<string, string>> = {
+  MALIPO_DELIVERIES_PER_ENDPOINT: 'MALIPO_DELIVERIES_PER_ENDPOINT_MAX',
+};
+
+// Whoever set it meant something, which the default would not be.
+function findRenamed(present: Environment): string[] {
+  const found = Object.entries(RENAMED).filter(([name]) => present[name] !== undefined);
+  return found.map(([name, now]) => `${name}: its name is ${now} now`);
 }
 
 // So the processes that anybody can reach need not hold what moves money at the operator.

@@ -32,6 +32,14 @@ describe('the configuration', () => {
     assert.equal(loadConfig({ ...SOUND, MALIPO_HTTP_PORT: '' }).settings.MALIPO_HTTP_PORT, 8080);
   });
 
+  it('refuses the former name of a setting, and says the present one', () => {
+    const former = { ...SOUND, MALIPO_DELIVERIES_PER_ENDPOINT: '4' };
+    assert.throws(
+      () => loadConfig(former),
+      /MALIPO_DELIVERIES_PER_ENDPOINT: its name is MALIPO_DELIVERIES_PER_ENDPOINT_MAX now/,
+    );
+  });
+
   it('reports every wrong value, wrong durations included, and what is missing', () => {
     const wrong = {
       ...SOUND,
