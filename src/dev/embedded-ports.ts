@@ -16,6 +16,13 @@ const LISTENERS = {
 
 type Listener = keyof typeof LISTENERS;
 
+/** The processes of the roles have the ports after that of the metrics, where each role has its own. */
+const FOLLOWING: Readonly<Partial<Record<Listener, number>>> = { metrics: 2 };
+
+function portsFrom(first: number, following = 0): number[] {
+  return Array.from({ length: 1 + following }, (_, index) => first + index);
+}
+
 export type Ports = Readonly<Record<Listener, number>>;
 
 export type PortsOptions = {
@@ -38,7 +45,7 @@ export async function choosePorts(options: PortsOptions): Promise<Ports> {
   // What was chosen comes first: the usual port of another listener gives way to it.
   for (const listener of [...chosen, ...all.filter((each) => !chosen.includes(each))]) {
     const [name, setting] = LISTENERS[listener];
-    const taken = Object.values(ports);
+    const taken = Object.entries(ports).flatMap(([name, port]) => portsFrom(port, FOLLOWING[name as Listener]));
     const request = {
       name,
       host,
@@ -47,6 +54,7 @@ export async function choosePorts(options: PortsOptions): Promise<Ports> {
       isExplicit: isExplicit(setting),
       report,
       taken,
+      following: FOLLOWING[listener] ?? 0,
     };
     ports[listener] = await choosePort(request);
   }

@@ -14,6 +14,8 @@ export type PortRequest = {
   readonly isExplicit: boolean;
   /** Ports that are given to others already, although nothing listens there yet. */
   readonly taken?: readonly number[];
+  /** How many ports after it are used, too. They are free, unless the setting is set. */
+  readonly following?: number;
   readonly report: (line: string) => void;
 };
 
@@ -30,24 +32,35 @@ const MOST_TRIES = 1_000;
  * take the port before the server listens on it.
  */
 export async function choosePort(request: PortRequest): Promise<number> {
-  const { name, host, preferred, setting, isExplicit, report, taken = [] } = request;
-  const obstacle = taken.includes(preferred) ? 'is taken' : await obstacleTo(preferred, host);
+  const { name, host, preferred, setting, isExplicit, report, taken = [], following = 0 } = request;
+  const range = { host, taken, count: isExplicit ? 1 : 1 + following };
+  const obstacle = await obstacleInRange(preferred, range);
   if (obstacle === undefined) return preferred;
   if (isExplicit) {
     throw new Error(
       `port ${preferred} for ${name} (${setting}) ${obstacle}. Stop what uses it, or set ${setting} to another port.`,
     );
   }
-  const port = await freePortExcept(taken, host);
+  const port = await freeRange(range);
   report(`port ${preferred} for ${name} ${obstacle}; using ${port} (${setting} chooses another)`);
   return port;
 }
 
-async function freePortExcept(taken: readonly number[], host: string): Promise<number> {
+type Range = { readonly host: string; readonly taken: readonly number[]; readonly count: number };
+
+async function freeRange(range: Range): Promise<number> {
   for (;;) {
-    const port = await freePort(host);
-    if (!taken.includes(port)) return port;
+    const port = await freePort(range.host);
+    if ((await obstacleInRange(port, range)) === undefined) return port;
   }
+}
+
+async function obstacleInRange(first: number, { host, taken, count }: Range): Promise<string | undefined> {
+  for (let port = first; port < first + count; port++) {
+    const obstacle = taken.includes(port) ? 'is taken' : await obstacleTo(port, host);
+    if (obstacle !== undefined) return port === first ? obstacle : `needs port ${port}, which ${obstacle}`;
+  }
+  return undefined;
 }
 
 /** Throws an error with the port and `name` when it is not possible to listen on the port. */

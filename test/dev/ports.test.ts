@@ -37,6 +37,18 @@ describe('the choice of ports', () => {
     assert.deepEqual(reported, [`port ${taken} for the API is taken; using ${port} (MALIPO_PORT chooses another)`]);
   });
 
+  it('returns another port when one that follows it, and is used too, is taken, unless it was set explicitly', async () => {
+    const taken = await takenPort();
+    const port = await choosePort({ ...wishFor(taken - 1), following: 2 });
+    for (const each of [port, port + 1, port + 2]) assert.notEqual(each, taken);
+    assert.equal(reported.length, 1);
+    assert.match(
+      reported[0] ?? '',
+      new RegExp(`port ${taken - 1} for the API needs port ${taken}, which is taken; using ${port}`),
+    );
+    assert.equal(await choosePort({ ...wishFor(taken - 1, true), following: 2 }), taken - 1);
+  });
+
   it('throws for a taken port that was set explicitly, with port and setting', async () => {
     const taken = await takenPort();
     await assert.rejects(
