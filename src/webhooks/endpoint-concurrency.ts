@@ -1,4 +1,4 @@
-// Limits how many webhook attempts this process has in flight to each endpoint: first attempts and retries share one count.
+// Limits how many webhook attempts this process has in flight to each endpoint, first attempts and retries together.
 import type { EndpointId } from '../domain/ids.ts';
 import type { Attempt } from '../domain/webhooks/delivery.ts';
 import { afterAttempt, startingLimit, type EndpointLimit } from '../domain/webhooks/endpoint-limit.ts';
