@@ -2,7 +2,6 @@
 import { DatabaseError } from 'pg';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { CollectionId } from '../../domain/ids.ts';
-import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import { rowVersionOf } from '../accounts/api-key.ts';
 import { statement, type Database } from '../database.ts';
 import { announceCreated, insertNewFrom, NEW_ROW, newRowOf } from './collection.ts';
@@ -30,7 +29,6 @@ const ACCEPT = statement(
        AND ${tryLockKey('"merchantId"', '"idempotencyKey"')}),
    claimed AS (${putKey(
      'SELECT "merchantId", "idempotencyKey", "fingerprint", "status", "body", "createdAt" FROM verified',
-     `excluded.created_at - interval '${IDEMPOTENCY_KEPT_FOR_MS} milliseconds'`,
    )})
    ${insertNewFrom('verified JOIN claimed ON claimed.merchant_id = "merchantId" AND claimed.key = "idempotencyKey"')}
    RETURNING id`,

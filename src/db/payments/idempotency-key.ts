@@ -58,44 +58,21 @@ export async function listUsedKeys(
 }
 
 /**
- * An INSERT that stores the response of `row` (merchant, key, fingerprint, status, body and time, in this order) and returns
- * merchant and key, or no row when the key has a response of `since` or later. A key whose response is older, and that the sweep has not
- * removed yet, may be used again.
+ * An INSERT that stores the response of each of `rows` (merchant, key, fingerprint, status, body and time, in this order) and returns
+ * merchant and key of those that it stored: not of a key that has a response which has not expired. A key whose response has
+ * expired, and that the sweep has not removed yet, may be used again.
  */
-export function putKey(row: string, since: string): string {
+export function putKey(rows: string): string {
   return `INSERT INTO idempotency_keys (merchant_id, key, request_sha256, response_status, response_body, created_at)
-   ${row}
+   ${rows}
    ON CONFLICT (merchant_id, key) DO UPDATE
      SET request_sha256 = excluded.request_sha256, response_status = excluded.response_status,
          response_body = excluded.response_body, created_at = excluded.created_at
-     WHERE idempotency_keys.created_at < ${since}
+     WHERE idempotency_keys.created_at < excluded.created_at - interval '${IDEMPOTENCY_KEPT_FOR_MS} milliseconds'
    RETURNING merchant_id, key`;
 }
 
-const PUT = statement('idempotency_key_put', putKey('VALUES ($1, $2, $3, $4, $5, $6)', '$7'));
-
-export type NewIdempotencyKey = {
-  readonly merchantId: MerchantId;
-  readonly key: string;
-  readonly fingerprint: Buffer;
-  readonly response: StoredResponse;
-  readonly at: Date;
-  readonly storedSince: Date;
-};
-
-/** Stores the response under the key. False, and nothing changes, when the key has a response that has not expired. */
-export async function putIdempotencyKey(tx: Tx, entry: NewIdempotencyKey): Promise<boolean> {
-  const rows = await tx.run(PUT, [
-    entry.merchantId,
-    entry.key,
-    entry.fingerprint,
-    entry.response.status,
-    entry.response.body,
-    entry.at,
-    entry.storedSince,
-  ]);
-  return rows.length === 1;
-}
+const PUT = statement('idempotency_key_put', putKey('VALUES ($1, $2, $3, $4, $5, $6)'));
 
 /** A request under an idempotency key, and its time. */
 export type KeyedRequest = {
@@ -125,8 +102,8 @@ export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promis
 /** Stores the response to a request whose key was claimed in this transaction. */
 export async function storeResponse(tx: Tx, request: KeyedRequest, response: StoredResponse): Promise<void> {
   const { merchantId, key, fingerprint, at } = request;
-  const entry = { merchantId, key, fingerprint, response, at, storedSince: storedSince(request) };
-  if (!(await putIdempotencyKey(tx, entry))) throw inFlight();
+  const rows = await tx.run(PUT, [merchantId, key, fingerprint, response.status, response.body, at]);
+  if (rows.length === 0) throw inFlight();
 }
 
 /** A response that was stored before this has expired. */
