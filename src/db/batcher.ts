@@ -30,7 +30,7 @@ export function createBatcher<Item, Result = void>(options: {
   const { maxItems, handle, atOnce = 1, pauseMs, longestWait } = options;
   const draining = new AbortController();
   const running = new Set<Promise<void>>();
-  let waiting: Waiting<Item, Result>[] = [];
+  const waiting: Waiting<Item, Result>[] = [];
 
   async function run(): Promise<void> {
     // Lets every item that is added in this turn of the event loop join the batch.
@@ -38,8 +38,7 @@ export function createBatcher<Item, Result = void>(options: {
     while (waiting.length > 0) {
       if (pauseMs !== undefined) await sleep(pauseMs, undefined, { signal: draining.signal }).catch(() => undefined);
       rejectLate();
-      const batch = waiting.slice(0, maxItems);
-      waiting = waiting.slice(maxItems);
+      const batch = waiting.splice(0, maxItems);
       if (batch.length === 0) break;
       try {
         const result = await handle(batch.map(({ item }) => item));
