@@ -2,6 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
+import { spanIdOf, traceIdOf } from '../../src/domain/trace.ts';
+import type { createOtlpTraces } from '../../src/processes/traces/otlp-traces.ts';
 
 const attribute = z.object({
   key: z.string(),
@@ -85,4 +87,17 @@ export async function startCollector({ isMute = false } = {}): Promise<Collector
 
 function valuesOf(attributes: readonly z.infer<typeof attribute>[]): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+}
+
+/** Records one span in the trace of each of these payments. */
+export function recordSpans(traces: ReturnType<typeof createOtlpTraces>, ids: readonly string[]): void {
+  const span = {
+    name: 'any',
+    kind: 'internal',
+    startedAtMs: 0,
+    endedAtMs: 1,
+    attributes: {},
+    isFailed: false,
+  } as const;
+  for (const id of ids) traces.record({ ...span, traceId: traceIdOf(id), spanId: spanIdOf(id), parentSpanId: null });
 }

@@ -1,12 +1,12 @@
 // What becomes of spans that still wait when their process ends.
 import assert from 'node:assert/strict';
 import { loadConfig } from '../../src/config.ts';
-import { spanIdOf, traceIdOf } from '../../src/domain/trace.ts';
+import { traceIdOf } from '../../src/domain/trace.ts';
 import { createOtlpTraces } from '../../src/processes/traces/otlp-traces.ts';
 import { collectedLog } from '../support/log-lines.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
-import { startCollector } from './collector.ts';
+import { recordSpans, startCollector } from './collector.ts';
 import { SOUND } from './sound-settings.ts';
 
 describe('spans that wait at the end of a process', () => {
@@ -20,15 +20,7 @@ describe('spans that wait at the end of a process', () => {
     assert.ok(traceExport !== null);
     const traces = createOtlpTraces(traceExport, 'test', collectedLog('warn').log);
     const ids = Array.from({ length: 4000 }, (_, n) => `payment ${n}`);
-    const span = {
-      name: 'n',
-      kind: 'internal',
-      startedAtMs: 0,
-      endedAtMs: 1,
-      attributes: {},
-      isFailed: false,
-    } as const;
-    for (const id of ids) traces.record({ ...span, traceId: traceIdOf(id), spanId: spanIdOf(id), parentSpanId: null });
+    recordSpans(traces, ids);
     await eventually('the first export', () => collector.bodies.length > 0);
     const closed = traces.close();
     const missing = () => {

@@ -10,7 +10,7 @@ import { phoneFor, untilAllReceived } from '../support/payments.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useFixture, useFixturePerCase } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { startCollector, type Collector } from './collector.ts';
+import { recordSpans, startCollector, type Collector } from './collector.ts';
 import { problemsOf, SOUND } from './sound-settings.ts';
 
 const RATIO = { OTEL_TRACES_SAMPLER: 'traceidratio' };
@@ -115,15 +115,7 @@ describe('a payment of a service that traces half of them', () => {
   /** As a process decides that has never heard of these payments. */
   async function chosenElsewhere(ids: readonly string[]): Promise<Set<string>> {
     const traces = createOtlpTraces(exportOf(elsewhere.url, HALF), 'test', collectedLog('warn').log);
-    const span = {
-      name: 'any',
-      kind: 'internal',
-      startedAtMs: 0,
-      endedAtMs: 1,
-      attributes: {},
-      isFailed: false,
-    } as const;
-    for (const id of ids) traces.record({ ...span, traceId: traceIdOf(id), spanId: spanIdOf(id), parentSpanId: null });
+    recordSpans(traces, ids);
     await traces.close();
     return new Set(elsewhere.spans.map(({ traceId }) => traceId));
   }
