@@ -2,8 +2,17 @@
 import { stopProcess, switchReceiver } from '../chaos/faults.ts';
 import { change } from './database.ts';
 import { decideAtOperator, UNDECIDED_ROW } from './operator.ts';
-import { keepRequesting, merchantOf, pays, release, request, requestMany, untilState } from './payments.ts';
-import { until, type Stage } from './stage.ts';
+import {
+  keepRequesting,
+  merchantOf,
+  pays,
+  release,
+  request,
+  requestMany,
+  untilDelivered,
+  untilState,
+} from './payments.ts';
+import type { Stage } from './stage.ts';
 import type { Walk } from './walk.ts';
 
 const REFUSED_ROW = '007';
@@ -84,7 +93,7 @@ export const PAYMENT_WALKS: readonly Walk[] = [
       return async () => {
         await mend();
         await replay(stage);
-        await untilDelivered(stage);
+        await untilDelivered(stage, DELIVERED_LIMIT_MS);
       };
     },
   },
@@ -110,7 +119,7 @@ export const PAYMENT_WALKS: readonly Walk[] = [
           if (enabled?.status !== 200) throw new Error(`not enabled: ${enabled?.body ?? 'no response'}`);
         }
         await replay(stage);
-        await untilDelivered(stage);
+        await untilDelivered(stage, DELIVERED_LIMIT_MS);
       };
     },
   },
@@ -126,11 +135,4 @@ async function replay(stage: Stage): Promise<void> {
     body: { states: ['dead_lettered', 'withheld'] },
   });
   if (begun?.status !== 202) throw new Error(`not replayed: ${begun?.body ?? 'no response'}`);
-}
-
-async function untilDelivered(stage: Stage): Promise<void> {
-  await until('every webhook to be delivered', DELIVERED_LIMIT_MS, async () => {
-    const owed = await change(stage, `SELECT id FROM deliveries WHERE state <> 'delivered' LIMIT 1`);
-    return owed.length === 0;
-  });
 }

@@ -1,6 +1,8 @@
 // What merchants and their people do during a walk, and what became of it.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stopProcess } from '../chaos/faults.ts';
 import { PAID_ROW, phoneOf } from '../chaos/plan.ts';
+import { change } from './database.ts';
 import { until, type Stage } from './stage.ts';
 
 export type Requested = { readonly merchant?: number; readonly row?: string; readonly amount?: number };
@@ -47,6 +49,14 @@ export async function untilState(stage: Stage, noun: Noun, id: string, state: st
   });
 }
 
+/** Resolves when nothing is owed to any endpoint. */
+export async function untilDelivered(stage: Stage, limitMs: number): Promise<void> {
+  await until('every webhook to be delivered', limitMs, async () => {
+    const owed = await change(stage, `SELECT id FROM deliveries WHERE state <> 'delivered' LIMIT 1`);
+    return owed.length === 0;
+  });
+}
+
 /** Payments go on: a collection that is requested now is paid. */
 export async function pays(stage: Stage): Promise<void> {
   await untilState(stage, 'collections', await request(stage, 'collections'), 'succeeded');
@@ -89,6 +99,15 @@ export function keepDoing(act: () => Promise<void>, pauseMs: number): () => Prom
     isOver = true;
     await done;
   };
+}
+
+/** The process stands still for `stillMs` again and again, and runs for `runsMs` in between, until the returned function is called. */
+export function keepStopping(stopped: Parameters<typeof stopProcess>[0], stillMs: number, runsMs: number) {
+  return keepDoing(async () => {
+    const goOn = await stopProcess(stopped);
+    await sleep(stillMs);
+    await goOn();
+  }, runsMs);
 }
 
 export function merchantOf({ merchants }: Stage, index: number): Stage['merchants'][number] {

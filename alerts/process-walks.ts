@@ -1,9 +1,16 @@
 // Walks of processes, the database and the API: what is away, stands still or is used up.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { stopProcess } from '../chaos/faults.ts';
 import { change, holdOpen } from './database.ts';
-import { keepDoing, keepRequesting, merchantOf, pays, request, requestMany, untilState } from './payments.ts';
-import { until } from './stage.ts';
+import {
+  keepDoing,
+  keepRequesting,
+  keepStopping,
+  merchantOf,
+  pays,
+  request,
+  requestMany,
+  untilDelivered,
+  untilState,
+} from './payments.ts';
 import type { Walk } from './walk.ts';
 
 const LOCKED_REQUESTS_EVERY_MS = 100;
@@ -32,10 +39,7 @@ export const PROCESS_WALKS: readonly Walk[] = [
         // The workers go on without it.
         for (const id of ids) await untilState(stage, 'collections', id, 'succeeded');
         await dispatcher.start();
-        await until('every webhook to be delivered', DELIVERED_LIMIT_MS, async () => {
-          const owed = await change(stage, `SELECT id FROM deliveries WHERE state <> 'delivered' LIMIT 1`);
-          return owed.length === 0;
-        });
+        await untilDelivered(stage, DELIVERED_LIMIT_MS);
       };
     },
   },
@@ -66,11 +70,7 @@ export const PROCESS_WALKS: readonly Walk[] = [
     fault: 'the worker gets a fifth of a core: it stands still four fifths of the time',
     remedy: 'it gets the machine back',
     async begin(stage) {
-      const giveBack = keepDoing(async () => {
-        const goOn = await stopProcess(stage.worker);
-        await sleep(STANDS_STILL_MS);
-        await goOn();
-      }, RUNS_MS);
+      const giveBack = keepStopping(stage.worker, STANDS_STILL_MS, RUNS_MS);
       const id = await request(stage, 'collections');
       return async () => {
         await giveBack();

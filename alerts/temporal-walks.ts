@@ -1,5 +1,4 @@
 // Walks of Temporal and of what waits for it: a server that stands still, a namespace that is gone, workers that are behind or cannot run.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { breakService } from '../chaos/broken-services.ts';
@@ -7,7 +6,7 @@ import { stopProcess } from '../chaos/faults.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import { change } from './database.ts';
 import { decideAtOperator, UNDECIDED_ROW } from './operator.ts';
-import { keepDoing, keepRequesting, pays, release, request, requestMany, untilState } from './payments.ts';
+import { keepRequesting, keepStopping, pays, release, request, requestMany, untilState } from './payments.ts';
 import { until, type Stage } from './stage.ts';
 import type { Walk } from './walk.ts';
 
@@ -86,11 +85,7 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
     remedy: 'it gets the machine back',
     begin(stage) {
       const stopRequesting = keepRequesting(stage, 250);
-      const giveBack = keepDoing(async () => {
-        const goOn = await stopProcess(stage.worker);
-        await sleep(STANDS_STILL_MS);
-        await goOn();
-      }, RUNS_MS);
+      const giveBack = keepStopping(stage.worker, STANDS_STILL_MS, RUNS_MS);
       return async () => {
         await giveBack();
         for (const id of await stopRequesting()) await untilState(stage, 'collections', id, 'succeeded');
