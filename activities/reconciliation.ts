@@ -1,4 +1,4 @@
-// The activities of the sweep and of the ledger check.
+// The activities of the sweep and of the checks of the ledger.
 import { cancellationSignal } from '@temporalio/activity';
 import { progressOfEarlierTry, whileHeartbeating } from './heartbeats.ts';
 import { attestCheck, continuedFrom, type StartedCheck } from './ledger-check-progress.ts';
@@ -9,8 +9,9 @@ import type { HousekeepingTask } from '../src/domain/housekeeping.ts';
 import { retainedSince } from '../src/domain/retention.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import type { Log } from '../src/log.ts';
-import { continueLedgerCheck, LEDGER_CHECK_START } from '../src/queries/payments/check-ledger.ts';
+import { continueLedgerCheck, findUnsettled, LEDGER_CHECK_START } from '../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
+import { checkLedgerChanges } from '../src/operations/payments/check-ledger-changes.ts';
 import { recordLeftOutRefusals } from '../src/operations/accounts/record-left-out-refusals.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
@@ -52,8 +53,18 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return report('recent_payments', beganAt, faults);
     },
 
-    /** Checks the whole ledger, from where an earlier try of this check came to. */
+    /** Checks what changed in the ledger since the check before, and that nothing is unsettled for days. */
     async checkLedger(): Promise<Faults> {
+      const beganAt = new Date();
+      const faults = await whileHeartbeating(async () => [
+        ...(await checkLedgerChanges(db, beganAt, cancellationSignal())),
+        ...(await findUnsettled(db)),
+      ]);
+      return report('ledger_check', beganAt, faults);
+    },
+
+    /** Checks the whole ledger, from where an earlier try of this check came to. */
+    async checkWholeLedger(): Promise<Faults> {
       const start: StartedCheck = { beganAtMs: Date.now(), progress: LEDGER_CHECK_START };
       let check = continuedFrom(progressOfEarlierTry(), attestationKeys, log) ?? start;
       await whileHeartbeating(
@@ -64,8 +75,11 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
         },
         () => attestCheck(check, attestationKeys),
       );
-      log.info({ beganAt: new Date(check.beganAtMs), faults: check.progress.faults.length }, 'the ledger is checked');
-      return report('ledger_check', new Date(check.beganAtMs), check.progress.faults);
+      log.info(
+        { beganAt: new Date(check.beganAtMs), faults: check.progress.faults.length },
+        'the whole ledger is checked',
+      );
+      return report('whole_ledger_check', new Date(check.beganAtMs), check.progress.faults);
     },
 
     /** Removes expired records, says in the audit logs how many refusals they leave out, and reseals secrets that an older key sealed. */

@@ -47,8 +47,9 @@ function indexes(condition: string): string {
 
 export async function benchAcceptCosts(): Promise<void> {
   // Only what the statement itself costs.
-  const bench = await startBenchDatabase({ fsync: 'off', synchronous_commit: 'off', autovacuum: 'off' });
-  const source = bench.open('malipo');
+  const settings = { fsync: 'off', synchronous_commit: 'off', autovacuum: 'off' };
+  const bench = await startBenchDatabase({ settings });
+  const source = await bench.prepare('malipo');
   const key = await addKey(source);
   await source.close();
   const databases: { name: string; parts: number; db: Database; costsMs: number[] }[] = [];

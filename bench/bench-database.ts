@@ -15,20 +15,29 @@ import { hashApiKey } from '../src/security/api-key.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
 import { addMerchant } from './bench-environment.ts';
 
-/** Seals and attests for as long as the benchmark runs. */
-export const KEY_RING = [{ name: 'bench', key: createSecretKey(randomBytes(32)) }] as const;
+/** Seals and attests in every run, so that a later one can go on with a folder that is kept. */
+export const KEY_RING = [{ name: 'bench', key: createSecretKey(Buffer.alloc(32, 'bench')) }] as const;
 const LIMITS = { poolSize: 1, statementTimeoutMs: 600_000, connectTimeoutMs: 10_000 };
 
 export type BenchDatabase = {
-  /** A database by its name, with one connection; `malipo` is there and empty. */
+  /** Makes a database of this name, or brings the one that is there up to date, and opens it. */
+  prepare(name: string): Promise<Database>;
+  /** One that is there, with one connection. */
   open(name: string): Database;
   /** Nobody may be connected to the one that is copied. */
   copy(from: string, to: string): Promise<void>;
   stop(): Promise<void>;
 };
 
-export async function startBenchDatabase(settings: Readonly<Record<string, string>>): Promise<BenchDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
+type BenchDatabaseOptions = {
+  /** postgresql.conf settings by name. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Kept at the end; without it a new one, which is not. */
+  readonly keptIn?: string | undefined;
+};
+
+export async function startBenchDatabase({ settings, keptIn }: BenchDatabaseOptions): Promise<BenchDatabase> {
+  const folder = keptIn ?? mkdtempSync(join(tmpdir(), 'malipo-bench-'));
   const postgres = await startPostgresServer({
     dataDir: join(folder, 'postgres'),
     fallbackDataDir: `${folder}-postgres`,
@@ -36,13 +45,16 @@ export async function startBenchDatabase(settings: Readonly<Record<string, strin
     logFile: join(folder, 'postgres.log'),
     settings,
   });
-  const { ownerUrl } = await postgres.ensureAccounts('malipo');
-  await prepareDatabase(ownerUrl, 'test');
   const attestor = createRowAttestor({ environment: 'test', keyRing: KEY_RING, report: () => undefined });
   const open = (name: string) =>
     openDatabase({ url: postgres.urlFor(name), ...LIMITS, onIdleError: () => undefined, attestor });
   return {
     open,
+    async prepare(name) {
+      const { ownerUrl } = await postgres.ensureAccounts(name);
+      await prepareDatabase(ownerUrl, 'test');
+      return open(name);
+    },
     async copy(from, to) {
       const admin = open('postgres');
       await admin.pool.query(`CREATE DATABASE ${to} TEMPLATE ${from}`);
@@ -50,6 +62,7 @@ export async function startBenchDatabase(settings: Readonly<Record<string, strin
     },
     async stop() {
       await postgres.stop();
+      if (keptIn !== undefined) return;
       rmSync(folder, { recursive: true, force: true });
       rmSync(`${folder}-postgres`, { recursive: true, force: true });
     },
@@ -58,7 +71,10 @@ export async function startBenchDatabase(settings: Readonly<Record<string, strin
 
 /** The API key of a new merchant. */
 export async function addKey(db: Database): Promise<ApiKey> {
-  const { apiKey } = await addMerchant(db);
+  return findKey(db, (await addMerchant(db)).apiKey);
+}
+
+export async function findKey(db: Database, apiKey: string): Promise<ApiKey> {
   const found = await findApiKeyByHash(db, hashApiKey(apiKey));
   if (!found) throw new Error('the key is not there');
   return found;

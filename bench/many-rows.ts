@@ -1,4 +1,4 @@
-// A million payments of one merchant and what belongs to them, written straight into the tables: a year of business.
+// A year of payments of one merchant and what belongs to them, written straight into the tables: a ledger that adds up.
 import type { Database } from '../src/db/database.ts';
 import type { EndpointId, MerchantId, UserId } from '../src/domain/ids.ts';
 
@@ -10,36 +10,31 @@ export type ManyRows = {
   readonly payments: number;
 };
 
-const BATCH = 25_000;
+/** Payments that are written together. */
+const BATCH = 40_000;
 const DAYS = 365;
 /** The newest payouts wait for a decision. */
 export const QUEUED = 300;
 
-// Our own form of a UUIDv7: ten characters of time, so that ids sort by creation, and sixteen that count.
-const ID_FUNCTION = `
-  CREATE FUNCTION pg_temp.id_of(noun text, at timestamptz, n bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT noun || '_' || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz',
-      (((extract(epoch FROM at) * 1000)::bigint >> (5 * (9 - digit))) & 31)::integer + 1, 1), '' ORDER BY digit)
-      || lpad(n::text, 16, '0')
-    FROM generate_series(0, 9) AS digit $$`;
-
 /** Writes the rows in batches, without the triggers, as a year of payments would have left them; then analyses the tables. */
 export async function writeManyRows(db: Database, rows: ManyRows): Promise<void> {
   const counts = { collections: Math.round(rows.payments * 0.6), payouts: Math.round(rows.payments * 0.4) };
+  const batches = Math.ceil(rows.payments / BATCH);
   const at = new Date().toISOString();
   const client = await db.pool.connect();
   try {
     await client.query(
       "SET session_replication_role = replica; SET statement_timeout = '10min'; SET synchronous_commit = off",
     );
-    await client.query(ID_FUNCTION);
-    for (const [kind, statements] of [['collections', OF_COLLECTIONS] as const, ['payouts', OF_PAYOUTS] as const]) {
-      for (let first = 1; first <= counts[kind]; first += BATCH) {
-        for (const sql of statements) await client.query(filled(sql, { ...rows, first, of: counts[kind], at }));
-        process.stderr.write(`\r${kind}: ${Math.min(first + BATCH - 1, counts[kind])} of ${counts[kind]}   `);
+    await client.query(TABLE_OF_BATCH);
+    for (let batch = 0; batch < batches; batch++) {
+      for (const [kind, statements] of [['collections', OF_COLLECTIONS] as const, ['payouts', OF_PAYOUTS] as const]) {
+        const upTo = (batches: number) => Math.round(counts[kind] * batches);
+        const numbers = { first: upTo(batch / batches) + 1, last: upTo((batch + 1) / batches), of: counts[kind] };
+        for (const sql of statements) await client.query(filled(sql, { ...rows, ...numbers, at }));
       }
+      process.stderr.write(`\r${Math.round(((batch + 1) * rows.payments) / batches)} of ${rows.payments} payments   `);
     }
-    await client.query(filled(ACCOUNTS, { ...rows, first: 1, of: 1, at }));
     process.stderr.write('\n');
   } finally {
     // Nothing else may get this connection.
@@ -47,14 +42,13 @@ export async function writeManyRows(db: Database, rows: ManyRows): Promise<void>
   }
 }
 
-function filled(
-  sql: string,
-  { merchantId, makerId, endpointId, first, of, at }: ManyRows & { first: number; of: number; at: string },
-): string {
+type Numbers = { readonly first: number; readonly last: number; readonly of: number; readonly at: string };
+
+function filled(sql: string, { merchantId, makerId, endpointId, first, last, of, at }: ManyRows & Numbers): string {
   const values: Readonly<Record<string, string>> = {
-    // `n` counts from the oldest; the newest is of `at`, the same for every statement, because ids are made of times.
+    // `n` counts from the oldest; the newest is of `at`.
     $numbered: `(SELECT n, timestamptz '${at}' - (${of} - n) * (interval '${DAYS} days' / ${of}) AS at
-      FROM generate_series(${first}::bigint, ${Math.min(first + BATCH - 1, of)}) AS n) AS numbered`,
+      FROM generate_series(${first}::bigint, ${last}) AS n) AS numbered`,
     $merchant: `'${merchantId}'`,
     $maker: `'${makerId}'`,
     $endpoint: `'${endpointId}'`,
@@ -63,73 +57,103 @@ function filled(
   return sql.replace(/\$[a-z]+/g, (name) => values[name] ?? name);
 }
 
-const id = (noun: string, n = 'n') => `pg_temp.id_of('${noun}', at, ${n})`;
-/** Payers come again: each phone has ten payments. */
-const PHONE = '(256772000000 + n * 7919 % 99991)::text';
-const AMOUNT = '(500 + n * 31 % 200000)';
+// Of each payment of a batch its number, its time, and how its ids begin and end: our own form of a UUIDv7, ten characters of
+// time, so that ids sort by creation, and sixteen that count.
+const TABLE_OF_BATCH = `CREATE TEMP TABLE batch (n bigint, at timestamptz, digits text, state text, amount bigint, phone text)`;
+const DIGITS = Array.from(
+  { length: 10 },
+  (_, digit) => `substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> ${5 * (9 - digit)}) & 31)::integer + 1, 1)`,
+).join(' || ');
+const FILL_BATCH = (state: string) => `
+  TRUNCATE batch;
+  INSERT INTO batch
+  SELECT n, at, ${DIGITS}, ${state}, 500 + n * 31 % 200000, (256772000000 + n * 7919 % 99991)::text
+  FROM (SELECT n, at, (extract(epoch FROM at) * 1000)::bigint AS ms FROM $numbered) AS numbered`;
+
+const id = (noun: string, n = 'n') => `('${noun}_' || digits || lpad((${n})::text, 16, '0'))`;
 const BODY = (type: string) =>
   `'{"id":"' || ${id('evt')} || '","type":"${type}","data":{"object":{"id":"' || ${id(type.startsWith('col') ? 'col' : 'pay')} || '","amount":5000,"currency":"UGX","reference":"ORDER-' || n || '"}}}'`;
 
+/** Of what the service keeps for a while alone. */
+const NEWER_THAN = (days: number) => `at > now() - interval '${days} days'`;
+
+/** One event of each payment, its delivery and attempt, and two exchanges with the operator. */
+const EVENT_OF = (payment: 'collection' | 'payout', prefix: string, ids: number): readonly string[] => [
+  `INSERT INTO events (id, merchant_id, type, ${payment}_id, resource_version, body, created_at)
+   SELECT ${id('evt', `${ids} + n`)}, $merchant, '${payment}.succeeded', ${id(prefix)}, 2, ${BODY(`${payment}.succeeded`)}, at FROM batch`,
+  `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, created_at, updated_at)
+   SELECT ${id('dlv', `${ids} + n`)}, ${id('evt', `${ids} + n`)}, $endpoint, $merchant,
+     CASE WHEN n % 1000 = 0 THEN 'dead_lettered' ELSE 'delivered' END, 1, at, at FROM batch`,
+  `INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, response_headers, response_body)
+   SELECT ${id('dlv', `${ids} + n`)}, 1, at, 40, 200, '{}', '' FROM batch`,
+  `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)
+   SELECT $merchant, ${id(prefix)}, kind, at, 120, outcome
+   FROM batch, (VALUES ('send', 'accepted'), ('status_query', 'succeeded')) AS exchanges (kind, outcome) WHERE ${NEWER_THAN(90)}`,
+];
+
 const OF_COLLECTIONS: readonly string[] = [
+  FILL_BATCH("CASE n % 20 WHEN 0 THEN 'failed' WHEN 1 THEN 'expired' ELSE 'succeeded' END"),
   `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, prompt_deadline_at,
      send_begun_at, workflow_started_at)
-   SELECT ${id('col')}, $merchant, 'order-' || n, state, 'prompted', 2, ${AMOUNT}, 'UGX', 'ORDER-' || n, ${PHONE}, 'mtn-momo',
+   SELECT ${id('col')}, $merchant, 'order-' || n, state, 'prompted', 2, amount, 'UGX', 'ORDER-' || n, phone, 'mtn-momo',
      gen_random_uuid(), CASE state WHEN 'succeeded' THEN gen_random_uuid()::text END, '{}',
      CASE state WHEN 'failed' THEN 'payer_declined' WHEN 'expired' THEN 'expired' END, at, at + interval '9 s', at, at, at
-   FROM $numbered, LATERAL (SELECT CASE n % 20 WHEN 0 THEN 'failed' WHEN 1 THEN 'expired' ELSE 'succeeded' END AS state) AS states`,
-  `INSERT INTO events (id, merchant_id, type, collection_id, resource_version, body, created_at)
-   SELECT ${id('evt')}, $merchant, 'collection.succeeded', ${id('col')}, 2, ${BODY('collection.succeeded')}, at FROM $numbered`,
-  `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, created_at, updated_at)
-   SELECT ${id('dlv')}, ${id('evt')}, $endpoint, $merchant, CASE WHEN n % 1000 = 0 THEN 'dead_lettered' ELSE 'delivered' END, 1, at, at
-   FROM $numbered`,
-  `INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, response_headers, response_body)
-   SELECT ${id('dlv')}, 1, at, 40, 200, '{}', '' FROM $numbered`,
-  `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)
-   SELECT $merchant, ${id('col')}, kind, at, 120, outcome
-   FROM $numbered, (VALUES ('send', 'accepted'), ('status_query', 'succeeded')) AS exchanges (kind, outcome)`,
+   FROM batch`,
+  ...EVENT_OF('collection', 'col', 0),
   `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      credit_entry, credit_balance_minor, posted_at)
-   SELECT 'collection_paid', ${id('col')}, 'operator/mtn-momo/UGX', $merchant || '/available', ${AMOUNT}, 'UGX', at, n, n * 90000, at
-   FROM $numbered WHERE n % 20 > 1`,
+   SELECT 'collection_paid', ${id('col')}, 'operator/mtn-momo/UGX', account.id, amount, 'UGX', at,
+     entry_count + row_number() OVER earlier, balance_minor + sum(amount) OVER earlier, at
+   FROM batch, ledger_accounts AS account WHERE account.id = $merchant || '/available' AND state = 'succeeded'
+   WINDOW earlier AS (ORDER BY n)`,
+  `UPDATE ledger_accounts SET entry_count = entry_count + moved.entries, balance_minor = balance_minor + moved.amount
+   FROM (SELECT count(*) AS entries, coalesce(sum(amount), 0) AS amount FROM batch WHERE state = 'succeeded') AS moved
+   WHERE id = $merchant || '/available'`,
   `INSERT INTO api_requests (id, merchant_id, api_key_id, method, route, path, status, duration_ms, is_repeat, object_id, created_at)
    SELECT ${id('req')}, $merchant, 'key_' || lpad('1', 26, '0'), 'POST', '/v1/api/collections', '/v1/api/collections', 202, 6, false,
-     ${id('col')}, at FROM $numbered WHERE at > now() - interval '90 days'`,
+     ${id('col')}, at FROM batch WHERE ${NEWER_THAN(30)}`,
 ];
 
+// A payout that is sent holds its amount, and then pays it or gives it back.
+const MOVES = `(SELECT batch.*, 1 AS step, 'payout_held' AS kind, -amount AS available, amount AS held FROM batch
+   UNION ALL
+   SELECT batch.*, 2, CASE state WHEN 'succeeded' THEN 'payout_paid' ELSE 'payout_voided' END,
+     CASE state WHEN 'succeeded' THEN 0 ELSE amount END, -amount FROM batch WHERE state <> 'queued') AS moves`;
+
 const OF_PAYOUTS: readonly string[] = [
+  FILL_BATCH("CASE WHEN $queued THEN 'queued' WHEN n % 30 = 0 THEN 'failed' ELSE 'succeeded' END"),
   `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_by, approvals_required, created_at,
      updated_at, expires_at, send_deadline_at, send_begun_at, accepted_at, workflow_started_at)
    SELECT ${id('pay')}, $merchant, 'salary-' || n, state, CASE WHEN NOT $queued THEN 'released' END,
-     CASE WHEN $queued THEN 0 ELSE 2 END, ${AMOUNT}, 'UGX', 'SAL-' || n, ${PHONE}, 'mtn-momo', gen_random_uuid(),
+     CASE WHEN $queued THEN 0 ELSE 2 END, amount, 'UGX', 'SAL-' || n, phone, 'mtn-momo', gen_random_uuid(),
      CASE state WHEN 'succeeded' THEN gen_random_uuid()::text END, '{}', CASE state WHEN 'failed' THEN 'payee_not_found' END, $maker, 1, at,
      at + interval '60 s', now() + interval '30 days', CASE WHEN NOT $queued THEN at + interval '1 hour' END,
      CASE WHEN NOT $queued THEN at END, CASE WHEN NOT $queued THEN at END, at
-   FROM $numbered, LATERAL (SELECT CASE WHEN $queued THEN 'queued' WHEN n % 30 = 0 THEN 'failed' ELSE 'succeeded' END AS state) AS states`,
-  `INSERT INTO events (id, merchant_id, type, payout_id, resource_version, body, created_at)
-   SELECT ${id('evt', '50000000 + n')}, $merchant, 'payout.succeeded', ${id('pay')}, 2, ${BODY('payout.succeeded')}, at FROM $numbered`,
-  `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, created_at, updated_at)
-   SELECT ${id('dlv', '50000000 + n')}, ${id('evt', '50000000 + n')}, $endpoint, $merchant, 'delivered', 1, at, at FROM $numbered`,
-  `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)
-   SELECT $merchant, ${id('pay')}, kind, at, 120, outcome
-   FROM $numbered, (VALUES ('send', 'accepted'), ('status_query', 'succeeded')) AS exchanges (kind, outcome)`,
+   FROM batch`,
+  ...EVENT_OF('payout', 'pay', 50_000_000),
   `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at)
-   SELECT 'payout_held', ${id('pay')}, $merchant || '/available', $merchant || '/held', ${AMOUNT}, 'UGX', at, 50000000 + n, n * 90000,
-     2 * n, ${AMOUNT}, at FROM $numbered`,
-  `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
-     debit_entry, debit_balance_minor, posted_at)
-   SELECT 'payout_paid', ${id('pay')}, $merchant || '/held', 'operator/mtn-momo/UGX', ${AMOUNT}, 'UGX', at, 2 * n + 1, 0, at
-   FROM $numbered WHERE NOT $queued AND n % 30 <> 0`,
+   SELECT kind, ${id('pay')}, CASE kind WHEN 'payout_held' THEN a_id ELSE h_id END,
+     CASE kind WHEN 'payout_held' THEN h_id WHEN 'payout_voided' THEN a_id ELSE 'operator/mtn-momo/UGX' END, amount, 'UGX', at,
+     CASE kind WHEN 'payout_held' THEN a_entry ELSE h_entry END, CASE kind WHEN 'payout_held' THEN a_balance ELSE h_balance END,
+     CASE kind WHEN 'payout_held' THEN h_entry WHEN 'payout_voided' THEN a_entry END,
+     CASE kind WHEN 'payout_held' THEN h_balance WHEN 'payout_voided' THEN a_balance END, at
+   FROM (SELECT moves.*, a.id AS a_id, h.id AS h_id, h.entry_count + row_number() OVER earlier AS h_entry,
+       h.balance_minor + sum(held) OVER earlier AS h_balance, a.entry_count + count(nullif(available, 0)) OVER earlier AS a_entry,
+       a.balance_minor + sum(available) OVER earlier AS a_balance
+     FROM ${MOVES}, ledger_accounts a, ledger_accounts h
+     WHERE a.id = $merchant || '/available' AND h.id = $merchant || '/held'
+     WINDOW earlier AS (ORDER BY n, step)) AS entries
+   ORDER BY n, step`,
+  `UPDATE ledger_accounts SET
+     entry_count = entry_count + CASE kind WHEN 'held' THEN moved.of_held ELSE moved.of_available END,
+     balance_minor = balance_minor + CASE kind WHEN 'held' THEN moved.held ELSE moved.available END
+   FROM (SELECT count(*) AS of_held, count(nullif(available, 0)) AS of_available, coalesce(sum(held), 0) AS held,
+       coalesce(sum(available), 0) AS available FROM ${MOVES}) AS moved
+   WHERE merchant_id = $merchant`,
   `INSERT INTO audit_entries (merchant_id, user_id, action, outcome, subject_id, created_at)
    SELECT $merchant, $maker, action, 'done', ${id('pay')}, at
-   FROM $numbered, (VALUES ('payout.requested'), ('payout.released')) AS acts (action)`,
+   FROM batch, (VALUES ('payout.requested'), ('payout.released')) AS acts (action)`,
 ];
-
-// Enough for every payout that the measurements make.
-const ACCOUNTS = `
-  INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor, entry_count)
-  VALUES ($merchant || '/available', 'available', $merchant, 'UGX', 90000000000, 90000000),
-    ($merchant || '/held', 'held', $merchant, 'UGX', 0, 90000000)
-  ON CONFLICT (id) DO UPDATE SET balance_minor = EXCLUDED.balance_minor, entry_count = EXCLUDED.entry_count`;

@@ -11,6 +11,7 @@ export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
 export const RECHECKS_WORKFLOW = 'rechecksWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
+export const WHOLE_LEDGER_CHECK_WORKFLOW = 'wholeLedgerCheckWorkflow';
 
 /**
  * Which version of the workflow code began a run. The first local activity of a run returns it, so the run's history has it and every
@@ -68,6 +69,10 @@ export function reconciliationScheduleId(prefix: string): string {
 
 export function ledgerCheckScheduleId(prefix: string): string {
   return `${prefix}-ledger-check`;
+}
+
+export function wholeLedgerCheckScheduleId(prefix: string): string {
+  return `${prefix}-whole-ledger-check`;
 }
 
 /** By these a person finds payments in the Temporal UI. They are never encrypted: no phones, no merchant references. */

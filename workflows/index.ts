@@ -1,7 +1,7 @@
 // The entry of the workflow bundle: exports every workflow by its name.
 export { collectionWorkflow } from './collection.ts';
 export { deliveryWorkflow } from './delivery.ts';
-export { ledgerCheckWorkflow } from './ledger-check.ts';
+export { ledgerCheckWorkflow, wholeLedgerCheckWorkflow } from './ledger-check.ts';
 export { payoutWorkflow } from './payout.ts';
 export { rechecksWorkflow } from './rechecks.ts';
 export { reversalWorkflow } from './reversal.ts';

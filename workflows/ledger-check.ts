@@ -1,13 +1,24 @@
-// The workflow of the ledger check.
+// The workflows of the checks of the ledger.
 import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { ReconciliationActivities } from '../activities/reconciliation.ts';
-import { WHOLE_LEDGER } from './policies.ts';
+import { LEDGER_CHECK } from './policies.ts';
 
-const { checkLedger } = proxyActivities<ReconciliationActivities>(WHOLE_LEDGER);
+const { checkLedger, checkWholeLedger } = proxyActivities<ReconciliationActivities>(LEDGER_CHECK);
 
-/** Checks the whole ledger. Fails, red in the Temporal UI, when it does not add up: no code can repair that. */
+/**
+ * Checks what changed in the ledger since the check before. Fails, red in the Temporal UI, when it does not add up: no code can repair
+ * that.
+ */
 export async function ledgerCheckWorkflow(): Promise<void> {
-  failOnFaults(await checkLedger.executeWithOptions({ summary: 'check the whole ledger against all payments' }, []));
+  const summary = 'check what changed in the ledger since the check before';
+  failOnFaults(await checkLedger.executeWithOptions({ summary }, []));
+}
+
+/** Checks the whole ledger, and fails as the other does. */
+export async function wholeLedgerCheckWorkflow(): Promise<void> {
+  failOnFaults(
+    await checkWholeLedger.executeWithOptions({ summary: 'check the whole ledger against all payments' }, []),
+  );
 }
 
 /** Throws an error that fails the workflow and lists the faults, if there are any. */

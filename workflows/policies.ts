@@ -86,8 +86,8 @@ export const RECHECKING: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 3 },
 };
 
-/** For reading every payment; if its worker stops in the middle, another worker continues where it was. */
-export const WHOLE_LEDGER: ActivityOptions = {
+/** For reading every payment, as the first check does; if its worker stops in the middle, another worker continues where it was. */
+export const LEDGER_CHECK: ActivityOptions = {
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   startToCloseTimeout: '1 hour',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute', maximumAttempts: 20 },

@@ -28,6 +28,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   audit_heads: APPENDED,
   audit_links: APPENDED,
   // Beside cancelling one, for the lock of an attempt.
+  checked_payments: KEPT,
   checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
   checkout_attempts: APPENDED,
   collection_transitions: [],
@@ -44,6 +45,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   invitations: KEPT,
   // Balances change by `post_transfer` alone, which runs as the owner.
   ledger_accounts: ['INSERT', 'UPDATE (currency)'],
+  ledger_checkpoints: KEPT,
   ledger_transfers: APPENDED,
   live_updates: ['INSERT', 'UPDATE (changed_at)', 'DELETE'],
   member_changes: KEPT,
@@ -94,6 +96,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   housekeeping: [],
   invitations: ['token_sha256', 'approval_sha256'],
   ledger_accounts: [],
+  ledger_checkpoints: [],
   ledger_entries: [],
   ledger_transfers: [],
   member_changes: [],

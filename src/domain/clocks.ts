@@ -121,14 +121,24 @@ export const DURATIONS = {
     demo: 2 * MINUTE,
   },
   ledgerCheckTimeoutMs: {
-    meaning: 'The same for a check of the whole ledger',
+    meaning: 'The same for a check of the ledger, or of the whole ledger',
     real: 6 * HOUR,
     demo: 10 * MINUTE,
   },
   sweepEveryMs: { meaning: 'Interval of the sweep', real: 5 * MINUTE, demo: 15 * SECOND },
-  ledgerCheckEveryMs: { meaning: 'Interval of the check of the whole ledger', real: 1 * DAY, demo: 1 * MINUTE },
+  ledgerCheckEveryMs: {
+    meaning: 'Interval of the check of what changed in the ledger',
+    real: 1 * HOUR,
+    demo: 1 * MINUTE,
+  },
+  wholeLedgerCheckEveryMs: {
+    meaning: 'Interval of the check of the whole ledger, which reads all that was ever written',
+    real: 7 * DAY,
+    demo: 5 * MINUTE,
+  },
   scheduleCheckEveryMs: {
-    meaning: 'How often a worker looks whether the schedules of the sweep and of the ledger check are there and run',
+    meaning:
+      'How often a worker looks whether the schedules of the sweep and of the checks of the ledger are there and run',
     real: 1 * MINUTE,
     demo: 10 * SECOND,
   },

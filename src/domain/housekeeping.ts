@@ -3,9 +3,16 @@
 /**
  * `dispatch`: recorded work is started, checked and delivered. `rechecks`: final payments are rechecked when that is due. `purge`:
  * expired records are removed. `recent_payments`: the payments of the last hours are checked against the ledger. `ledger_check`:
- * the whole ledger is.
+ * what changed in the ledger since the check before is. `whole_ledger_check`: the whole ledger is.
  */
-export const HOUSEKEEPING_TASKS = ['dispatch', 'rechecks', 'purge', 'recent_payments', 'ledger_check'] as const;
+export const HOUSEKEEPING_TASKS = [
+  'dispatch',
+  'rechecks',
+  'purge',
+  'recent_payments',
+  'ledger_check',
+  'whole_ledger_check',
+] as const;
 
 export type HousekeepingTask = (typeof HOUSEKEEPING_TASKS)[number];
 

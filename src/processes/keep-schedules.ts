@@ -1,4 +1,4 @@
-// Keeps the schedules of the sweep and of the ledger check there and running, for as long as a worker runs.
+// Keeps the schedules of the sweep and of the checks of the ledger there and running, for as long as a worker runs.
 import type { Clocks } from '../domain/clocks.ts';
 import type { Log } from '../log.ts';
 import type { TemporalClient } from '../temporal/client.ts';
@@ -12,7 +12,7 @@ export function keepSchedules(
 ): KeptTrying {
   let areUpToDate = false;
   return keepTrying({
-    failure: 'the schedules of the sweep and of the ledger check could not be looked after',
+    failure: 'the schedules of the sweep and of the checks of the ledger could not be looked after',
     async work() {
       if (areUpToDate) await temporal.restoreSchedules(clocks);
       else await temporal.ensureSchedules(clocks);

@@ -1,4 +1,4 @@
-// The schedules of the sweep and of the ledger check: created, brought up to date, and restored when somebody removed or
+// The schedules of the sweep and of the checks of the ledger: created, brought up to date, and restored when somebody removed or
 // paused them.
 import {
   ScheduleAlreadyRunning,
@@ -13,12 +13,16 @@ import {
   RECONCILIATION_WORKFLOW,
   reconciliationScheduleId,
   reconciliationTaskQueue,
+  WHOLE_LEDGER_CHECK_WORKFLOW,
+  wholeLedgerCheckScheduleId,
 } from '../../workflows/contract.ts';
 
 export type ScheduleIntervals = {
   readonly sweepEveryMs: number;
   readonly sweepTimeoutMs: number;
   readonly ledgerCheckEveryMs: number;
+  readonly wholeLedgerCheckEveryMs: number;
+  /** Of both checks of the ledger: the first of all reads the whole ledger, too. */
   readonly ledgerCheckTimeoutMs: number;
 };
 
@@ -49,6 +53,14 @@ export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Sche
       workflowType: LEDGER_CHECK_WORKFLOW,
       taskQueue,
       everyMs: intervals.ledgerCheckEveryMs,
+      timeoutMs: intervals.ledgerCheckTimeoutMs,
+      summary: 'check of what changed in the ledger',
+    },
+    {
+      scheduleId: wholeLedgerCheckScheduleId(prefix),
+      workflowType: WHOLE_LEDGER_CHECK_WORKFLOW,
+      taskQueue,
+      everyMs: intervals.wholeLedgerCheckEveryMs,
       timeoutMs: intervals.ledgerCheckTimeoutMs,
       summary: 'check of the whole ledger',
     },

@@ -12,6 +12,7 @@ import { DEPLOYMENT_RULE_CASES } from './deployment-rule-cases.ts';
 import { HOUSEKEEPING_RULE_CASES } from './housekeeping-rule-cases.ts';
 import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
+import { LEDGER_CHECKPOINT_RULE_CASES } from './payments/ledger-checkpoint-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
 import { PAYOUT_MONEY_RULE_CASES } from './payments/payout-money-rule-cases.ts';
@@ -42,6 +43,7 @@ import { useDatabase } from './use-database.ts';
 const CASES: readonly RuleCase[] = [
   ...PAYMENT_RULE_CASES,
   ...LEDGER_RULE_CASES,
+  ...LEDGER_CHECKPOINT_RULE_CASES,
   ...WEBHOOK_RULE_CASES,
   ...PEOPLE_RULE_CASES,
   ...PASSKEY_RULE_CASES,

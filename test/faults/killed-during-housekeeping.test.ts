@@ -1,8 +1,8 @@
-// Server processes that die, or stop, in the middle of a sweep or of the ledger check: another one continues soon.
+// Server processes that die, or stop, in the middle of a sweep or of a check of the ledger: another one continues soon.
 import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { reconciliationScheduleId, wholeLedgerCheckScheduleId } from '../../workflows/contract.ts';
 import type { StartedCheck } from '../../activities/ledger-check-progress.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
 import { availableBalance, pay, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
@@ -36,7 +36,7 @@ async function pendingActivity(handle: WorkflowHandle): Promise<PendingActivity 
 type Interrupt = (pending: PendingActivity | null) => boolean;
 
 type Interruption = {
-  readonly idFor: typeof ledgerCheckScheduleId;
+  readonly idFor: typeof wholeLedgerCheckScheduleId;
   /** The child waits for a lock on it. */
   readonly table: string;
   readonly isThere: Interrupt;
@@ -48,8 +48,8 @@ const SWEEP: Interruption = {
   table: 'ledger_transfers',
   isThere: (pending) => pending?.type === 'checkRecentPayments',
 };
-const LEDGER_CHECK: Interruption = {
-  idFor: ledgerCheckScheduleId,
+const WHOLE_LEDGER_CHECK: Interruption = {
+  idFor: wholeLedgerCheckScheduleId,
   table: 'payouts',
   isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'payout',
   // What was checked already is not checked again: only a check from the start would find this.
@@ -70,8 +70,8 @@ describe('housekeeping whose server', function () {
       signal,
     },
     {
-      title: `${what} during the ledger check is continued by another one where it was`,
-      interruption: LEDGER_CHECK,
+      title: `${what} during the whole ledger check is continued by another one where it was`,
+      interruption: WHOLE_LEDGER_CHECK,
       signal,
     },
   ]);

@@ -1,7 +1,12 @@
 // The scenarios that have a recorded history, and how each is played.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ledgerCheckScheduleId, rechecksWorkflowId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import {
+  ledgerCheckScheduleId,
+  rechecksWorkflowId,
+  reconciliationScheduleId,
+  wholeLedgerCheckScheduleId,
+} from '../../workflows/contract.ts';
 import { deliveryWorkflowId, recheckWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
@@ -235,6 +240,19 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     async play(testEnv) {
       await tamper(testEnv.db, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
       return runNow(testEnv, ledgerCheckScheduleId);
+    },
+  },
+  {
+    name: 'whole-ledger-check-with-nothing-wrong',
+    environment: ON_DEMAND,
+    play: (testEnv) => runNow(testEnv, wholeLedgerCheckScheduleId),
+  },
+  {
+    name: 'whole-ledger-check-that-finds-a-fault',
+    environment: ON_DEMAND,
+    async play(testEnv) {
+      await tamper(testEnv.db, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
+      return runNow(testEnv, wholeLedgerCheckScheduleId);
     },
   },
 ];

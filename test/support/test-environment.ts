@@ -1,7 +1,11 @@
 // A complete service for one test file: its own database and task queues, a sandbox operator, a merchant and a receiver.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import {
+  ledgerCheckScheduleId,
+  reconciliationScheduleId,
+  wholeLedgerCheckScheduleId,
+} from '../../workflows/contract.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { freePort } from '../../src/dev/ports.ts';
@@ -228,7 +232,7 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
 
 async function removeSchedules({ settings }: Config): Promise<void> {
   const client = await temporalClient();
-  for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
+  for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId, wholeLedgerCheckScheduleId]) {
     const handle = client.schedule.getHandle(idFor(settings.MALIPO_TASK_QUEUE_PREFIX));
     // An environment whose worker never connected has no schedules.
     await handle.delete().catch(() => undefined);

@@ -5,7 +5,12 @@ import fc from 'fast-check';
 import { newId } from '../../src/domain/ids.ts';
 import type { CollectionWork, PayoutWork, Work } from '../../src/domain/work.ts';
 import { workflowStartOf } from '../../src/temporal/workflow-starts.ts';
-import { ledgerCheckScheduleId, operatorTaskQueue, reconciliationScheduleId } from '../../workflows/contract.ts';
+import {
+  ledgerCheckScheduleId,
+  operatorTaskQueue,
+  reconciliationScheduleId,
+  wholeLedgerCheckScheduleId,
+} from '../../workflows/contract.ts';
 
 const START = { taskQueuePrefix: 'malipo', workflowTaskTimeoutMs: 1000, rechecksTimeoutMs: 60_000 };
 const LONGEST_ID = 255;
@@ -87,8 +92,8 @@ describe('the names of task queues and schedules', () => {
     const prefix = 'p'.repeat(40);
     // A schedule adds a word and the time to its id, for the ids of the runs that it starts.
     const addition = '-workflow-2026-11-22T04:10:33Z'.length;
-    for (const id of [reconciliationScheduleId(prefix), ledgerCheckScheduleId(prefix)])
-      assert.ok(id.length + addition < 100);
+    for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId, wholeLedgerCheckScheduleId])
+      assert.ok(idFor(prefix).length + addition < 100);
     assert.ok(operatorTaskQueue(prefix, 'mtn-momo').length < 100);
   });
 });

@@ -1,6 +1,10 @@
 // The sweep: it removes what has expired, and fails when the ledger does not add up.
 import assert from 'node:assert/strict';
-import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import {
+  ledgerCheckScheduleId,
+  reconciliationScheduleId,
+  wholeLedgerCheckScheduleId,
+} from '../../workflows/contract.ts';
 import { listHousekeeping } from '../../src/db/housekeeping.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { tamper } from '../db/rows.ts';
@@ -29,7 +33,7 @@ describe('the sweep', () => {
   // Its ledger is broken at the end.
   const testEnv = useFixture(start, (env) => env.stop());
   before(async () => {
-    for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
+    for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId, wholeLedgerCheckScheduleId]) {
       await eventually('the schedule', async () => (await scheduleOf(testEnv, idFor)).describe().catch(() => null));
     }
   });
@@ -60,12 +64,13 @@ describe('the sweep', () => {
     assert.deepEqual(rows, [{ key: young.idempotencyKey }]);
   });
 
-  it('completes while the ledger adds up, and so does the ledger check, and both are on record', async () => {
+  it('completes while the ledger adds up, and so do the checks of the ledger, and all are on record', async () => {
     const beganAt = new Date();
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
     assert.equal((await sweep(testEnv, ledgerCheckScheduleId)).status, 'COMPLETED');
+    assert.equal((await sweep(testEnv, wholeLedgerCheckScheduleId)).status, 'COMPLETED');
     const done = await listHousekeeping(testEnv.db);
-    for (const task of ['purge', 'recent_payments', 'ledger_check']) {
+    for (const task of ['purge', 'recent_payments', 'ledger_check', 'whole_ledger_check']) {
       const { doneAsOf, faults } = done.find((each) => each.task === task) ?? assert.fail(task);
       assert.ok(doneAsOf >= beganAt, task);
       assert.equal(faults, 0, task);
@@ -100,15 +105,18 @@ describe('the sweep', () => {
   });
 
   // The last test: it leaves the ledger broken.
-  it('does not check balances, and leaves them to the ledger check, which fails and names the account', async () => {
+  it('does not check balances, and leaves them to the checks of the ledger, which fail and name the account', async () => {
     const account = `${testEnv.merchant.id}/available`;
     await tamper(testEnv.db, 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [account]);
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
-    const { status, result } = await sweep(testEnv, ledgerCheckScheduleId);
-    assert.equal(status, 'FAILED');
-    await assertNames(result, account);
+    for (const idFor of [ledgerCheckScheduleId, wholeLedgerCheckScheduleId]) {
+      const { status, result } = await sweep(testEnv, idFor);
+      assert.equal(status, 'FAILED');
+      await assertNames(result, account);
+    }
     assert.equal((await checkLedger(testEnv.db)).length, 1);
     const done = await listHousekeeping(testEnv.db);
-    assert.equal(done.find(({ task }) => task === 'ledger_check')?.faults, 1);
+    for (const task of ['ledger_check', 'whole_ledger_check'])
+      assert.equal(done.find((each) => each.task === task)?.faults, 1, task);
   });
 });

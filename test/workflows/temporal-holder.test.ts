@@ -12,6 +12,8 @@ import {
   PAYOUT_WORKFLOW,
   RECONCILIATION_WORKFLOW,
   reconciliationScheduleId,
+  WHOLE_LEDGER_CHECK_WORKFLOW,
+  wholeLedgerCheckScheduleId,
 } from '../../workflows/contract.ts';
 import type { SendResult } from '../../activities/attestation.ts';
 import { listHousekeeping } from '../../src/db/housekeeping.ts';
@@ -273,22 +275,22 @@ describe('the holder of Temporal', function () {
 
   it('completes a check of the ledger by hand, which is not on record as done, unlike one that is made', async () => {
     const doneAsOf = async () =>
-      (await listHousekeeping(testEnv.db)).find(({ task }) => task === 'ledger_check')?.doneAsOf ?? null;
+      (await listHousekeeping(testEnv.db)).find(({ task }) => task === 'whole_ledger_check')?.doneAsOf ?? null;
     const before = await doneAsOf();
     const client = await testEnv.db.pool.connect();
     try {
       await client.query('BEGIN');
       // The check waits for it.
       await client.query('LOCK TABLE ledger_accounts IN ACCESS EXCLUSIVE MODE');
-      const { workflowId } = await startSweep(testEnv, ledgerCheckScheduleId);
-      await holder.complete(workflowId, 'checkLedger', []);
+      const { workflowId } = await startSweep(testEnv, wholeLedgerCheckScheduleId);
+      await holder.complete(workflowId, 'checkWholeLedger', []);
       await untilStatus(workflowId, 'COMPLETED');
       assert.deepEqual(await doneAsOf(), before);
     } finally {
       client.release(true);
     }
     const beganAt = new Date();
-    assert.equal((await sweep(testEnv, ledgerCheckScheduleId)).status, 'COMPLETED');
+    assert.equal((await sweep(testEnv, wholeLedgerCheckScheduleId)).status, 'COMPLETED');
     const after = await doneAsOf();
     assert.ok(after !== null && after >= beganAt);
   });
@@ -296,6 +298,7 @@ describe('the holder of Temporal', function () {
   const TYPES = [
     [reconciliationScheduleId, RECONCILIATION_WORKFLOW],
     [ledgerCheckScheduleId, LEDGER_CHECK_WORKFLOW],
+    [wholeLedgerCheckScheduleId, WHOLE_LEDGER_CHECK_WORKFLOW],
   ] as const;
   for (const [idFor, workflowType] of TYPES) {
     it(`removes, pauses, limits or misuses the schedule of ${workflowType}, and it runs again`, async () => {

@@ -33,7 +33,7 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
   {
     name: 'schedules',
     on: 'Temporal',
-    looksAt: 'the schedules of the sweep and of the ledger check are there and run',
+    looksAt: 'the schedules of the sweep and of the checks of the ledger are there and run',
     remedy: 'Run a process with the role worker: it restores them within a minute; operations.md, the schedules.',
     async find(temporal, { clocks }) {
       return (await temporal.stillSchedules(clocks)).map(({ scheduleId, why }) => `${scheduleId}: ${why}`);

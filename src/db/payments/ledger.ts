@@ -1,8 +1,10 @@
 // The ledger's accounts and checks. Transfers are written with their change, and the database updates the balances.
 import type { MerchantId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
+import { driftFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';
 import type { Currency } from '../../domain/money.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
+import type { IdRange } from './unposted.ts';
 
 const ENSURE_OPERATOR_ACCOUNT = statement(
   'ledger_account_ensure_operator',
@@ -26,9 +28,6 @@ export type Balance = { readonly availableMinor: bigint; readonly heldMinor: big
 export async function findBalance(db: Queryable, merchantId: MerchantId): Promise<Balance | null> {
   return findOne<Balance>(db, BALANCE, [availableAccount(merchantId), heldAccount(merchantId)]);
 }
-
-/** The rows of a check: after the one id, up to the other. */
-export type IdRange = { readonly after: string; readonly to: string };
 
 const LAST_OF = {
   account: lastStatement('ledger_accounts', ' AND merchant_id IS NOT NULL'),
@@ -60,46 +59,9 @@ const DRIFT = statement(
    HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) ORDER BY a.id LIMIT 100`,
 );
 
-/** Without amounts: it is a part of the ledger check's history. */
-export type LedgerFault = { readonly subject: string; readonly fault: string };
-
 /** Accounts whose balance is not the sum of their entries. Empty unless somebody bypassed the database's checks. */
 export async function findBalanceDrift(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
-  const rows = await db.run<{ id: string }>(DRIFT, [after, to]);
-  return rows.map(({ id }) => ({ subject: id, fault: 'its balance is not the sum of its entries' }));
-}
-
-const UNPOSTED_COLLECTIONS = statement(
-  'ledger_collections_against_transfers',
-  `SELECT c.id FROM collections c
-   LEFT JOIN ledger_transfers paid ON paid.collection_id = c.id AND paid.kind = 'collection_paid'
-   LEFT JOIN ledger_transfers back ON back.collection_id = c.id AND back.kind = 'collection_reversed'
-   WHERE c.id > $1 AND c.id <= $2 AND ((c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
-      OR (c.state = 'reversed') <> (back.id IS NOT NULL)
-      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) ORDER BY c.id LIMIT 100`,
-);
-
-const UNPOSTED_PAYOUTS = statement(
-  'ledger_payouts_against_transfers',
-  `SELECT p.id FROM payouts p LEFT JOIN ledger_transfers t ON t.payout_id = p.id
-   WHERE p.id > $1 AND p.id <= $2
-   GROUP BY p.id
-   HAVING coalesce(array_agg(t.kind ORDER BY t.kind) FILTER (WHERE t.id IS NOT NULL), '{}') <>
-       CASE WHEN p.state IN ('queued', 'released', 'reconciling') THEN ARRAY['payout_held']
-            WHEN p.state = 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
-            WHEN p.state = 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
-            ELSE ARRAY['payout_held', 'payout_voided'] END
-      OR bool_or(t.amount_minor <> p.amount_minor) ORDER BY p.id LIMIT 100`,
-);
-
-/** Collections whose state and transfers disagree. Empty unless somebody bypassed the checks. */
-export async function findUnpostedCollections(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPOSTED_COLLECTIONS, [after, to])).map(disagreement);
-}
-
-/** The same for payouts. */
-export async function findUnpostedPayouts(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [after, to])).map(disagreement);
+  return (await db.run<{ id: string }>(DRIFT, [after, to])).map(({ id }) => driftFault(id));
 }
 
 const FIND_UNDECIDED = statement(
@@ -126,10 +88,6 @@ function undecidedFault(state: 'released' | 'reconciling', days: number): string
   return state === 'reconciling'
     ? `for more than ${days} days the operator has not said whether it was paid: ask the operator`
     : `it was released more than ${days} days ago and has no outcome: see its workflow, and ask the operator`;
-}
-
-function disagreement(row: { id: string }): LedgerFault {
-  return { subject: row.id, fault: 'its state and its transfers disagree' };
 }
 
 const LOCK_AVAILABLE = statement(

@@ -12,6 +12,7 @@ import {
   RECHECKS_WORKFLOW,
   RECONCILIATION_WORKFLOW,
   REVERSAL_WORKFLOW,
+  WHOLE_LEDGER_CHECK_WORKFLOW,
 } from '../../../workflows/contract.ts';
 
 type ActivityName = keyof PaymentActivities | keyof DeliveryActivities | keyof ReconciliationActivities;
@@ -23,6 +24,7 @@ const IS_ACTIVITY: Readonly<Record<ActivityName, true>> = {
   recheckBatch: true,
   checkRecentPayments: true,
   checkLedger: true,
+  checkWholeLedger: true,
   purgeExpiredRecords: true,
   sendWithOperator: true,
   queryStatusWithOperator: true,
@@ -45,6 +47,7 @@ const WORKFLOW_TYPES = [
   RECHECKS_WORKFLOW,
   RECONCILIATION_WORKFLOW,
   REVERSAL_WORKFLOW,
+  WHOLE_LEDGER_CHECK_WORKFLOW,
 ];
 
 const CALLS =

@@ -1,15 +1,10 @@
 // Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued.
 import type { Database, Queryable } from '../../db/database.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
-import {
-  findBalanceDrift,
-  findLastOfRange,
-  findUndecided,
-  findUnpostedCollections,
-  findUnpostedPayouts,
-  type LedgerFault,
-} from '../../db/payments/ledger.ts';
+import { findBalanceDrift, findLastOfRange, findUndecided } from '../../db/payments/ledger.ts';
+import { findUnpostedCollections, findUnpostedPayouts, type IdRange } from '../../db/payments/unposted.ts';
 import { discrepancyFault } from '../../domain/payments/discrepancy.ts';
+import { unpostedFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';
 
 /** A range takes seconds; one account may have millions of entries, which are summed in one statement. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
@@ -20,16 +15,29 @@ const UNDECIDED_AFTER_DAYS = 3;
 
 type Part = 'account' | 'collection' | 'payout';
 
-const RANGES: Readonly<
-  Record<Part, { readonly size: number; readonly find: typeof findBalanceDrift; readonly next: Part | null }>
-> = {
+type Range = {
+  readonly size: number;
+  readonly find: (reads: Queryable, range: IdRange) => Promise<LedgerFault[]>;
+  readonly next: Part | 'done';
+};
+
+const RANGES: Readonly<Record<Part, Range>> = {
   account: { size: 100, find: findBalanceDrift, next: 'collection' },
-  collection: { size: 10_000, find: findUnpostedCollections, next: 'payout' },
-  payout: { size: 10_000, find: findUnpostedPayouts, next: null },
+  collection: {
+    size: 10_000,
+    find: async (reads, range) => (await findUnpostedCollections(reads, range)).map(unpostedFault),
+    next: 'payout',
+  },
+  payout: {
+    size: 10_000,
+    find: async (reads, range) => (await findUnpostedPayouts(reads, range)).map(unpostedFault),
+    next: 'done',
+  },
 };
 
 /** How far a check came: the next range begins after this id of this part. As JSON it is what a later try begins with. */
 export type LedgerCheckProgress = {
+  /** A version of before had the discrepancies as its last part. */
   readonly part: Part | 'discrepancies' | 'done';
   readonly after: string;
   /** At most 400. */
@@ -52,33 +60,28 @@ export async function continueLedgerCheck(
 ): Promise<LedgerCheckProgress> {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...(signal && { signal }) };
   return db.withLongReads(limits, async (reads) => {
-    const { part } = progress;
-    if (part === 'done') return progress;
-    if (part === 'discrepancies')
-      return { part: 'done', after: '', faults: withMore(progress, await unsettled(reads)) };
+    const { part, after, faults } = progress;
+    if (part === 'done' || part === 'discrepancies') return { ...progress, part: 'done' };
     const { size, find, next } = RANGES[part];
-    const to = await findLastOfRange(reads, part, progress.after, size);
-    if (to === null) return { ...progress, part: next ?? 'discrepancies', after: '' };
-    return { part, after: to, faults: withMore(progress, await find(reads, { after: progress.after, to })) };
+    const to = await findLastOfRange(reads, part, after, size);
+    if (to === null) return { ...progress, part: next, after: '' };
+    return { part, after: to, faults: [...faults, ...(await find(reads, { after, to }))].slice(0, MOST_FAULTS) };
   });
 }
 
-function withMore({ faults }: LedgerCheckProgress, more: readonly LedgerFault[]): LedgerFault[] {
-  return [...faults, ...more].slice(0, MOST_FAULTS);
-}
-
-async function unsettled(reads: Queryable): Promise<LedgerFault[]> {
-  const open = await findOpenDiscrepancies(reads, MOST_DISCREPANCIES);
-  const undecided = await findUndecided(reads, UNDECIDED_AFTER_DAYS, MOST_UNDECIDED);
+/** Discrepancies that nobody has settled yet, and payouts and refunds that have no outcome days after their release: at most 200. */
+export async function findUnsettled(db: Queryable): Promise<LedgerFault[]> {
+  const open = await findOpenDiscrepancies(db, MOST_DISCREPANCIES);
+  const undecided = await findUndecided(db, UNDECIDED_AFTER_DAYS, MOST_UNDECIDED);
   return [...open.map((found) => ({ subject: found.subject, fault: discrepancyFault(found) })), ...undecided];
 }
 
 /**
- * The faults of the ledger, at most 400: rows that the database should have refused, discrepancies that nobody has settled
- * yet, and payouts and refunds that have no outcome days after their release. Every fault is an alarm.
+ * The faults of the whole ledger, at most 400, which are rows that the database should have refused, and what is unsettled. Every
+ * fault is an alarm.
  */
 export async function checkLedger(db: Database, signal?: AbortSignal): Promise<readonly LedgerFault[]> {
   let progress = LEDGER_CHECK_START;
   while (progress.part !== 'done') progress = await continueLedgerCheck(db, progress, signal);
-  return progress.faults;
+  return [...progress.faults, ...(await findUnsettled(db))];
 }

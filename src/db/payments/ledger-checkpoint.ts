@@ -1,0 +1,105 @@
+// How far the ledger was checked: of each account up to which entry, and up to when the payments that changed.
+import type { EventId } from '../../domain/ids.ts';
+import { findOne, statement, type Queryable } from '../database.ts';
+import type { EntryRange } from './unposted.ts';
+
+/** Entries of an account that no check has seen yet. */
+export type MovedAccount = EntryRange & {
+  /** After the last of these entries, from the checkpoint on. */
+  readonly balanceMinor: bigint;
+  /**
+   * Whether each number from the checkpoint on has one entry, each leaves the balance that it says, and the last of all leaves the
+   * account's balance.
+   */
+  readonly addsUp: boolean;
+  readonly hasMore: boolean;
+};
+
+const FIND_MOVED = statement(
+  'ledger_find_moved_accounts',
+  `WITH moved AS (
+     SELECT a.id, a.entry_count, a.balance_minor, coalesce(c.entry, 0) AS after, coalesce(c.balance_minor, 0) AS checked_minor
+     FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
+     WHERE a.merchant_id IS NOT NULL AND a.id > $1
+       AND (a.entry_count <> coalesce(c.entry, 0) OR a.balance_minor <> coalesce(c.balance_minor, 0))
+     ORDER BY a.id LIMIT $2)
+   SELECT moved.id AS account_id, moved.after, ends.entry, (moved.checked_minor + read.sum_minor)::bigint AS balance_minor,
+     read.entries = ends.entry - moved.after AND read.are_right
+       AND (ends.entry < moved.entry_count OR moved.checked_minor + read.sum_minor = moved.balance_minor) AS adds_up,
+     ends.entry < moved.entry_count AS has_more
+   FROM moved
+   CROSS JOIN LATERAL (SELECT least(moved.entry_count, moved.after + $3::bigint) AS entry) AS ends
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS entries, coalesce(sum(amount_minor), 0) AS sum_minor,
+       coalesce(bool_and(balance_minor = moved.checked_minor + running_minor), true) AS are_right
+     FROM (
+       SELECT amount_minor, balance_minor, sum(amount_minor) OVER (ORDER BY entry) AS running_minor
+       FROM (
+         SELECT credit_entry AS entry, amount_minor, credit_balance_minor AS balance_minor FROM ledger_transfers
+         WHERE credit_account_id = moved.id AND credit_entry > moved.after AND credit_entry <= ends.entry
+         UNION ALL
+         SELECT debit_entry, -amount_minor, debit_balance_minor FROM ledger_transfers
+         WHERE debit_account_id = moved.id AND debit_entry > moved.after AND debit_entry <= ends.entry) AS entries) AS read) AS read
+   ORDER BY moved.id`,
+);
+
+/**
+ * The next merchants' accounts after this id that changed since their checkpoint, at most `accounts`, each with at most `entries` of its
+ * entries. One snapshot.
+ */
+export async function findMovedAccounts(
+  db: Queryable,
+  { after, accounts, entries }: { readonly after: string; readonly accounts: number; readonly entries: number },
+): Promise<MovedAccount[]> {
+  return db.run<MovedAccount>(FIND_MOVED, [after, accounts, entries]);
+}
+
+const RECORD = statement(
+  'ledger_checkpoint_record',
+  `INSERT INTO ledger_checkpoints (account_id, entry, balance_minor)
+   SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
+   ON CONFLICT (account_id) DO UPDATE SET entry = excluded.entry, balance_minor = excluded.balance_minor, checked_at = now()
+   WHERE ledger_checkpoints.entry < excluded.entry`,
+);
+
+/** The database refuses one that no entry leaves. Safe to repeat: a checkpoint goes forward alone. */
+export async function recordCheckpoints(
+  db: Queryable,
+  accounts: readonly Pick<MovedAccount, 'accountId' | 'entry' | 'balanceMinor'>[],
+): Promise<void> {
+  if (accounts.length === 0) return;
+  const ids = accounts.map(({ accountId }) => accountId);
+  await db.run(RECORD, [ids, accounts.map(({ entry }) => entry), accounts.map(({ balanceMinor }) => balanceMinor)]);
+}
+
+const FIND_CHECKED = statement('checked_payments_find', 'SELECT changed_before FROM checked_payments');
+
+/** The time before which every change of a payment was checked; null when none ever was. */
+export async function findCheckedPayments(db: Queryable): Promise<Date | null> {
+  return (await findOne<{ changedBefore: Date }>(db, FIND_CHECKED, []))?.changedBefore ?? null;
+}
+
+// By the clock of the database at the latest, so that a process whose clock is ahead hides no change.
+const RECORD_CHECKED = statement(
+  'checked_payments_record',
+  `INSERT INTO checked_payments (changed_before) VALUES (least($1::timestamptz, now()))
+   ON CONFLICT (is_only) DO UPDATE SET changed_before = excluded.changed_before
+   WHERE checked_payments.changed_before < excluded.changed_before`,
+);
+
+export async function recordCheckedPayments(db: Queryable, changedBefore: Date): Promise<void> {
+  await db.run(RECORD_CHECKED, [changedBefore]);
+}
+
+const LAST_EVENT = statement(
+  'ledger_last_event_of_range',
+  'SELECT max(id) AS id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS range',
+);
+
+/** The last of the next `limit` events after the one id and before the other; null when there is none. */
+export async function findLastEvent(
+  db: Queryable,
+  { after, before, limit }: { readonly after: string; readonly before: string; readonly limit: number },
+): Promise<EventId | null> {
+  return (await findOne<{ id: EventId | null }>(db, LAST_EVENT, [after, before, limit]))?.id ?? null;
+}

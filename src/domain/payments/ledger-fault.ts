@@ -1,0 +1,22 @@
+// What checks of the ledger find: rows that the database should have refused.
+
+/** Without amounts: it is a part of a check's history. */
+export type LedgerFault = {
+  /** An account, a payment or a refund. */
+  readonly subject: string;
+  readonly fault: string;
+};
+
+/** Of an account, by all its entries. */
+export function driftFault(accountId: string): LedgerFault {
+  return { subject: accountId, fault: 'its balance is not the sum of its entries' };
+}
+
+/** Of an account, by its entries since the last check. */
+export function newDriftFault(accountId: string): LedgerFault {
+  return { subject: accountId, fault: 'its balance is not what its new entries make it' };
+}
+
+export function unpostedFault({ id }: { readonly id: string }): LedgerFault {
+  return { subject: id, fault: 'its state and its transfers disagree' };
+}

@@ -1,0 +1,56 @@
+// What the database refuses of the checkpoints of the ledger.
+import { refusedChanges, ruleCase, type RuleCase, type RuleFixture, type Sql } from '../rule-cases.ts';
+
+const CHECKPOINT = `INSERT INTO ledger_checkpoints (account_id, entry, balance_minor)
+  SELECT credit_account_id, credit_entry, credit_balance_minor FROM ledger_transfers`;
+const NEWEST_LAST = 'ORDER BY credit_entry LIMIT 1 OFFSET';
+/** Of the entry of the merchant's available balance that so many are before. */
+const checkpoint = ({ merchantId }: RuleFixture, before: number): Sql => ({
+  text: `${CHECKPOINT} WHERE credit_account_id = $1 ${NEWEST_LAST} ${before}`,
+  values: [`${merchantId}/available`],
+});
+const insert = (account: string, entry: number, balance: number): Sql => ({
+  text: 'INSERT INTO ledger_checkpoints (account_id, entry, balance_minor) VALUES ($1, $2, $3)',
+  values: [account, entry, balance],
+});
+const update = (assignments: string): Sql => ({ text: `UPDATE ledger_checkpoints SET ${assignments}`, values: [] });
+const checked = (values: string): Sql => ({ text: `INSERT INTO checked_payments VALUES (${values})`, values: [] });
+
+const FORWARD = /the checkpoint of .* goes forward alone/;
+const NO_ENTRY = /no entry .* leaves the balance of its checkpoint/;
+
+export const LEDGER_CHECKPOINT_RULE_CASES: readonly RuleCase[] = [
+  ruleCase('two checkpoints of an account', 'ledger_checkpoints_pkey', (fixture) => [
+    checkpoint(fixture, 0),
+    checkpoint(fixture, 0),
+  ]),
+  ruleCase('a checkpoint of no account', NO_ENTRY, () => [insert('mer_x/available', 1, 0)]),
+  ruleCase('a checkpoint at an entry that is not there', NO_ENTRY, ({ merchantId }) => [
+    insert(`${merchantId}/available`, 1_000_000, 0),
+  ]),
+  ruleCase('a checkpoint with another balance than its entry leaves', NO_ENTRY, ({ merchantId }) => [
+    insert(`${merchantId}/available`, 1, 1),
+  ]),
+  ruleCase('a checkpoint that stays where it is, with another balance', FORWARD, (fixture) => [
+    checkpoint(fixture, 0),
+    update('balance_minor = balance_minor + 1'),
+  ]),
+  ruleCase('a checkpoint that goes back', FORWARD, (fixture) => [checkpoint(fixture, 1), update('entry = entry - 1')]),
+  ruleCase('the checkpoint of one account as that of another', FORWARD, (fixture) => [
+    checkpoint(fixture, 0),
+    update("account_id = 'mer_x/available', entry = entry + 1"),
+  ]),
+  ...refusedChanges('ledger_checkpoints', ['DELETE', 'TRUNCATE'], 'account_id'),
+  ruleCase('a second time up to which payments are checked', 'checked_payments_pkey', () => [
+    checked('true, now()'),
+    checked('true, now()'),
+  ]),
+  ruleCase('a time up to which payments are checked that is not the only one', 'checked_payments_one_row', () => [
+    checked('false, now()'),
+  ]),
+  ruleCase('an earlier time up to which payments are checked', /payments are checked goes forward alone/, () => [
+    checked('true, now()'),
+    { text: "UPDATE checked_payments SET changed_before = changed_before - interval '1 s'", values: [] },
+  ]),
+  ...refusedChanges('checked_payments', ['DELETE', 'TRUNCATE'], 'is_only'),
+];
