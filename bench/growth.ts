@@ -1,4 +1,5 @@
 // What the work of the service costs beside many payments: the same calls in a database with few and in one with many, in turns.
+import { randomUUID } from 'node:crypto';
 import type { ApiKey } from '../src/db/accounts/api-key.ts';
 import type { Database } from '../src/db/database.ts';
 import { acceptCollections } from '../src/db/payments/collection-acceptance.ts';
@@ -8,10 +9,15 @@ import { claimLate } from '../src/db/work-checks.ts';
 import type { Person } from '../src/domain/accounts/member.ts';
 import { REAL_CLOCKS } from '../src/domain/clocks.ts';
 import { lowestIdAt, type EndpointId, type UserId } from '../src/domain/ids.ts';
+import type { Collection } from '../src/domain/payments/collection.ts';
+import type { LedgerFault } from '../src/domain/payments/ledger-fault.ts';
+import { coverageOf } from '../src/domain/payments/operator-catalogue.ts';
 import { retainedSince } from '../src/domain/retention.ts';
 import { WORK_KINDS } from '../src/domain/work.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
+import { checkLedgerChanges } from '../src/operations/payments/check-ledger-changes.ts';
 import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
+import { recordCollectionTransition } from '../src/operations/payments/record-collection-transition.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { getOverview } from '../src/queries/overview.ts';
@@ -19,6 +25,7 @@ import { checkLedger } from '../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
 import { listCollections } from '../src/queries/payments/collection.ts';
 import { readServiceFigures } from '../src/queries/service-figures.ts';
+import { createReleaseAttestor } from '../src/security/release-attestation.ts';
 import { makeBacklog } from './backlog.ts';
 import { findKey, KEY_RING, newAcceptance, startBenchDatabase } from './bench-database.ts';
 import { addMerchant } from './bench-environment.ts';
@@ -134,10 +141,32 @@ async function bytesEach({ db, payments }: Filled): Promise<string> {
   return (Number(rows[0]?.size) / payments).toFixed(0);
 }
 
-async function accept({ db, key }: Filled): Promise<void> {
+async function accept({ db, key }: Filled): Promise<Collection[]> {
   const acceptances = Array.from({ length: TOGETHER }, (_, index) => newAcceptance(key, index));
   const accepted = await acceptCollections(db, acceptances);
   if (accepted.size < TOGETHER) throw new Error('a collection was not accepted');
+  return acceptances.map(({ collection }) => collection);
+}
+
+/** Accepts collections, and has the operator say that they are paid. */
+async function acceptPaid(filled: Filled): Promise<void> {
+  const context = {
+    db: filled.db,
+    environment: 'test' as const,
+    clocks: REAL_CLOCKS,
+    coverage: coverageOf('sandbox'),
+    releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
+  };
+  for (const ref of await accept(filled)) {
+    const at = new Date();
+    const basis = { queriedAtMs: at.getTime(), isRefusedSend: false };
+    for (const transition of [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: randomUUID() }] as const)
+      await recordCollectionTransition(context, { ref, transition, at, basis });
+  }
+}
+
+async function checkChanges({ db }: Filled): Promise<void> {
+  failOn(await checkLedgerChanges(db, new Date()));
 }
 
 function personOf({ key, makerId }: Filled): Person {
@@ -163,7 +192,10 @@ function listFrom(daysAgo: number) {
 }
 
 async function checkWholeLedger({ db }: Filled): Promise<void> {
-  const faults = await checkLedger(db);
+  failOn(await checkLedger(db));
+}
+
+function failOn(faults: readonly LedgerFault[]): void {
   if (faults.length > 0) throw new Error(`the ledger does not add up: ${JSON.stringify(faults)}`);
 }
 
@@ -204,5 +236,7 @@ const WORK: readonly Work[] = [
     name: 'the check of the last hour’s payments',
     run: ({ db }) => checkRecentPayments(db, new Date(Date.now() - HOUR_MS)),
   },
+  { name: 'the first ledger check of all', readsHistory: true, run: checkChanges },
+  { name: `the ledger check after ${TOGETHER} payments`, prepare: acceptPaid, run: checkChanges },
   { name: 'the check of the whole ledger', readsHistory: true, run: checkWholeLedger },
 ];

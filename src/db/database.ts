@@ -83,6 +83,8 @@ export type LongReadLimits = {
   readonly statementTimeoutMs: number;
   /** All statements read the database as it is at the first of them. */
   readonly atOneMoment?: boolean;
+  /** Whether each statement finds a few rows of large tables, by their indexes alone, whatever PostgreSQL believes of the tables. */
+  readonly byIndex?: boolean;
   readonly signal?: AbortSignal;
 };
 
@@ -244,10 +246,13 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
+const BY_INDEX =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off';
+
 async function withLongReads<Result>(
   pool: Pool,
   own: Pick<Queryable, 'attestor' | 'announce'>,
-  { statementTimeoutMs, atOneMoment = false, signal }: LongReadLimits,
+  { statementTimeoutMs, atOneMoment = false, byIndex = false, signal }: LongReadLimits,
   work: (db: Queryable) => Promise<Result>,
 ): Promise<Result> {
   return tryTransaction(pool, async (client) => {
@@ -257,6 +262,7 @@ async function withLongReads<Result>(
       "SELECT pg_backend_pid() AS pid, set_config('statement_timeout', $1, true)",
       [String(statementTimeoutMs)],
     );
+    if (byIndex) await client.query(BY_INDEX);
     const cancel = (): void => {
       pool.query('SELECT pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => undefined);
     };

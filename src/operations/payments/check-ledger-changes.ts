@@ -28,7 +28,7 @@ const LATE_BY_MS = 15 * 60_000;
  * was the next time.
  */
 export async function checkLedgerChanges(db: Database, beganAt: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
-  const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...(signal && { signal }) };
+  const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, byIndex: true, ...(signal && { signal }) };
   const found = [...(await checkEntries(db, limits)), ...(await checkChangedPayments(db, limits, beganAt))];
   const bySubject = new Map(found.map((fault) => [`${fault.subject} ${fault.fault}`, fault]));
   return [...bySubject.values()].slice(0, MOST_FAULTS);
