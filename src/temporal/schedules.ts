@@ -33,6 +33,8 @@ export type Schedule = {
   readonly everyMs: number;
   /** An open run keeps the next one from starting: one that cannot progress must not do so for ever. */
   readonly timeoutMs: number;
+  /** Whether it runs as soon as it is created, too: its first time may be days away. */
+  readonly runsAtOnce: boolean;
   /** What the Temporal UI shows of a run. */
   readonly summary: string;
 };
@@ -46,6 +48,7 @@ export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Sche
       taskQueue,
       everyMs: intervals.sweepEveryMs,
       timeoutMs: intervals.sweepTimeoutMs,
+      runsAtOnce: false,
       summary: 'sweep: removes expired records, and checks recent payments',
     },
     {
@@ -54,6 +57,7 @@ export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Sche
       taskQueue,
       everyMs: intervals.ledgerCheckEveryMs,
       timeoutMs: intervals.ledgerCheckTimeoutMs,
+      runsAtOnce: false,
       summary: 'check of what changed in the ledger',
     },
     {
@@ -62,6 +66,7 @@ export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Sche
       taskQueue,
       everyMs: intervals.wholeLedgerCheckEveryMs,
       timeoutMs: intervals.ledgerCheckTimeoutMs,
+      runsAtOnce: true,
       summary: 'check of the whole ledger',
     },
   ];
@@ -120,7 +125,8 @@ async function describe(client: Client, scheduleId: string): Promise<ScheduleDes
 /** False when it is there. */
 async function create(client: Client, schedule: Schedule): Promise<boolean> {
   try {
-    await client.schedule.create({ scheduleId: schedule.scheduleId, ...wanted(schedule) });
+    const { scheduleId, runsAtOnce } = schedule;
+    await client.schedule.create({ scheduleId, ...wanted(schedule), state: { triggerImmediately: runsAtOnce } });
     return true;
   } catch (error) {
     if (error instanceof ScheduleAlreadyRunning) return false;

@@ -51,6 +51,12 @@ describe('the sweep', () => {
     await other.stop();
   });
 
+  it('has a check of the whole ledger beside it, which a new deployment runs at once', async () => {
+    await eventually('the first check', async () =>
+      (await listHousekeeping(testEnv.db)).some(({ task }) => task === 'whole_ledger_check'),
+    );
+  });
+
   it('removes idempotency keys that are older than 30 days, and no others', async () => {
     const [old, young] = [await pay(testEnv, '000'), await pay(testEnv, '000')];
     await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
