@@ -25,17 +25,15 @@ export function loadConsoleApp(folders: readonly string[]): ConsoleApp | null {
 
 /** Passes on what is not under /console, and all of it where there is no app. Throws `method_not_allowed`. */
 export function serveConsoleApp(app: ConsoleApp | null): ApiMiddleware {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const { path } = ctx;
     const file = app?.files.get(path);
     const isOurs = path === PREFIX || (path.startsWith(`${PREFIX}/`) && !path.startsWith(NAMED_BY_CONTENT));
-    if (app === null || (file === undefined && !isOurs)) {
-      await next();
-      return;
-    }
+    if (app === null || (file === undefined && !isOurs)) return next();
     requireRead(ctx);
     if (file === undefined) sendPageWithNonce(ctx, app.page, pagePolicy);
     else sendStaticFile(ctx, file, { isNamedByContent: path.startsWith(NAMED_BY_CONTENT) });
+    return undefined;
   };
 }
 

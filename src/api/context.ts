@@ -51,6 +51,12 @@ export type ApiState = {
   requestId: string;
   /** The template of the API's route that the path leads to; undefined for none. */
   route?: string | undefined;
+  /** In the place of the id in that template, as it is written: an id has no second spelling in escapes. */
+  pathId?: string | undefined;
+  /** The same route, once the request was let through to it. */
+  reachedRoute?: string | undefined;
+  /** Of the client, once it was asked for. */
+  address?: string | null;
   caller?: Caller;
   /** When the caller's key was verified for this request, by `performance.now()`. */
   keyVerifiedAtMs?: number;
@@ -146,7 +152,7 @@ export function auditOf(ctx: Requested): ActedBy {
 
 /** The client's address as the database keeps it; null when there is none that can be read. */
 export function addressOf(ctx: Requested): string | null {
-  return plainAddress(ctx.ip);
+  return (ctx.state.address ??= plainAddress(ctx.ip));
 }
 
 /** What the client calls itself, in plain characters and not at length; null when it does not say. */
@@ -160,11 +166,20 @@ export function userAgentOf(ctx: { get(header: string): string }): string | null
 }
 
 /** Method and route, by which the audit log names an act that has no name of its own. */
-export function routeOf(ctx: { readonly method: string; readonly path: string }): string {
+export function routeOf(ctx: Pick<Requested, 'state'> & { readonly method: string; readonly path: string }): string {
   return `${ctx.method} ${matchedRoute(ctx) ?? ctx.path}`.slice(0, 100);
 }
 
 /** The path of the route, with names in the place of values; null before the request has reached one. */
-export function matchedRoute(ctx: object): string | null {
-  return (ctx as { _matchedRoute?: string })._matchedRoute ?? null;
+export function matchedRoute({ state }: Pick<Requested, 'state'>): string | null {
+  return state.reachedRoute?.replace(/\{([a-z_]+)\}/g, ':$1') ?? null;
+}
+
+/** What the path has in the place of an id, without escapes, for records of the request; undefined where it has no such place. */
+export function pathIdOf({ state: { pathId } }: Pick<Requested, 'state'>): string | undefined {
+  try {
+    return pathId && decodeURIComponent(pathId);
+  } catch {
+    return pathId;
+  }
 }

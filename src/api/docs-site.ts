@@ -28,19 +28,17 @@ function pathOf(name: string): string {
 
 /** Passes on what the site does not have. Throws `method_not_allowed`. */
 export function serveDocsSite(site: DocsSite | null): ApiMiddleware {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const file = site?.get(ctx.path);
-    if (file === undefined) {
-      await next();
-      return;
-    }
+    if (file === undefined) return next();
     requireRead(ctx);
     if (ctx.path === REFERENCE) {
       sendPageWithNonce(ctx, file, referencePolicy);
-      return;
+      return undefined;
     }
     ctx.set({ 'Content-Security-Policy': GUIDE_POLICY, 'Cache-Control': PAGE_KEPT });
     sendStaticFile(ctx, file, { isNamedByContent: ctx.path.startsWith(NAMED_BY_CONTENT) });
+    return undefined;
   };
 }
 

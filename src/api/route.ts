@@ -174,8 +174,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
   if (body) await requireAccessAfterBody(ctx, deps, description);
   const { caller, session, cachedKey } = ctx.state;
   return {
-    // As it is written: an id has no second spelling in escapes.
-    id: (ctx as { captures?: string[] }).captures?.[0] ?? '',
+    id: ctx.state.pathId ?? '',
     query: early ?? readQuery(),
     body: body && validate(body, fields, bodyCodes),
     idempotencyKey,
@@ -183,7 +182,10 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
     address: addressOf(ctx),
     userAgent: userAgentOf(ctx),
     lastEventId: ctx.get('Last-Event-ID'),
-    sessionToken: readSessionToken(ctx, deps.publicUrl),
+    // Read by the few that need it.
+    get sessionToken() {
+      return readSessionToken(ctx, deps.publicUrl);
+    },
     merchantId: caller?.merchantId ?? session?.person.merchantId,
     caller,
     cachedKey,

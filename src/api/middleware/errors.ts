@@ -10,12 +10,12 @@ import { createRefusalLog } from '../refusal-log.ts';
 type Context = Parameters<ApiMiddleware>[0];
 
 export function requestId(): ApiMiddleware {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     // A target that cannot be parsed gets the same response as an unknown path.
     if (!isParseable(ctx)) ctx.url = '/';
     ctx.state.requestId = newId('req');
     ctx.set('Malipo-Request-Id', ctx.state.requestId);
-    await next();
+    return next();
   };
 }
 

@@ -44,20 +44,18 @@ export function isPayPage({ path }: { readonly path: string }): boolean {
 
 /** Passes on what is not under /pay/. Throws what `respondWithPage` then answers. */
 export function servePayPages(deps: PayDeps): ApiMiddleware {
-  return async (ctx, next) => {
-    if (!isPayPage(ctx)) {
-      await next();
-      return;
-    }
-    const [, code = '', attemptCode, receipt] = PATH.exec(ctx.path) ?? [];
-    const isScript = ctx.path === SCRIPT_PATH;
-    if (!isScript && !isCode(code)) throw routeNotFound();
-    requireMethod(ctx, !isScript && attemptCode === undefined ? ['GET', 'POST'] : ['GET']);
-    if (isScript) sendScript(ctx);
-    else if (ctx.method === 'POST') await pay(ctx, deps, code);
-    else if (attemptCode === undefined) await showCheckout(ctx, deps, code);
-    else await showAttempt(ctx, deps, { code, attemptCode, isReceipt: receipt !== undefined });
-  };
+  return (ctx, next) => (isPayPage(ctx) ? servePage(ctx, deps) : next());
+}
+
+async function servePage(ctx: Context, deps: PayDeps): Promise<void> {
+  const [, code = '', attemptCode, receipt] = PATH.exec(ctx.path) ?? [];
+  const isScript = ctx.path === SCRIPT_PATH;
+  if (!isScript && !isCode(code)) throw routeNotFound();
+  requireMethod(ctx, !isScript && attemptCode === undefined ? ['GET', 'POST'] : ['GET']);
+  if (isScript) sendScript(ctx);
+  else if (ctx.method === 'POST') await pay(ctx, deps, code);
+  else if (attemptCode === undefined) await showCheckout(ctx, deps, code);
+  else await showAttempt(ctx, deps, { code, attemptCode, isReceipt: receipt !== undefined });
 }
 
 /** Answers an error with a page in place of JSON. */
