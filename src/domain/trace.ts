@@ -1,5 +1,5 @@
 // The ids of traces and their spans, each derived from what it is about: whoever knows the payment knows its trace.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isId } from './ids.ts';
 import type { PaymentId } from './payments/payment.ts';
 
@@ -46,5 +46,5 @@ export function parseTraceparent(header: string): SpanContext | null {
 
 // A digest of nothing but zeros would be no id. No input is known that has one.
 function digest(text: string, digits: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+  return hash('sha256', text).slice(0, digits);
 }

@@ -1,6 +1,7 @@
 // Attempt limits: how many authentication attempts may fail per account, per person in a session and per address, and how many attempts
 // to pay are made at checkouts.
 import { createHash } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ApiKeyId, CheckoutId, UserId } from '../domain/ids.ts';
 import { readAddress } from './address-blocks.ts';
@@ -141,7 +142,7 @@ export function keyRefusalLimit(id: ApiKeyId, reason: string): AttemptLimit {
 
 /** The address as the database stores it: without a zone, and not IPv4-mapped. Null when `text` is no address. */
 export function plainAddress(text: string): string | null {
-  return readAddress(text.replace(/%.*$/, ''))?.toString() ?? null;
+  return isIPv4(text) ? text : (readAddress(text.replace(/%.*$/, ''))?.toString() ?? null);
 }
 
 function networkOf(address: string | null): string {

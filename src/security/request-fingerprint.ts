@@ -1,5 +1,5 @@
 // Idempotency keys: their form, and the fingerprint that decides whether two requests are the same.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** 1 to 255 visible ASCII characters. */
 export function isIdempotencyKey(text: string): boolean {
@@ -11,7 +11,7 @@ export function isIdempotencyKey(text: string): boolean {
  * whether the parameters came as JSON or as a form.
  */
 export function requestFingerprint(method: string, path: string, parameters: unknown): Buffer {
-  return createHash('sha256').update(`${method} ${path}\n`).update(canonicalJson(parameters)).digest();
+  return hash('sha256', `${method} ${path}\n${canonicalJson(parameters)}`, 'buffer');
 }
 
 function canonicalJson(value: unknown): string {
