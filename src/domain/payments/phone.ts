@@ -12,8 +12,16 @@ export type Phone = {
 /** The required form, with an example, for error messages. */
 export const PHONE_FORM = 'digits only, country code first, no plus sign and no leading zero, for example 256772123456';
 
+let last: { readonly text: string; readonly phone: Phone | null } = { text: '', phone: null };
+
 /** The mobile phone that `text` names, or null when it is not one in the required form. A landline gives null. */
 export function parsePhone(text: string): Phone | null {
+  // A request's phone is checked, and then led to its operator.
+  if (last.text !== text) last = { text, phone: readPhone(text) };
+  return last.phone;
+}
+
+function readPhone(text: string): Phone | null {
   if (!/^[1-9][0-9]{7,14}$/.test(text)) return null;
   const parsed = parsePhoneNumber(`+${text}`);
   // isValid() of the "mobile" metadata is true for mobile numbers only.
