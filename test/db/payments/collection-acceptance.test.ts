@@ -137,6 +137,19 @@ describe('collections accepted in one statement', () => {
     assert.deepEqual(announced, []);
   });
 
+  it('are all left when one was created by nobody of its merchant, wherever it stands among them', async () => {
+    const { db } = fixture;
+    const other = await makeMerchant(db);
+    for (const place of [0, 1, 2]) {
+      const all = [acceptance(), acceptance(), acceptance()];
+      const collection = newCollection(other, { apiKeyId: key.id });
+      const request = { ...all[place]!.request, merchantId: other, key: collection.idempotencyKey };
+      all[place] = acceptance({}, { collection, request });
+      assert.deepEqual(await accept(...all), new Set());
+    }
+    assert.equal(await countOf(`collections WHERE merchant_id IN ('${merchantId}', '${other}')`), 0);
+  });
+
   it('fail together when the database does not answer', async () => {
     const { db } = fixture;
     const closed = { ...db, run: () => Promise.reject(new Error('Connection terminated')) };
