@@ -156,8 +156,12 @@ export async function messageFrom<Message>(child: ChildProcess): Promise<Message
   return message;
 }
 
-/** Requests one collection of a payer who pays at once, under a new idempotency key. */
-export function requestCollection({ baseUrl }: Pick<BenchEnvironment, 'baseUrl'>, apiKey: string) {
+/** Requests one collection under a new idempotency key, of a payer who pays at once, or of this phone. */
+export function requestCollection(
+  { baseUrl }: Pick<BenchEnvironment, 'baseUrl'>,
+  apiKey: string,
+  phone = '256772000100',
+) {
   return request(`${baseUrl}/v1/api/collections`, {
     method: 'POST',
     headers: {
@@ -165,6 +169,6 @@ export function requestCollection({ baseUrl }: Pick<BenchEnvironment, 'baseUrl'>
       'idempotency-key': randomUUID(),
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ phone: '256772000100', amount: 5000, reference: 'bench' }),
+    body: JSON.stringify({ phone, amount: 5000, reference: 'bench' }),
   });
 }

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
-import { environmentsByRole, hasProcessPerRole, startRoleProcesses } from './role-processes.ts';
+import { environmentsByRole, hasFewCores, hasProcessPerRole, startRoleProcesses } from './role-processes.ts';
 import { runProcess } from './run-process.ts';
 
-// The collector of young objects would divide its work among four threads and wait for the slowest. Where other processes use the
-// cores, that costs more than it spares, and each such pause is as long as a thread waits for a core.
-setFlagsFromString('--no-parallel-scavenge');
+// The collector of young objects would divide its work among four threads and wait for the slowest. With few cores, which others use
+// too, that takes more CPU than it spares.
+if (hasFewCores()) setFlagsFromString('--no-parallel-scavenge');
 
 await runProcess('server', async () => {
   const config = loadConfig(process.env);
