@@ -153,7 +153,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const PACKAGE_OWNERS: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/db', 'src/dev'],
   koa: ['src/api', 'src/sandbox'],
-  '@koa/router': ['src/sandbox'],
+  '@koa/router': ['src/api', 'src/sandbox'],
   '@koa/bodyparser': ['src/api', 'src/sandbox'],
   undici: ['src/webhooks', 'src/operators', 'src/sandbox'],
   '@opentelemetry/api': ['src/processes'],

@@ -1,16 +1,18 @@
 // The Koa application: the middleware of every request, then its route.
+import Router, { type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
+import { DomainError } from '../domain/errors.ts';
 import { serveConsoleApp } from './console-app.ts';
 import { serveDocsSite } from './docs-site.ts';
 import type { ApiDeps, ApiState } from './context.ts';
+import { routeNotFound } from './errors.ts';
 import type { SessionDeps } from './own-session.ts';
 import { errorResponder, requestId } from './middleware/errors.ts';
-import { measureRequests } from './middleware/measure.ts';
+import { createRouteFinder, measureRequests } from './middleware/measure.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { isPayPage, respondWithPage, servePayPages } from './pay/pay-pages.ts';
 import type { Route } from './route.ts';
-import { createRouteFinder, runRoute } from './routing.ts';
 import { securityHeaders } from './security-headers.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
 import { apiRequestRoutes } from './routes/accounts/api-requests.ts';
@@ -84,6 +86,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   app.use(serveConsoleApp(deps.consoleApp));
   app.use(serveDocsSite(deps.docsSite));
   app.use(servePayPages(deps));
+  app.use(refuseUnrouted(routes));
   app.use(runRoute(routes));
   return { app, routes };
 }
@@ -116,4 +119,43 @@ function consoleRoutes(deps: SessionDeps): Route[] {
     ...auditRoutes(deps),
     ...searchRoutes(deps),
   ];
+}
+
+/** A router for each path: the path of a request is known here, and one router would try the patterns of all. */
+function runRoute(routes: readonly Route[]): Koa.Middleware<ApiState> {
+  const routers = new Map<string, Router<ApiState>>();
+  for (const { method, path, pipeline } of routes) {
+    const router = routers.get(path) ?? new Router<ApiState>({ strict: true, sensitive: true });
+    // `/a/{id}` is `/a/:id` to the router.
+    const routerPath = path.replace(/\{([a-z_]+)\}/g, ':$1');
+    router[method](routerPath, ...([...pipeline] as RouterMiddleware<ApiState>[]));
+    routers.set(path, router);
+  }
+  const byPath = new Map([...routers].map(([path, router]) => [path, router.routes() as Koa.Middleware<ApiState>]));
+  return async (ctx, next) => {
+    await byPath.get(ctx.state.route ?? '')?.(ctx, next);
+  };
+}
+
+/**
+ * Refuses an unknown path with 404 and a known one without this method with 405. A literal path goes before a template,
+ * as OpenAPI has it: `accept` is not an id. A path has one spelling: no other case, slash or escape leads to a route.
+ */
+function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
+  const methodsByPath = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), method.toUpperCase()]);
+  }
+  return async (ctx, next) => {
+    const methods = methodsByPath.get(ctx.state.route ?? '');
+    // Node would read a backslash as a slash, and drop a fragment.
+    if (/[\\#]/.test(ctx.url)) throw routeNotFound();
+    if (!methods) throw routeNotFound();
+    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+    if (!methods.includes(method)) {
+      ctx.set('Allow', methods.flatMap((allowed) => (allowed === 'GET' ? ['GET', 'HEAD'] : [allowed])).join(', '));
+      throw new DomainError('method_not_allowed', `This route answers to ${methods.join(' and ')}.`);
+    }
+    await next();
+  };
 }

@@ -15,7 +15,6 @@ export function refuseBrokenBody(request: IncomingMessage): void {
   if (broken.has(request)) throw bodyBroken();
 }
 
-/** What reading a body fails with that did not arrive whole. */
-export function bodyBroken(): DomainError {
+function bodyBroken(): DomainError {
   return new DomainError('body_malformed', 'The body did not arrive whole. Send the request again, all of it at once.');
 }

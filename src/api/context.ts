@@ -51,10 +51,6 @@ export type ApiState = {
   requestId: string;
   /** The template of the API's route that the path leads to; undefined for none. */
   route?: string | undefined;
-  /** In the place of the id in that template, as it is written: an id has no second spelling in escapes. */
-  pathId?: string | undefined;
-  /** The same route, once the request was let through to it. */
-  reachedRoute?: string | undefined;
   /** Of the client, once it was asked for. */
   address?: string | null;
   caller?: Caller;
@@ -166,20 +162,11 @@ export function userAgentOf(ctx: { get(header: string): string }): string | null
 }
 
 /** Method and route, by which the audit log names an act that has no name of its own. */
-export function routeOf(ctx: Pick<Requested, 'state'> & { readonly method: string; readonly path: string }): string {
+export function routeOf(ctx: { readonly method: string; readonly path: string }): string {
   return `${ctx.method} ${matchedRoute(ctx) ?? ctx.path}`.slice(0, 100);
 }
 
 /** The path of the route, with names in the place of values; null before the request has reached one. */
-export function matchedRoute({ state }: Pick<Requested, 'state'>): string | null {
-  return state.reachedRoute?.replace(/\{([a-z_]+)\}/g, ':$1') ?? null;
-}
-
-/** What the path has in the place of an id, without escapes, for records of the request; undefined where it has no such place. */
-export function pathIdOf({ state: { pathId } }: Pick<Requested, 'state'>): string | undefined {
-  try {
-    return pathId && decodeURIComponent(pathId);
-  } catch {
-    return pathId;
-  }
+export function matchedRoute(ctx: object): string | null {
+  return (ctx as { _matchedRoute?: string })._matchedRoute ?? null;
 }

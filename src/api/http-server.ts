@@ -109,13 +109,11 @@ function refuseUnread(
   });
 }
 
-function hostFault({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): string | null {
-  // Names and values in turns.
-  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
+function hostFault({ httpVersionMajor, httpVersionMinor, headersDistinct }: IncomingMessage): string | null {
+  const hosts = headersDistinct['host']?.length ?? 0;
   if (hosts > 1) return 'A request has one Host header. Send no second one.';
   return hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 1 ? 'A request needs a Host header.' : null;
 }
-
 function refuse(response: ServerResponse, message: string, given: HttpServerOptions['headers']): void {
   const { status, headers, body } = refusal(message, given);
   response.writeHead(status, headers).end(body);

@@ -174,7 +174,8 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
   if (body) await requireAccessAfterBody(ctx, deps, description);
   const { caller, session, cachedKey } = ctx.state;
   return {
-    id: ctx.state.pathId ?? '',
+    // As it is written: an id has no second spelling in escapes.
+    id: (ctx as { captures?: string[] }).captures?.[0] ?? '',
     query: early ?? readQuery(),
     body: body && validate(body, fields, bodyCodes),
     idempotencyKey,

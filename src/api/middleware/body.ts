@@ -2,7 +2,6 @@
 import { bodyParser } from '@koa/bodyparser';
 import type { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
-import { readBytes } from '../body-bytes.ts';
 import { refuseBrokenBody } from '../broken-body.ts';
 import type { ApiMiddleware } from '../context.ts';
 import { mediaTypeUnsupported } from '../errors.ts';
@@ -15,6 +14,15 @@ export const MAX_BODY_BYTES = 64 * 1024;
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
+// Read as bytes, one character each: the parser's own reading replaces what is not UTF-8, keeps the last of two fields
+// with one name, drops some names of forms and splits others.
+const parseBytes = bodyParser({
+  enableTypes: ['text'],
+  extendTypes: { text: [JSON_TYPE, FORM_TYPE] },
+  encoding: 'binary',
+  textLimit: MAX_BODY_BYTES,
+}) as unknown as ApiMiddleware;
+
 const parseAnyJson = bodyParser({
   enableTypes: ['json'],
   jsonLimit: MAX_BODY_BYTES,
@@ -26,8 +34,8 @@ const parseAnyJson = bodyParser({
  */
 export async function readBody(ctx: Context, schema: z.ZodObject): Promise<object> {
   const types = fitsForm(schema) ? [JSON_TYPE, FORM_TYPE] : [JSON_TYPE];
-  return readBodyAs(ctx, types, async () => {
-    const text = decode(await readBytes(ctx.req, MAX_BODY_BYTES));
+  return readBodyAs(ctx, types, parseBytes, () => {
+    const text = decode(ctx.request.rawBody);
     if (ctx.is(FORM_TYPE) === FORM_TYPE) return readFields(parseForm(text), schema);
     return text === '' ? {} : parseJson(text);
   });
@@ -37,34 +45,38 @@ export async function readBody(ctx: Context, schema: z.ZodObject): Promise<objec
 export async function readFormText(ctx: Context): Promise<string | null> {
   if (ctx.is(FORM_TYPE) !== FORM_TYPE || !isPlain(ctx.get('Content-Encoding'))) return null;
   refuseBrokenBody(ctx.req);
-  return decode(await readBytes(ctx.req, MAX_BODY_BYTES));
+  await parseBytes(ctx, () => Promise.resolve());
+  return decode(ctx.request.rawBody);
 }
 
 /** The fields of a JSON body from an operator. It is less strict, because operators will not change what they send. */
 export async function readJsonBody(ctx: Context): Promise<object> {
-  return readBodyAs(ctx, [JSON_TYPE], async () => {
-    await parseAnyJson(ctx, () => Promise.resolve());
-    return ctx.request.body;
-  });
+  return readBodyAs(ctx, [JSON_TYPE], parseAnyJson, () => ctx.request.body);
 }
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-function decode(bytes: Buffer): string {
+function decode(bytes: string): string {
   try {
-    return UTF_8.decode(bytes);
+    return UTF_8.decode(Buffer.from(bytes, 'latin1'));
   } catch {
     throw new DomainError('body_malformed', 'The body is not text in UTF-8.');
   }
 }
 
-async function readBodyAs(ctx: Context, types: string[], read: () => Promise<unknown>): Promise<object> {
+async function readBodyAs(
+  ctx: Context,
+  types: string[],
+  parse: ApiMiddleware,
+  readParsed: () => unknown,
+): Promise<object> {
   // No body at all counts as an empty one, so that the missing fields are named.
   const type = ctx.is(types);
   if (type === null || ctx.request.length === 0) return {};
   if (type === false || !isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported(types);
   refuseBrokenBody(ctx.req);
-  const body = await read();
+  await parse(ctx, () => Promise.resolve());
+  const body = readParsed();
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new DomainError('body_malformed', 'The body must be one object of fields.');
   }

@@ -3,9 +3,8 @@
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { PaymentId } from '../../domain/payments/payment.ts';
 import { isPaymentId } from '../../domain/trace.ts';
-import { pathIdOf, type ApiMiddleware } from '../context.ts';
+import type { ApiMiddleware } from '../context.ts';
 import type { Route } from '../route.ts';
-import type { createRouteFinder } from '../routing.ts';
 
 export type AnsweredRequest = {
   readonly requestId: string;
@@ -37,17 +36,25 @@ export function routeNames(routes: readonly Pick<Route, 'path'>[]): string[] {
   return [...new Set([...routes.map(({ path }) => path), ...PAGES, UNROUTED])];
 }
 
+/** The template of the route that a path leads to; undefined for none. A literal path goes before a template. */
+export function createRouteFinder(routes: readonly Pick<Route, 'path'>[]): (path: string) => string | undefined {
+  const literal = new Set(routes.map(({ path }) => path));
+  const templates = [...literal].map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[a-z_]+\}/g, '[^/]+')}$`),
+  }));
+  return (path) => (literal.has(path) ? path : templates.find(({ pattern }) => pattern.test(path))?.path);
+}
+
 /** Finds each request's route, and calls `onAnswered` once its response begins, also for one that a limit refused before. */
 export function measureRequests(
-  findRoute: ReturnType<typeof createRouteFinder>,
+  findRoute: (path: string) => string | undefined,
   onAnswered: ((request: AnsweredRequest) => void) | undefined,
 ): ApiMiddleware {
   return async (ctx, next) => {
     const beganMs = performance.now();
-    const found = findRoute(ctx.path);
-    const route = found?.path;
+    const route = findRoute(ctx.path);
     ctx.state.route = route;
-    ctx.state.pathId = found?.id;
     try {
       await next();
     } finally {
@@ -83,8 +90,9 @@ const ID_OF_STORED = /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/;
 // What a request made comes before what it was made of: a refund is requested by the id of its collection. Of a refused request the id in
 // the path is no more than what the caller wrote: it may be a payment of another merchant.
 function paymentOf(ctx: Context): PaymentId | undefined {
+  const { params } = ctx as { params?: { id?: string } };
   const made = typeof ctx.body === 'string' ? ID_OF_STORED.exec(ctx.body)?.[1] : undefined;
-  const named = ctx.status < 400 ? pathIdOf(ctx) : undefined;
+  const named = ctx.status < 400 ? params?.id : undefined;
   return ctx.state.paymentId ?? [made, named].find(isPaymentId);
 }
 

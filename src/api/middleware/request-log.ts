@@ -1,7 +1,7 @@
 // Notes each request of a known API key in the request log, whatever became of it.
 import type { ApiRequest } from '../../domain/accounts/api-request.ts';
 import { isId, type RequestId } from '../../domain/ids.ts';
-import { addressOf, pathIdOf, type ApiMiddleware } from '../context.ts';
+import { addressOf, matchedRoute, type ApiMiddleware } from '../context.ts';
 import type { RequestLog } from '../request-log.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
@@ -34,7 +34,7 @@ function describe(ctx: Context): Omit<ApiRequest, 'merchantId' | 'apiKeyId' | 'd
   return {
     id: ctx.state.requestId as RequestId,
     method,
-    route: ctx.state.reachedRoute ?? '',
+    route: (matchedRoute(ctx) ?? '').replace(/:([a-z_]+)/g, '{$1}'),
     path: ctx.path.slice(0, MAX_PATH_LENGTH),
     status,
     errorCode: body?.error?.code ?? null,
@@ -46,7 +46,8 @@ function describe(ctx: Context): Omit<ApiRequest, 'merchantId' | 'apiKeyId' | 'd
 }
 
 function objectOf(ctx: Context): string | null {
-  const inPath = pathIdOf(ctx) ?? '';
+  const { params } = ctx as { params?: { id?: string } };
+  const inPath = params?.id ?? '';
   if (isId('col', inPath) || isId('pay', inPath)) return inPath;
   return typeof ctx.body === 'string' ? (ID_OF_STORED.exec(ctx.body)?.[1] ?? null) : null;
 }

@@ -13,7 +13,7 @@ import {
 import type { Session } from '../../domain/accounts/session.ts';
 import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
 import { recordRefusal } from '../../operations/accounts/record-refusal.ts';
-import { auditOf, pathIdOf, routeOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
+import { auditOf, routeOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
 import { NO_SESSION } from '../refusal-log.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from '../session-cookie.ts';
 
@@ -120,7 +120,8 @@ function requireOwnPage(ctx: Context, publicUrl: string): void {
 
 async function record(ctx: Context, { db, refusals }: SessionDeps, error: DomainError): Promise<void> {
   refusals.add();
-  const id = pathIdOf(ctx) ?? '';
+  const { params } = ctx as { params?: { id?: string } };
+  const id = params?.id ?? '';
   await recordRefusal(db, {
     by: auditOf(ctx),
     action: routeOf(ctx),
