@@ -21,7 +21,9 @@ export type SendResult =
   | { readonly kind: 'accepted'; readonly attested: AttestedStatus }
   | { readonly kind: 'refused'; readonly failureCode: FailureCode; readonly attested: AttestedStatus }
   /** It may not be sent any more, or it is in doubt whether it was: the operator is queried for its status. */
-  | { readonly kind: 'not_sent' };
+  | { readonly kind: 'not_sent' }
+  /** Nothing was done, because enough workflow tasks wait for sends. */
+  | { readonly kind: 'busy' };
 
 /** A query or send that is about to be made. `queriedAtMs` is the time before it. */
 export type PendingQuery = { readonly id: PaymentId; readonly queriedAtMs: number };

@@ -12,6 +12,11 @@ export type RunningActivity = {
   readonly attempt: number;
 };
 
+/** Whether this runs in a local activity, which holds a workflow task. */
+export function isInLocalActivity(): boolean {
+  return asyncLocalStorage.getStore()?.info.isLocal === true;
+}
+
 /** The try of a payment's activity from which this is called; null outside of one. */
 export function currentActivity(): RunningActivity | null {
   const info = asyncLocalStorage.getStore()?.info;

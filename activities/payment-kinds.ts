@@ -1,6 +1,6 @@
 // What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
 import type { Database } from '../src/db/database.ts';
-import { markAccepted } from '../src/db/payments/payment-progress.ts';
+import { beginCollectionSend, markAccepted } from '../src/db/payments/payment-progress.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot, CollectionTransitionInput } from '../src/domain/payments/collection-progress.ts';
@@ -21,6 +21,7 @@ import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordUnattestedRelease } from '../src/operations/payments/record-unattested-release.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
+import { createRecentCollections, type RecentCollections } from './recent-collections.ts';
 import { getCollection } from '../src/queries/payments/collection.ts';
 import { getPayout } from '../src/queries/payments/payout.ts';
 import { getReversal } from '../src/queries/payments/reversal.ts';
@@ -57,15 +58,28 @@ type PaymentKindsDeps = {
   readonly log: Log;
 };
 
+type Deps = PaymentKindsDeps & { readonly recent: RecentCollections };
+
 export type PaymentKinds = ReturnType<typeof createPaymentKinds>;
 
-export function createPaymentKinds(deps: PaymentKindsDeps) {
-  const { db, log } = deps;
+export function createPaymentKinds(given: PaymentKindsDeps) {
+  const deps = { ...given, recent: createRecentCollections() };
+  const { db, log, recent } = deps;
   const load = (ref: PaymentRef) => loadPayment(ref, deps);
   const holdUnattested = (ref: PaymentRef, at: Date) => recordHeld(ref, at, deps);
 
   return {
     load,
+
+    /**
+     * One statement: a collection whose first send is recorded to begin, by this call, as it is then. Null: it is another kind of
+     * payment, a send of it began before, or none may begin.
+     */
+    async beginFirstSend(ref: PaymentRef, at: Date): Promise<LoadedPayment | null> {
+      const begun = ref.kind === 'collection' ? await beginCollectionSend(db, ref, at) : null;
+      if (begun) recent.note(begun);
+      return begun && loadedCollection(begun);
+    },
 
     /** One transaction: shows a person that the payment was released, and not by us. True while nobody has settled that. */
     holdUnattested,
@@ -112,12 +126,13 @@ async function recordOnce(
   ref: PaymentRef,
   input: PaymentTransitionInput,
   { at, basis }: Recording,
-  { payments, log, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
+  { payments, recent, log, clocks: { notFoundSpanMs } }: Deps,
 ): Promise<PaymentSnapshot> {
   switch (ref.kind) {
     case 'collection': {
       const transition = input as CollectionTransitionInput;
-      return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at, basis }));
+      const known = recent.take(ref);
+      return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at, basis, known }));
     }
     case 'payout': {
       const transition = input as PayoutOutcomeInput;
@@ -143,16 +158,21 @@ async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDe
 
 async function loadPayment(
   ref: PaymentRef,
-  { db, releases, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
+  { db, recent, releases, clocks: { notFoundSpanMs } }: Deps,
 ): Promise<LoadedPayment> {
   switch (ref.kind) {
     case 'collection':
-      return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
+      return loadedCollection(noted(await getCollection(db, ref.merchantId, ref.id), recent));
     case 'payout':
       return loadedPayout(await getPayout(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
     case 'reversal':
       return loadedReversal(await getReversal(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
   }
+}
+
+function noted(collection: Collection, recent: RecentCollections): Collection {
+  recent.note(collection);
+  return collection;
 }
 
 function loadedCollection(collection: Collection): LoadedPayment {

@@ -1,10 +1,7 @@
 // The activities of the workflows of collections, payouts and reversals: one factory for all three.
-import { ApplicationFailure } from '@temporalio/common';
 import {
   countNotFound,
   markAccepted,
-  markSendBegun,
-  markSendRepeated,
   resetNotFounds,
   scheduleRecheck,
   type SentPaymentRef,
@@ -24,11 +21,12 @@ import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
-import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
-import { recordedExchange, type ExchangeDeps } from './exchanges.ts';
+import type { StatusAttestor } from './attestation.ts';
+import type { ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
 import { createRecheckActivities } from './rechecks.ts';
+import { createSend } from './send.ts';
 import { createStatusQuery, type StatusQuery } from './status-query.ts';
 import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
@@ -54,36 +52,8 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
 }
 
 function operatorCalls(deps: PaymentActivityDeps, kinds: PaymentKinds, queryStatus: StatusQuery) {
-  const { db, operators, attestor } = deps;
   return {
-    /**
-     * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
-     * row records the first try before it begins, so that no other is taken for it, and that there is another one, after
-     * which no refusal counts, whatever becomes of this process and of what it returns. Throws, to be retried, when it is
-     * unknown whether the operator accepted it: the reference makes that harmless.
-     * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
-     */
-    async sendWithOperator(ref: PaymentRef): Promise<SendResult> {
-      const payment = await withFailures(() => kinds.load(ref));
-      if (!payment.maySend(new Date())) return { kind: 'not_sent' };
-      if (payment.isReleaseUnattested) {
-        await kinds.holdUnattested(ref, new Date());
-        throw ApplicationFailure.nonRetryable(
-          `the release of ${ref.id} is not one that we recorded`,
-          'ApprovalMissing',
-        );
-      }
-      const isFirstTry = !payment.isSendBegun && (await markSendBegun(db, ref, new Date()));
-      const mayBegin = isFirstTry || (payment.isSendBegun && (await markSendRepeated(db, ref, new Date())));
-      // This process may have been stopped in between, and a call after the deadline would come after what was decided.
-      if (!mayBegin || !payment.maySend(new Date())) return { kind: 'not_sent' };
-      const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-      const outcome = await recordedExchange(deps, { ref, ...payment }, 'send', () =>
-        payment.send(operators[payment.operator]),
-      );
-      // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
-      return attestor.attestSend(query, outcome, isFirstTry);
-    },
+    sendWithOperator: createSend(deps, kinds),
 
     /** One call: the operator status now. Other money than ours, to the unit, is `paid_otherwise`. */
     async queryStatusWithOperator(ref: PaymentRef): Promise<AttestedStatus> {

@@ -14,19 +14,19 @@ import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
 import { prepareDatabase } from '../src/processes/prepare-database.ts';
-import { prepareTemporal } from '../src/temporal/setup.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { startChild, type SupervisedChild } from '../src/dev/child-process.ts';
 import { freePort } from '../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
-import { resolveTemporalBinary } from '../src/dev/temporal-binary.ts';
-import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
+import type { TemporalServer } from '../src/dev/temporal-server.ts';
+import { startTemporalEngine, TEMPORAL_DATABASE, type TemporalEngine } from './temporal-engine.ts';
 
 export const NAMESPACE = 'malipo-test';
 
 export type BenchEnvironment = {
   readonly postgres: PostgresServer;
+  readonly postgresLog: string;
   readonly temporal: TemporalServer;
   readonly sandbox: SupervisedChild;
   readonly server: SupervisedChild;
@@ -39,29 +39,30 @@ export type BenchEnvironment = {
 export type BenchEnvironmentOptions = {
   readonly sandboxDecisionMs: number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** postgresql.conf settings by name. */
+  readonly postgresSettings?: Readonly<Record<string, string>>;
+  /** Of the checkout whose build is run; this one by default. */
+  readonly root?: string;
+  readonly engine?: TemporalEngine;
 };
 
 export async function startBenchEnvironment(options: BenchEnvironmentOptions): Promise<BenchEnvironment> {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
-  const root = findProjectRoot();
-  const binary = await resolveTemporalBinary({ report: (line) => process.stderr.write(`${line}\n`), env: process.env });
+  const { root = findProjectRoot(), engine = 'sqlite', postgresSettings = {} } = options;
+  const postgresLog = join(folder, 'postgres.log');
   const postgres = await startPostgresServer({
     dataDir: join(folder, 'postgres'),
     fallbackDataDir: `${folder}-postgres`,
     port: await freePort(),
-    logFile: join(folder, 'postgres.log'),
+    logFile: postgresLog,
+    settings: postgresSettings,
   });
-  const { ownerUrl, applicationUrl } = await postgres.ensureAccounts('malipo');
-  const temporal = await startTemporalServer({
-    binary,
-    databaseFile: join(folder, 'temporal.db'),
-    host: '127.0.0.1',
-    port: await freePort(),
-    namespaces: [NAMESPACE],
-    logFile: join(folder, 'temporal.log'),
-  });
+  const { ownerUrl, applicationUrl } = await postgres.ensureAccounts(
+    'malipo',
+    engine === 'sqlite' ? undefined : TEMPORAL_DATABASE,
+  );
+  const temporal = await startTemporalEngine(engine, postgres, { folder, namespace: NAMESPACE });
   await prepareDatabase(ownerUrl, 'test');
-  await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
   const environment = await settingsFor(applicationUrl, temporal, options);
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
     startChild({
@@ -88,6 +89,7 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   });
   return {
     postgres,
+    postgresLog,
     temporal,
     sandbox,
     server,

@@ -1,4 +1,5 @@
-// Compares whole collections with the bare workflow, in turns on one Temporal server within one run.
+// Compares whole collections with the bare workflow, in turns on one Temporal server within one run; and with those that
+// `BENCH_BESIDE` names, on engines of their own.
 import type { ChildProcess } from 'node:child_process';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { loadConfig } from '../src/config.ts';
@@ -13,13 +14,21 @@ import {
   type BenchEnvironment,
 } from './bench-environment.ts';
 import { median, percentile, printTable } from './table.ts';
+import type { TemporalEngine } from './temporal-engine.ts';
 
 export const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
 export const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
-const WARM_UP = 100;
+const WARM_UP = 50;
 const IN_FLIGHT = Number(process.env['BENCH_IN_FLIGHT'] ?? 40);
 /** From the operator's acceptance of the prompt to its callback, the same for both. */
 const DECISION_MS = 100;
+
+/**
+ * What is measured in the same turns, as `NAME=ROOT:ENGINE:SETTING=VALUE…` with spaces between them: another checkout that is built
+ * (this one if the root is empty), where Temporal keeps its data (`sqlite`, `postgresql`, `postgresql-async`), and settings of the
+ * service. On each other engine the bare workflow is measured, too.
+ */
+const BESIDE = (process.env['BENCH_BESIDE'] ?? '').split(' ').filter((each) => each !== '');
 
 export type Round = {
   readonly perSecond: number;
@@ -27,35 +36,72 @@ export type Round = {
   readonly latenciesMs: readonly number[];
 };
 
+type Shape = {
+  run(count: number): Promise<number[]>;
+  readonly pids: () => Readonly<Record<string, number | undefined>>;
+  stop(): Promise<void>;
+};
+
 export async function benchCollections(): Promise<void> {
   const bench = await startBenchEnvironment({ sandboxDecisionMs: DECISION_MS });
-  const bare = forkEntry('bare-process', [bench.temporal.address, NAMESPACE]);
-  await messageFrom(bare);
-  const whole = await startWholeShape(bench);
-
-  await runBare(bare, WARM_UP);
-  await whole.run(WARM_UP);
-  const rounds: { bare: Round; whole: Round }[] = [];
+  const shapes: Record<string, Shape> = { bare: await startBare(bench), whole: await startWhole(bench) };
+  for (const each of BESIDE) Object.assign(shapes, await startBeside(each));
+  for (const shape of Object.values(shapes)) await shape.run(WARM_UP);
+  const rounds: Record<string, Round>[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
-    rounds.push({
-      bare: await measure({ 'bare worker': bare.pid, Temporal: bench.temporal.pid }, () => runBare(bare, COUNT)),
-      whole: await measure(
-        {
-          server: bench.server.pid(),
-          Temporal: bench.temporal.pid,
-          PostgreSQL: bench.postgres.pid,
-          sandbox: bench.sandbox.pid(),
-          receiver: whole.receiver.pid,
-          driver: process.pid,
-        },
-        () => whole.run(COUNT),
-      ),
-    });
+    const measured: Record<string, Round> = {};
+    // None is always the first of a round.
+    const order = round % 2 === 0 ? Object.entries(shapes).reverse() : Object.entries(shapes);
+    for (const [name, shape] of order) measured[name] = await measure(shape.pids(), () => shape.run(COUNT));
+    rounds.push(measured);
   }
   report(rounds);
-  bare.send('stop');
-  whole.receiver.kill();
-  await bench.stop();
+  for (const shape of Object.values(shapes).reverse()) await shape.stop();
+}
+
+async function startBeside(text: string): Promise<Record<string, Shape>> {
+  const name = text.split('=', 1)[0] ?? '';
+  const [root = '', engine = '', ...settings] = text.slice(name.length + 1).split(':');
+  const bench = await startBenchEnvironment({
+    sandboxDecisionMs: DECISION_MS,
+    environment: Object.fromEntries(settings.map((setting) => setting.split('=', 2) as [string, string])),
+    ...(root !== '' && { root }),
+    ...(engine !== '' && { engine: engine as TemporalEngine }),
+  });
+  const bare = engine === '' || engine === 'sqlite' ? {} : { [`bare of ${name}`]: await startBare(bench) };
+  return { ...bare, [name]: await startWhole(bench) };
+}
+
+async function startBare(bench: BenchEnvironment): Promise<Shape> {
+  const bare = forkEntry('bare-process', [bench.temporal.address, NAMESPACE]);
+  await messageFrom(bare);
+  return {
+    run: (count) => runBare(bare, count),
+    pids: () => ({ 'bare worker': bare.pid, Temporal: bench.temporal.pid }),
+    stop() {
+      bare.send('stop');
+      return Promise.resolve();
+    },
+  };
+}
+
+async function startWhole(bench: BenchEnvironment): Promise<Shape> {
+  const whole = await startWholeShape(bench);
+  return {
+    run: (count) => whole.run(count),
+    pids: () => ({
+      server: bench.server.pid(),
+      Temporal: bench.temporal.pid,
+      PostgreSQL: bench.postgres.pid,
+      sandbox: bench.sandbox.pid(),
+      receiver: whole.receiver.pid,
+      driver: process.pid,
+    }),
+    async stop() {
+      whole.receiver.kill();
+      await bench.stop();
+    },
+  };
 }
 
 async function runBare(bare: ChildProcess, count: number): Promise<number[]> {
@@ -131,21 +177,27 @@ function secondsOf(pid: number | undefined): number {
   return pid === process.pid ? ownCpuSeconds() : cpuSecondsOf(pid);
 }
 
-function report(rounds: readonly { bare: Round; whole: Round }[]): void {
-  const cpuOf = (shape: 'bare' | 'whole', name: string) => median(rounds.map((round) => round[shape].cpuMs[name] ?? 0));
-  const rate = (shape: 'bare' | 'whole') => median(rounds.map((round) => round[shape].perSecond));
-  const line = (shape: 'bare' | 'whole') => {
-    const names = Object.keys(rounds[0]?.[shape].cpuMs ?? {});
-    const total = names.reduce((sum, name) => sum + cpuOf(shape, name), 0);
-    const parts = names.map((name) => `${name} ${cpuOf(shape, name).toFixed(1)}`).join(', ');
-    return [shape, rate(shape).toFixed(1), total.toFixed(1), parts];
+function report(rounds: readonly Readonly<Record<string, Round>>[]): void {
+  const names = Object.keys(rounds[0] ?? {});
+  const valuesOf = (value: (round: Readonly<Record<string, Round>>) => number | undefined) =>
+    median(rounds.map((round) => value(round) ?? Number.NaN));
+  const line = (name: string) => {
+    const processes = Object.keys(rounds[0]?.[name]?.cpuMs ?? {});
+    const cpu = processes.map((each) => [each, valuesOf((round) => round[name]?.cpuMs[each])] as const);
+    const total = cpu.reduce((sum, [, ms]) => sum + ms, 0);
+    const parts = cpu.map(([each, ms]) => `${each} ${ms.toFixed(1)}`).join(', ');
+    return [name, valuesOf((round) => round[name]?.perSecond).toFixed(1), total.toFixed(1), parts];
   };
-  printTable([['shape', 'per second', 'CPU ms each', 'by process'], line('bare'), line('whole')]);
-  const latencies = rounds.flatMap((round) => round.whole.latenciesMs);
-  const ratios = rounds.map((round) => round.whole.perSecond / round.bare.perSecond);
-  process.stdout.write(
-    `\nrequest to webhook: p50 ${percentile(latencies, 0.5)} ms, p99 ${percentile(latencies, 0.99)} ms` +
-      ` (${IN_FLIGHT} in flight, of which ${DECISION_MS} ms are the operator's)\n` +
-      `ratio whole / bare: ${median(ratios).toFixed(2)} (rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})\n`,
-  );
+  printTable([['shape', 'per second', 'CPU ms each', 'by process'], ...names.map(line)]);
+  for (const name of names.filter((each) => !each.startsWith('bare'))) {
+    const bare = names.includes(`bare of ${name}`) ? `bare of ${name}` : 'bare';
+    const latencies = rounds.flatMap((round) => round[name]?.latenciesMs ?? []);
+    const ratios = rounds.map((round) => (round[name]?.perSecond ?? 0) / (round[bare]?.perSecond ?? 0));
+    const shown = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
+    process.stdout.write(
+      `\n${name}: request to webhook p50 ${percentile(latencies, 0.5)} ms, p99 ${percentile(latencies, 0.99)} ms` +
+        ` (${IN_FLIGHT} in flight, of which ${DECISION_MS} ms are the operator's)\n` +
+        `ratio ${name} / ${bare}: ${median(ratios).toFixed(2)} (rounds: ${shown})\n`,
+    );
+  }
 }

@@ -5,6 +5,7 @@ import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchGrowth } from './growth.ts';
 import { benchReads } from './reads.ts';
+import { benchSteps } from './steps.ts';
 import { benchTraces } from './traces.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -15,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   drain: benchDrain,
   growth: benchGrowth,
   reads: benchReads,
+  steps: benchSteps,
   traces: benchTraces,
   webhooks: benchWebhooks,
 };

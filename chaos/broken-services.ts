@@ -82,9 +82,9 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
   {
     name: 'accepts everything and sends nothing',
     rule: 'never_sent',
-    file: 'activities/payment.js',
-    from: 'const isFirstTry = !payment.isSendBegun && (await markSendBegun(db, ref, new Date()));',
-    to: 'const isFirstTry = false;',
+    file: 'activities/send.js',
+    from: 'if (!mayBegin || !payment.maySend(new Date()))',
+    to: 'if (mayBegin || !mayBegin)',
   },
   {
     name: 'takes a payout for refused without asking the operator',

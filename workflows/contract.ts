@@ -17,8 +17,9 @@ export const WHOLE_LEDGER_CHECK_WORKFLOW = 'wholeLedgerCheckWorkflow';
  * Which version of the workflow code began a run. The first local activity of a run returns it, so the run's history has it and every
  * later version replays the run as it was begun; unlike a patch, it costs no event. Runs of before have none.
  * 1: a payment shows its state in workflow lists, and the run of a dead-lettered delivery fails.
+ * 2: a collection's first try to raise the prompt is made within the first workflow task.
  */
-export const WORKFLOW_VERSION = 1;
+export const WORKFLOW_VERSION = 2;
 
 /** The operator called back about the payment. The signal carries no data: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';

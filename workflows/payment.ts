@@ -10,16 +10,19 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { SendResult } from '../activities/attestation.ts';
 import type { PaymentActivities } from '../activities/payment.ts';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot, type TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 import { OPERATOR_CALLED_BACK, type PaymentWorkflowInput } from './contract.ts';
-import { OWN_TRANSACTION, queryingStatus, QUICK_STATUS_QUERY, sendingPayment } from './policies.ts';
+import { inWords } from './details.ts';
+import { OWN_TRANSACTION, queryingStatus, QUICK_STATUS_QUERY, sendingAtOnce, sendingPayment } from './policies.ts';
 import { showOperatorAwaited, showState } from './shown-state.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
@@ -84,11 +87,8 @@ export async function sendPayment<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
 ): Promise<PaymentSnapshot<Kind>> {
-  const { input, clocks } = payment;
   if (LIFECYCLES[payment.kind].isNeverSent(snapshot, Date.now())) return recordNeverSent(payment);
-  const { sendWithOperator } = proxyActivities<PaymentActivities>(sendingPayment(input.kind, clocks));
-  const summary = `${SEND_SUMMARY[input.kind]} ${input.operator}`;
-  const result = await orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
+  const result = (await sendAtOnce(payment)) ?? (await sendWithRetries(payment));
   if (result === null) {
     // No try is left. If one began, the operator may have accepted it.
     const left = await reloadPayment(payment);
@@ -101,10 +101,33 @@ export async function sendPayment<Kind extends PaymentKind>(
       const { failureCode, attested } = result;
       return recordTransition(payment, { kind: 'declined', failureCode }, attested);
     }
+    case 'busy':
     case 'not_sent':
       // Something else may have moved the payment since this run loaded it.
       return reloadPayment(payment);
   }
+}
+
+const SENT_AT_ONCE_SINCE_VERSION = 2;
+
+/**
+ * Raises a collection's prompt within the workflow task, which saves an activity and another task. Null: it has to be sent by an
+ * activity, whose retries the Temporal UI shows: the operator's answer is unknown, or enough other workflow tasks wait for sends.
+ */
+async function sendAtOnce({ kind, input, clocks, version }: Payment): Promise<SendResult | null> {
+  if (kind !== 'collection' || version < SENT_AT_ONCE_SINCE_VERSION) return null;
+  const { sendWithOperator } = proxyLocalActivities<PaymentActivities>(sendingAtOnce(clocks));
+  const summary = `${SEND_SUMMARY[kind]} ${input.operator}`;
+  const result = await orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
+  if (result?.kind === 'busy') return null;
+  if (result === null) await sleep(clocks.promptRetryMs, { summary: `next try in ${inWords(clocks.promptRetryMs)}` });
+  return result;
+}
+
+function sendWithRetries({ input, clocks }: Payment): Promise<SendResult | null> {
+  const { sendWithOperator } = proxyActivities<PaymentActivities>(sendingPayment(input.kind, clocks));
+  const summary = `${SEND_SUMMARY[input.kind]} ${input.operator}`;
+  return orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
 }
 
 /** Records that nobody tried to send the payment in time, unless the row says otherwise; returns it as it is then. */

@@ -33,6 +33,14 @@ export function sendingPayment(kind: PaymentKind, clocks: PaymentClocks): Activi
   };
 }
 
+/**
+ * The first try to raise a collection's prompt, within the first workflow task: one try, as long as the others may be. Where it did
+ * not end, or not well, the further ones follow as an ordinary activity.
+ */
+export function sendingAtOnce(clocks: PaymentClocks): LocalActivityOptions {
+  return { startToCloseTimeout: operatorCallMs(clocks), retry: { maximumAttempts: 1 } };
+}
+
 /** One status query. These retries are for a lost worker: the next poll queries an operator that did not answer. */
 export function queryingStatus(clocks: PaymentClocks): ActivityOptions {
   return {

@@ -4,7 +4,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import {
   MetricsBuffer,
   Runtime,
-  Worker,
+  type Worker,
   type InjectedSinks,
   type WorkerInterceptors,
   type WorkerOptions,
@@ -12,6 +12,7 @@ import {
 } from '@temporalio/worker';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
+import { UnwatchedWorker } from './unwatched-worker.ts';
 import { createSdkMetrics, type SdkMetrics } from './metrics/sdk-metrics.ts';
 import {
   DEAD_LETTERED,
@@ -49,16 +50,6 @@ export type RunningWorkers = { stop(): Promise<void> };
 
 const RESTART_AFTER_MS = 1000;
 const LOOK_EVERY_MS = 1000;
-/**
- * The longest that Node.js can wait, so never. When the SDK breaks into workflow code after its usual five seconds, because the
- * process was frozen for so long, Node.js may abort ("async hook stack has become corrupted", nodejs/node#38503). Our
- * workflows have no loops without a wait, so nothing needs to be broken into.
- */
-const LONGEST_WORKFLOW_CODE_MS = 2 ** 32 - 1;
-
-/** The SDK passes it to the virtual machine of workflow code; its type leaves it out. */
-type UntypedOptions = { readonly isolateExecutionTimeout: number };
-
 /** Starts all workers. A worker that fails is created again after a second, until the workers are stopped. */
 export function runWorkers(connection: NativeConnection, settings: WorkerSettings): RunningWorkers {
   const { taskQueuePrefix: prefix, activities } = settings;
@@ -160,7 +151,7 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
     while (!stopping.signal.aborted) {
       const ended = new AbortController();
       try {
-        const worker = await Worker.create(optionsFor(connection, queue, settings));
+        const worker = await UnwatchedWorker.create(optionsFor(connection, queue, settings));
         // Runs it even if the stop came meanwhile: a worker that was created and never ran keeps the connection in use.
         const doesNotEnd = untilItDoesNotEnd(worker, settings.shutdownGraceMs, ended.signal);
         await Promise.race([worker.runUntil(stopRequested), doesNotEnd]);
@@ -195,7 +186,7 @@ function optionsFor(
   connection: NativeConnection,
   queue: Partial<WorkerOptions>,
   settings: WorkerSettings,
-): WorkerOptions & UntypedOptions {
+): WorkerOptions {
   return {
     taskQueue: '',
     connection,
@@ -203,7 +194,6 @@ function optionsFor(
     workflowBundle: settings.workflowBundle,
     shutdownGraceTime: settings.shutdownGraceMs,
     stickyQueueScheduleToStartTimeout: settings.stickyTimeoutMs,
-    isolateExecutionTimeout: LONGEST_WORKFLOW_CODE_MS,
     // The progress in a heartbeat is at most so old when another worker continues from it.
     maxHeartbeatThrottleInterval: '5s',
     // On a few cores more pollers cost the server more than they gain.

@@ -4,7 +4,7 @@ import type { CollectionId } from '../../domain/ids.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { firstCheckAt } from '../../domain/work.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
-import { paymentReads, type PaymentFilter } from './payment-reads.ts';
+import { paymentReads, SHARED_COLUMNS, type PaymentFilter } from './payment-reads.ts';
 
 /** The columns of a new collection in JSON, by the names of `newRowOf`. */
 export const NEW_ROW = `"id" text, "merchantId" text, "idempotencyKey" text, "amountMinor" bigint, "currency" text,
@@ -48,18 +48,19 @@ export function announceCreated(db: Queryable, collection: Collection): void {
   db.announce(entryOf('collection', collection, { from: null, eventId: null }));
 }
 
+const OWN_COLUMNS = 'created_by, api_key_id, prompt_deadline_at, send_begun_at, prompt_expires_at';
+/** What a statement returns of a collection. */
+export const COLLECTION_COLUMNS = `${SHARED_COLUMNS}, ${OWN_COLUMNS}`;
+
 const reads = paymentReads<Collection, Collection>({
   kind: 'collection',
   table: 'collections',
   prefix: 'col',
-  columns: 'created_by, api_key_id, prompt_deadline_at, send_begun_at, prompt_expires_at',
+  columns: OWN_COLUMNS,
   toPayment: (collection) => collection,
 });
 
 export const findCollection = reads.find;
-
-/** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
-export const findCollectionByOperatorReference = reads.findByOperatorReference;
 
 export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 

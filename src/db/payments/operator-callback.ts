@@ -2,7 +2,9 @@
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { boundedDelete } from '../bounded-delete.ts';
-import { statement, type Queryable, type Statement } from '../database.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import { findOne, statement, type Queryable, type Statement } from '../database.ts';
+import { COLLECTION_COLUMNS } from './collection.ts';
 
 export type NewOperatorCallback = {
   readonly operator: OperatorId;
@@ -29,6 +31,39 @@ function insertStatement(column: string): Statement {
        SELECT $1, $2, $3, $4, $5, $6 FROM earlier WHERE count < $7 RETURNING id)
      SELECT earlier.count AS stored_before, EXISTS (SELECT 1 FROM stored) AS is_kept FROM earlier`,
   );
+}
+
+const RECORD = statement(
+  'operator_callback_record',
+  `WITH payment AS (SELECT ${COLLECTION_COLUMNS} FROM collections WHERE operator_reference = $1 AND operator = $2),
+   earlier AS (
+     SELECT count(*)::int AS count FROM (
+       SELECT FROM operator_callbacks WHERE collection_id = (SELECT id FROM payment) LIMIT $7) AS kept),
+   stored AS (
+     INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
+     SELECT $2, payment.id, $3, $4, $5, $6 FROM payment, earlier
+     WHERE count < $7 AND payment.state IN ('initiated', 'prompted', 'reconciling') RETURNING id)
+   SELECT payment.*, EXISTS (SELECT FROM stored) AS is_kept FROM payment`,
+);
+
+/** A callback by the reference that the operator names. */
+export type ReferringCallback = Omit<NewOperatorCallback, 'payment'> & { readonly operatorReference: string };
+
+/**
+ * Finds the collection with the reference, of any merchant, and stores the callback if the collection is pending and has fewer than
+ * `mostPerPayment`: one statement. Null: no collection has it.
+ */
+export async function recordCallbackOfCollection(
+  db: Queryable,
+  callback: ReferringCallback,
+  mostPerPayment: number,
+): Promise<{ readonly collection: Collection; readonly isKept: boolean } | null> {
+  const { operatorReference, operator, body, contentType, sourceAddress, receivedAt } = callback;
+  const values = [operatorReference, operator, body, contentType, sourceAddress, receivedAt, mostPerPayment];
+  const row = await findOne<Collection & { isKept: boolean }>(db, RECORD, values);
+  if (row === null) return null;
+  const { isKept, ...collection } = row;
+  return { collection, isKept };
 }
 
 /**

@@ -1,7 +1,9 @@
 // Notes on a payment's row beside its state: how far its send got, and when it is rechecked. Each is one statement that
 // decides nothing.
+import type { Collection } from '../../domain/payments/collection.ts';
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
-import { statement, type Queryable, type Statement } from '../database.ts';
+import { findOne, statement, type Queryable, type Statement } from '../database.ts';
+import { COLLECTION_COLUMNS } from './collection.ts';
 
 /** A payment that sends money out: a payout, or the refund of a reversal. */
 export type SentPaymentRef = PaymentRef<'payout' | 'reversal'>;
@@ -22,7 +24,7 @@ function sendBegunStatement(kind: PaymentKind): Statement {
     `${kind}_mark_send_begun`,
     `UPDATE ${TABLES[kind]} SET send_begun_at = $3
      WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT[kind]}
-     RETURNING 1`,
+     RETURNING ${kind === 'collection' ? COLLECTION_COLUMNS : 1}`,
   );
 }
 
@@ -38,6 +40,15 @@ const MARK_SEND_BEGUN = {
  */
 export async function markSendBegun(db: Queryable, { kind, merchantId, id }: PaymentRef, at: Date): Promise<boolean> {
   return (await db.run(MARK_SEND_BEGUN[kind], [merchantId, id, at])).length === 1;
+}
+
+/** The same of a collection: it is returned as it is then, in place of true, and null in place of false. */
+export function beginCollectionSend(
+  db: Queryable,
+  { merchantId, id }: PaymentRef<'collection'>,
+  at: Date,
+): Promise<Collection | null> {
+  return findOne<Collection>(db, MARK_SEND_BEGUN.collection, [merchantId, id, at]);
 }
 
 // The first time stays, and every further try must still find the state and the deadline within which it may begin.

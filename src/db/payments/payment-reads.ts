@@ -28,7 +28,8 @@ type Source<Row, Payment> = {
   readonly toPayment: (row: Row) => Payment;
 };
 
-const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+/** The columns that collections and payouts have in common, as their domain types name them. */
+export const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
   phone, operator, operator_reference, description, metadata, failure_code, amount_reversed_minor,
   operator_receipt, request_id, created_at, updated_at`;
 

@@ -6,7 +6,7 @@ import { hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { isSendRepeated } from '../../db/payments/payment-progress.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { changeCollection } from '../../domain/payments/collection-change.ts';
+import { changeCollection, type CollectionChange } from '../../domain/payments/collection-change.ts';
 import { confirmsInput, type CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import { confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
@@ -19,6 +19,8 @@ export type RecordCollectionTransition = {
   readonly at: Date;
   /** Of the verified status from which the input follows; null without one. */
   readonly basis: StatusBasis | null;
+  /** As the caller read it a moment ago. Only a change that is written counts of what is decided on it. */
+  readonly known?: Collection | undefined;
 };
 
 /**
@@ -30,25 +32,37 @@ export type RecordCollectionTransition = {
  * `collection_not_found`, and `ReceiptReused` for a receipt that has paid another collection.
  */
 export async function recordCollectionTransition(
-  { db, environment, clocks }: PaymentContext,
-  { ref, transition, at, basis }: RecordCollectionTransition,
+  context: PaymentContext,
+  input: RecordCollectionTransition,
 ): Promise<Collection> {
+  const { db, environment } = context;
+  const { ref, basis } = input;
+  let known = input.known?.id === ref.id && input.known.merchantId === ref.merchantId ? input.known : undefined;
   return compareAndSet(ref.id, async () => {
-    const before = await findCollection(db, ref.merchantId, ref.id);
+    const isKnown = known !== undefined;
+    const before = known ?? (await findCollection(db, ref.merchantId, ref.id));
+    known = undefined;
     if (before === null) throw new DomainError('collection_not_found', 'There is no collection with this id.');
-    if (transition.kind === 'never_sent' && !confirmsNeverSent(sendOf(before), at)) return before;
-    if (!confirmsInput(before, transition, { basis, at }, clocks)) return before;
-    if (
-      transition.kind === 'undecided' &&
-      (await hasOpenDiscrepancy(db, before.id, ['paid_otherwise', 'receipt_reused']))
-    )
-      return before;
-    const change = changeCollection(before, transition, at, clocks);
-    if (change === null) return before;
+    const change = await changeOf(before, input, context);
+    // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
+    if (change === null) return isKnown ? 'missed' : before;
     const requiresOneTry = basis?.isRefusedSend === true;
     if (await recordCollectionChange(db, change, environment, { requiresOneTry })) return change.after;
-    return requiresOneTry && (await isSendRepeated(db, { kind: 'collection', ...ref })) ? before : 'missed';
+    return !isKnown && requiresOneTry && (await isSendRepeated(db, { kind: 'collection', ...ref })) ? before : 'missed';
   });
+}
+
+/** Null: nothing changes. */
+async function changeOf(
+  before: Collection,
+  { transition, at, basis }: RecordCollectionTransition,
+  { db, clocks }: PaymentContext,
+): Promise<CollectionChange | null> {
+  if (transition.kind === 'never_sent' && !confirmsNeverSent(sendOf(before), at)) return null;
+  if (!confirmsInput(before, transition, { basis, at }, clocks)) return null;
+  const isUndecided = transition.kind === 'undecided';
+  if (isUndecided && (await hasOpenDiscrepancy(db, before.id, ['paid_otherwise', 'receipt_reused']))) return null;
+  return changeCollection(before, transition, at, clocks);
 }
 
 // What the operator accepted was sent, also by an older version, which recorded no send.

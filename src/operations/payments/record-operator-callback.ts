@@ -1,12 +1,11 @@
 // Stores an operator's callback, and finds the payment that it is about.
 import type { Database } from '../../db/database.ts';
-import { findCollectionByOperatorReference } from '../../db/payments/collection.ts';
-import { insertOperatorCallback } from '../../db/payments/operator-callback.ts';
+import { insertOperatorCallback, recordCallbackOfCollection } from '../../db/payments/operator-callback.ts';
 import { scheduleRecheck } from '../../db/payments/payment-progress.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';
 import { findReversalByOperatorReference } from '../../db/payments/reversal.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import { isQueriedAfterCallback } from '../../domain/payments/payment.ts';
+import { isFinal, isQueriedAfterCallback } from '../../domain/payments/payment.ts';
 import type { PaymentWork } from '../../domain/work.ts';
 
 /** A real operator calls back once or a few times; further callbacks are not stored. */
@@ -32,8 +31,11 @@ export async function recordOperatorCallback(
   db: Database,
   input: RecordOperatorCallback,
 ): Promise<{ payment: PaymentWork; isKept: boolean } | null> {
-  const payment = await findPayment(db, input);
+  // The most frequent kind first.
+  const recorded = await recordCallbackOfCollection(db, input, MOST_PER_PAYMENT);
+  const payment = recorded ? ({ kind: 'collection', ...recorded.collection } as const) : await findSent(db, input);
   if (payment === null) return null;
+  if (recorded && !isFinal(payment.state)) return { payment, isKept: recorded.isKept };
   const callback = { ...input, payment };
   if (!isQueriedAfterCallback(payment.kind, payment.state)) {
     const { isKept } = await insertOperatorCallback(db, callback, MOST_PER_PAYMENT);
@@ -57,13 +59,10 @@ function recheckGapMs(state: PaymentWork['state'], storedBefore: number): number
   return step < 0 ? 0 : Math.min(RECHECK_AFTER_MS * 2 ** step, LONGEST_RECHECK_GAP_MS);
 }
 
-// The most frequent kind first.
-async function findPayment(
+async function findSent(
   db: Database,
   { operator, operatorReference }: RecordOperatorCallback,
 ): Promise<PaymentWork | null> {
-  const collection = await findCollectionByOperatorReference(db, operator, operatorReference);
-  if (collection) return { kind: 'collection', ...collection };
   const payout = await findPayoutByOperatorReference(db, operator, operatorReference);
   if (payout) return { kind: 'payout', ...payout };
   const reversal = await findReversalByOperatorReference(db, operator, operatorReference);

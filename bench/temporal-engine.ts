@@ -1,0 +1,59 @@
+// The Temporal server of a bench environment, on the database that the benchmark names.
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { freePort } from '../src/dev/ports.ts';
+import { TEMPORAL, type PostgresServer } from '../src/dev/postgres-server.ts';
+import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
+import { startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
+import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
+import { prepareTemporal } from '../src/temporal/setup.ts';
+
+/**
+ * Where Temporal keeps its data: a file of SQLite, as on a developer's machine; databases beside ours, as in production; or these,
+ * whose commits do not wait for the disk.
+ */
+export type TemporalEngine = 'sqlite' | 'postgresql' | 'postgresql-async';
+
+export const TEMPORAL_DATABASE = 'temporal';
+const HOST = '127.0.0.1';
+
+export async function startTemporalEngine(
+  engine: TemporalEngine,
+  postgres: PostgresServer,
+  { folder, namespace }: { readonly folder: string; readonly namespace: string },
+): Promise<TemporalServer> {
+  const resolve = { report: (line: string) => process.stderr.write(`${line}\n`), env: process.env };
+  const common = { host: HOST, port: await freePort(), logFile: join(folder, 'temporal.log') };
+  if (engine === 'sqlite') {
+    const server = await startTemporalServer({
+      ...common,
+      binary: await resolveTemporalBinary(resolve),
+      databaseFile: join(folder, 'temporal.db'),
+      namespaces: [namespace],
+    });
+    await prepareTemporal({ address: server.address, namespace });
+    return server;
+  }
+  if (engine === 'postgresql-async') await commitWithoutWaiting(postgres);
+  const { hostname: host, port, password } = new URL(postgres.urlFor(TEMPORAL_DATABASE, TEMPORAL));
+  const server = await startTemporalOnPostgres({
+    ...common,
+    programs: await resolveTemporalPrograms(resolve),
+    postgres: { host, port: Number(port), user: TEMPORAL, password: decodeURIComponent(password) },
+    folder,
+  });
+  await prepareTemporal({ address: server.address, namespace });
+  return server;
+}
+
+async function commitWithoutWaiting(postgres: PostgresServer): Promise<void> {
+  const client = new Client({ connectionString: postgres.adminUrl });
+  await client.connect();
+  try {
+    for (const database of [TEMPORAL_DATABASE, `${TEMPORAL_DATABASE}_visibility`]) {
+      await client.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+    }
+  } finally {
+    await client.end();
+  }
+}
