@@ -21,7 +21,7 @@ export async function benchSteps(): Promise<void> {
   const bench = await startBenchEnvironment({
     sandboxDecisionMs: 100,
     environment: { MALIPO_METRICS_PORT: String(metricsPort) },
-    postgresSettings: { log_statement: 'all' },
+    postgresSettings: { log_min_duration_statement: '0' },
   });
   const whole = await startWholeShape(bench);
   await whole.run(WARM_UP);
@@ -34,6 +34,7 @@ export async function benchSteps(): Promise<void> {
   });
   for (const [title, pick] of [
     ['statements', (run: Counted) => run.statements],
+    ['milliseconds of PostgreSQL', (run: Counted) => run.milliseconds],
     ['calls and requests', (run: Counted) => run.calls],
   ] as const) {
     printEach(title, pick(busy), pick(idle), busy.seconds / idle.seconds);
@@ -43,7 +44,12 @@ export async function benchSteps(): Promise<void> {
   await bench.stop();
 }
 
-type Counted = { readonly statements: Counts; readonly calls: Counts; readonly seconds: number };
+type Counted = {
+  readonly statements: Counts;
+  readonly milliseconds: Counts;
+  readonly calls: Counts;
+  readonly seconds: number;
+};
 
 async function counted(bench: BenchEnvironment, metricsPort: number, work: () => Promise<unknown>): Promise<Counted> {
   const callsBefore = await readCalls(metricsPort);
@@ -54,17 +60,24 @@ async function counted(bench: BenchEnvironment, metricsPort: number, work: () =>
   const log = readFileSync(bench.postgresLog).subarray(from).toString('utf8');
   const callsAfter = await readCalls(metricsPort);
   const calls = new Map([...callsAfter].map(([name, count]) => [name, count - (callsBefore.get(name) ?? 0)]));
-  return { statements: statementsIn(log), calls, seconds };
+  return { ...statementsIn(log), calls, seconds };
 }
 
-/** By the name under which it is prepared; of others, by their first word. Each is one round trip. */
-function statementsIn(log: string): Counts {
-  const counts = new Map<string, number>();
-  for (const [, name, word] of log.matchAll(/LOG: {2}(?:execute ([^:]+)|statement): *([^\s;(]*)/g)) {
-    const key = name === undefined || name === '<unnamed>' ? (word ?? '') : name;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+const LOGGED = /LOG: {2}duration: ([0-9.]+) ms {2}(?:(parse|bind|execute) ([^:]+)|statement): *([^\s;(]*)/g;
+
+/**
+ * By the name under which it is prepared; of others, by their first word. Each is one round trip. The time is that of the clock, with
+ * what PostgreSQL needs to read and plan it.
+ */
+function statementsIn(log: string): Pick<Counted, 'statements' | 'milliseconds'> {
+  const statements = new Map<string, number>();
+  const milliseconds = new Map<string, number>();
+  for (const [, ms, step = 'execute', name = '<unnamed>', word = ''] of log.matchAll(LOGGED)) {
+    const key = name === '<unnamed>' ? word : name;
+    milliseconds.set(key, (milliseconds.get(key) ?? 0) + Number(ms));
+    if (step === 'execute') statements.set(key, (statements.get(key) ?? 0) + 1);
   }
-  return counts;
+  return { statements, milliseconds };
 }
 
 const COUNTED_CALLS =
