@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { UnwatchedWorker } from '../src/processes/unwatched-worker.ts';
 
 export type BareActivities = {
   callOperator(id: string): Promise<void>;
@@ -23,7 +24,9 @@ const connection = await NativeConnection.connect({ address });
 const client = new Client({ connection, namespace });
 let decisionMs = 0;
 
-const worker = await Worker.create({
+// As the SDK comes, unless the same is asked of it that the service asks of its workers.
+const BareWorker = process.env['BENCH_BARE'] === 'unwatched' ? UnwatchedWorker : Worker;
+const worker = await BareWorker.create({
   connection,
   namespace,
   taskQueue: TASK_QUEUE,
