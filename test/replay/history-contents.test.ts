@@ -29,7 +29,7 @@ const OF_THE_SDK = /details\.data\.payloads$|\.TemporalScheduled\w+$/;
 const DIGEST_OR_UUID = /^([0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 /** A run that a schedule started, or the rechecks of an operator. */
 const SCHEDULED =
-  /^(t-[0-9a-f]{10}|malipo)-(reconciliation|ledger-check)-workflow-[0-9TZ:-]+$|^(t-[0-9a-f]{10}|malipo)-mtn-momo-rechecks$/;
+  /^(t-[0-9a-f]{10}|malipo)-(reconciliation|(whole-)?ledger-check)-workflow-[0-9TZ:-]+$|^(t-[0-9a-f]{10}|malipo)-mtn-momo-rechecks$/;
 const CURRENCY = /(^|\.)currency$/;
 
 function leavesOf(value: unknown, path = ''): Leaf[] {
