@@ -10,9 +10,10 @@ import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { hashPassword } from '../src/security/password.ts';
-import { generateTotpSecret, totpCode, totpStepAt } from '../src/security/totp.ts';
+import { generateTotpSecret } from '../src/security/totp.ts';
 import { startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { writeManyRows } from './many-rows.ts';
+import { logIn, ownPage, PASSWORD } from './people.ts';
 import { median, percentile, printTable } from './table.ts';
 
 const PAYMENTS = Number(process.env['BENCH_PAYMENTS'] ?? 1_000_000);
@@ -20,7 +21,6 @@ const PAYMENTS = Number(process.env['BENCH_PAYMENTS'] ?? 1_000_000);
 const FEW_PAYMENTS = 20;
 const CALLS = Number(process.env['BENCH_CALLS'] ?? 60);
 const LIMIT_MS = 100;
-const PASSWORD = 'correct horse battery staple';
 
 type Caller = {
   readonly name: string;
@@ -89,30 +89,11 @@ async function addCaller(bench: BenchEnvironment, name: string, payments: number
   await rebuildTotals(db, merchantId);
   // After the rows, which take longer to write than a step-up lasts.
   const cookies = {
-    owner: await logIn(bench, owner),
-    maker: await logIn(bench, maker),
-    approver: await logIn(bench, approver),
+    owner: await logIn(bench.baseUrl, owner),
+    maker: await logIn(bench.baseUrl, maker),
+    approver: await logIn(bench.baseUrl, approver),
   };
   return { name, merchantId, apiKey, cookies };
-}
-
-async function logIn(
-  { baseUrl }: BenchEnvironment,
-  { email, totpSecret, merchantId }: { email: string; totpSecret: string; merchantId: MerchantId },
-): Promise<string> {
-  const response = await request(`${baseUrl}/v1/console/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: baseUrl, 'malipo-console': '1' },
-    body: JSON.stringify({
-      email,
-      password: PASSWORD,
-      merchant_id: merchantId,
-      totp: totpCode(totpSecret, totpStepAt(new Date())),
-    }),
-  });
-  const text = await response.body.text();
-  if (response.statusCode !== 201) throw new Error(`log-in: ${response.statusCode} ${text}`);
-  return String([response.headers['set-cookie']].flat()[0]).split(';', 1)[0] ?? '';
 }
 
 async function send({ baseUrl }: BenchEnvironment, caller: Caller, { method, path, body, as }: Call): Promise<Answer> {
@@ -122,7 +103,7 @@ async function send({ baseUrl }: BenchEnvironment, caller: Caller, { method, pat
     headers: {
       ...(as === 'key'
         ? { authorization: `Bearer ${caller.apiKey}` }
-        : { cookie: caller.cookies[as], origin: baseUrl, 'malipo-console': '1' }),
+        : { cookie: caller.cookies[as], ...ownPage(baseUrl) }),
       ...(method === 'POST' && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),

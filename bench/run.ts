@@ -4,6 +4,7 @@ import { benchAccept } from './accept.ts';
 import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchGrowth } from './growth.ts';
+import { benchQueues } from './queues.ts';
 import { benchReads } from './reads.ts';
 import { benchSteps } from './steps.ts';
 import { benchTraces } from './traces.ts';
@@ -15,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   collections: benchCollections,
   drain: benchDrain,
   growth: benchGrowth,
+  queues: benchQueues,
   reads: benchReads,
   steps: benchSteps,
   traces: benchTraces,
