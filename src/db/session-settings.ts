@@ -44,6 +44,8 @@ export const QUEUE_SETTINGS: Readonly<Record<string, string>> = {
   enable_incremental_sort: 'off',
   // Where there is no other way, the cost that PostgreSQL then adds would have it compile the plan.
   jit: 'off',
+  // There is one plan for any values, so it is made once: to plan a claim takes longer than to make it.
+  plan_cache_mode: 'force_generic_plan',
 };
 
 type Connection = { readonly connectionString: string; readonly options: string };

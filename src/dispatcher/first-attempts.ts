@@ -2,13 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeAttempt, type MadeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
-import { changeCount, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
+import type { EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Database } from '../db/database.ts';
-import { claimDeliveries, type DueDelivery } from '../db/webhooks/delivery.ts';
-import type { MerchantId } from '../domain/ids.ts';
+import { claimDeliveries, LEAST_SHARE, type DueDelivery } from '../db/webhooks/delivery.ts';
+import type { EndpointId } from '../domain/ids.ts';
+import type { Attempt } from '../domain/webhooks/delivery.ts';
 import type { Log } from '../log.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
 import { createBatcher } from '../db/batcher.ts';
+import { createAttemptPlaces } from './attempt-places.ts';
 
 export type FirstAttempts = {
   /** Claims and sends as many deliveries as the limits allow; resolves when there is nothing more to claim now. */
@@ -21,7 +23,7 @@ export type FirstAttemptsOptions = {
   readonly db: Database;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
-  /** How many first attempts may be in flight at once, in all and for one merchant. */
+  /** How many first attempts may be in flight or not yet recorded at once, and in flight for one merchant. */
   readonly maxInFlight: number;
   readonly maxPerMerchant: number;
   readonly scheduleMs: readonly number[];
@@ -35,36 +37,31 @@ export type FirstAttemptsOptions = {
 };
 
 const MAX_RECORD_BATCH = 200;
-// Between two claims, so that one claim serves the capacity that several attempts freed.
+// Between two claims, so that one claim serves the capacity that several attempts freed, and events that come together.
 const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
   const { db, concurrency, maxInFlight, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
   const inFlight = new Set<Promise<void>>();
-  const byMerchant = new Map<MerchantId, number>();
+  const places = createAttemptPlaces({ concurrency, maxPerMerchant, onFreed: claimAgain });
   let running: Promise<void> | null = null;
   let [isAnotherClaimDue, isStopped] = [false, false];
+  let claimedAtMs = -Infinity;
 
-  /** Whether other deliveries may be waiting for the capacity that the end of this attempt frees. */
-  function isAtLimit({ endpointId, merchantId }: DueDelivery): boolean {
-    const isMerchantAtLimit = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
-    return inFlight.size >= maxInFlight || isMerchantAtLimit || !concurrency.hasCapacity(endpointId);
+  function claimAgain(): void {
+    run().catch((error: unknown) => {
+      log.error({ error }, 'deliveries could not be claimed; the next tick tries again');
+    });
   }
 
-  const logFailedClaim = (error: unknown): void => {
-    log.error({ error }, 'deliveries could not be claimed; the next tick tries again');
-  };
-
   function begin(delivery: DueDelivery): void {
-    const end = concurrency.begin(delivery.endpointId);
-    changeCount(byMerchant, delivery.merchantId, 1);
-    const work = attempter.attempt(delivery).then((made) => {
-      const mayOthersWait = isAtLimit(delivery);
-      end(made?.attempt);
-      changeCount(byMerchant, delivery.merchantId, -1);
+    const leave = places.take(delivery);
+    const work = attempter.attempt(delivery, leave).finally(() => {
+      const mayOthersWait = inFlight.size >= maxInFlight;
       inFlight.delete(work);
-      if (mayOthersWait) run().catch(logFailedClaim);
+      leave();
+      if (mayOthersWait) claimAgain();
     });
     inFlight.add(work);
   }
@@ -73,13 +70,19 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     isAnotherClaimDue = true;
     running ??= claimAll().finally(() => {
       running = null;
+      claimedAtMs = performance.now();
+      // Since the last look, when this was still running.
+      if (isAnotherClaimDue && !isStopped) claimAgain();
     });
     return running;
   }
 
   async function claimAll(): Promise<void> {
-    while (isAnotherClaimDue && !isStopped) {
+    while (isAnotherClaimDue) {
+      const waitMs = claimedAtMs + CLAIM_PAUSE_MS - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
       isAnotherClaimDue = false;
+      if (isStopped) return;
       const limit = maxInFlight - inFlight.size;
       if (limit <= 0) return;
       const deliveries = await claimDeliveries(db, {
@@ -88,11 +91,11 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
         perEndpoint: concurrency.startingCount,
         endpointLimits: concurrency.limits(),
         perMerchant: maxPerMerchant,
-        inFlight: { byEndpoint: concurrency.byEndpoint, byMerchant },
+        inFlight: places.inFlight,
       });
+      claimedAtMs = performance.now();
       deliveries.forEach(begin);
-      isAnotherClaimDue ||= deliveries.length > 0;
-      if (isAnotherClaimDue) await sleep(CLAIM_PAUSE_MS);
+      isAnotherClaimDue ||= mayOthersBeClaimed(deliveries, concurrency);
     }
   }
 
@@ -108,12 +111,19 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   };
 }
 
+/** Whether the claim may have left deliveries to an endpoint that has capacity. One without is claimed for when an attempt ends. */
+function mayOthersBeClaimed(claimed: readonly DueDelivery[], concurrency: EndpointConcurrency): boolean {
+  const counts = new Map<EndpointId, number>();
+  for (const { endpointId } of claimed) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
+  return [...counts].some(([endpointId, count]) => count >= LEAST_SHARE && concurrency.hasCapacity(endpointId));
+}
+
 type Attempter = {
   /**
-   * Makes and records one attempt. Never throws: a delivery whose attempt is not recorded is sent again after its lease, and the
-   * result is null.
+   * Makes and records one attempt. `onEnded` is called at most once: when the endpoint has accepted it, and otherwise when its
+   * record has taken effect. Never throws: a delivery whose attempt is not recorded is sent again after its lease.
    */
-  attempt(delivery: DueDelivery): Promise<MadeAttempt | null>;
+  attempt(delivery: DueDelivery, onEnded: (attempt: Attempt) => void): Promise<void>;
   drain(): Promise<void>;
 };
 
@@ -135,16 +145,19 @@ function createAttempter({
   });
 
   return {
-    async attempt(delivery) {
+    async attempt(delivery, onEnded) {
       try {
         const made = await makeAttempt(sender, delivery, scheduleMs);
+        // The next event does not wait until this one is recorded. An endpoint that did not accept gets no other before its record
+        // says that it is failing.
+        const isAccepted = made.next.state === 'delivered';
+        if (isAccepted) onEnded(made.attempt);
         await recorder.add(made);
+        if (!isAccepted) onEnded(made.attempt);
         onAttempted?.(made);
         if (made.next.state === 'retrying') onRetryOwed();
-        return made;
       } catch (error) {
         log.error({ error, deliveryId: delivery.id }, 'an attempt could not be made or recorded');
-        return null;
       }
     },
     drain: () => recorder.drain(),

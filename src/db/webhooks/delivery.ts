@@ -52,16 +52,19 @@ const endpointsWith = (name: string, state: 'pending' | 'retrying') => `${name} 
      FROM ${name} WHERE ${name}.endpoint_id IS NOT NULL)`;
 const ENDPOINTS_WITH_BACKLOG = endpointsWith('due', 'pending');
 
+/** So many deliveries of each endpoint a claim takes at least, if they are there and the limits have room for them. */
+export const LEAST_SHARE = 4;
+
 // The merchant with the fewest attempts in flight comes first, and within a merchant the endpoint with the fewest, so a new
 // event never waits behind the backlog of another merchant or endpoint. From each endpoint the statement reads only as many
-// rows as its share could be, and at least four.
+// rows as its share could be, and at least a few.
 const CLAIM = statement(
   'delivery_claim',
   `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
    open_endpoints AS (
      SELECT e.id, e.merchant_id, coalesce(busy.in_flight, 0) AS in_flight,
             least(coalesce(($9::jsonb ->> e.id)::int, $3) - coalesce(busy.in_flight, 0),
-                  greatest(4, $1 / count(*) OVER ())) AS capacity
+                  greatest(${LEAST_SHARE}, $1 / count(*) OVER ())) AS capacity
      FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NULL
      LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, in_flight) ON busy.endpoint_id = e.id),
    candidates AS (
@@ -216,7 +219,7 @@ const RECORD = statement(
        AS r (id, step, replay_count, state, next_attempt_at, at)
      WHERE d.id = r.id AND d.state NOT IN ('delivered', 'dead_lettered')
        AND (d.replay_count > r.replay_count OR d.attempt_count - d.attempts_before_replay = r.step - 1)
-     RETURNING d.id, d.attempt_count),
+     RETURNING d.id, d.attempt_count, d.endpoint_id),
    inserted AS (
      INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, error,
        response_headers, response_body)
@@ -224,16 +227,25 @@ const RECORD = statement(
      FROM unnest($1::text[], $4::timestamptz[], $5::int[], $6::int[], $7::text[], $8::json[], $9::bytea[])
        AS a (id, started_at, duration_ms, status_code, error, response_headers, response_body)
      JOIN updated USING (id))
-   SELECT id FROM updated`,
+   SELECT id, endpoint_id,
+     (SELECT failing_since IS NOT NULL FROM endpoints WHERE endpoints.id = updated.endpoint_id) AS is_endpoint_failing
+   FROM updated`,
 );
+
+/** A delivery whose record took effect, and whether its endpoint counted as failing when it did. */
+export type RecordedDelivery = {
+  readonly id: DeliveryId;
+  readonly endpointId: EndpointId;
+  readonly isEndpointFailing: boolean;
+};
 
 /**
  * Records attempts and the state that follows from each. Of two records with one attempt number the first counts. Returns
- * the ids of the deliveries whose record took effect.
+ * the deliveries whose record took effect.
  */
-export async function recordAttempts(db: Queryable, attempts: readonly AttemptRecord[]): Promise<DeliveryId[]> {
+export async function recordAttempts(db: Queryable, attempts: readonly AttemptRecord[]): Promise<RecordedDelivery[]> {
   const records = firstPerDelivery(attempts);
-  const rows = await db.run<{ id: DeliveryId }>(RECORD, [
+  return db.run<RecordedDelivery>(RECORD, [
     records.map((record) => record.id),
     records.map((record) => record.attemptNumber - record.attemptsBeforeReplay),
     records.map((record) => record.replayCount),
@@ -244,7 +256,6 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRe
     records.map(({ next, at }) => (next.state === 'retrying' ? new Date(at.getTime() + next.delayMs) : null)),
     records.map((record) => record.at),
   ]);
-  return rows.map((row) => row.id);
 }
 
 // One statement must not update a row twice. Of records made before and after a replay, the one after it decides the state.

@@ -27,6 +27,8 @@ export const STARTING_COUNT = 32;
 export const LEAST_COUNT = 4;
 
 const FALL = 0.5;
+/** By so much a limit that never fell grows in a round. */
+const EARLY_GROWTH = 1.5;
 /** Slower than this multiple of the smallest, and by this much at least, is not noise of the network or of our own process. */
 const SLOW_FACTOR = 2;
 const SLOW_BY_MS = 100;
@@ -40,7 +42,8 @@ export function startingLimit(most: number): EndpointLimit {
  * The limit after an attempt: additive increase and multiplicative decrease, as in the congestion avoidance of TCP (V. Jacobson,
  * “Congestion Avoidance and Control”, 1988; RFC 5681). As many accepted attempts as the limit are a round.
  *
- * - It grows by one at the end of a round in which it was used.
+ * - It grows at the end of a round in which it was used: by half until it first falls, as the slow start of TCP does, and by one
+ *   from then on.
  * - It falls to the half when an attempt had no response or was answered 429 or 503; of the attempts that were in flight then, none
  *   changes it any more, so that one overload counts once.
  * - It falls to the half, too, at the end of a round in which it was used and whose median is well above the smallest median of
@@ -66,7 +69,8 @@ function afterRound(limit: EndpointLimit, most: number): EndpointLimit {
   const smallestMs = Math.min(limit.smallestMs ?? Infinity, medianMs);
   const next = { ...limit, smallestMs, roundMs: [], isUsed: false };
   if (!limit.isUsed) return next;
-  if (!isSlow(medianMs, smallestMs)) return { ...next, count: Math.min(most, limit.count + 1) };
+  const grown = limit.falls === 0 ? Math.ceil(limit.count * EARLY_GROWTH) : limit.count + 1;
+  if (!isSlow(medianMs, smallestMs)) return { ...next, count: Math.min(most, grown) };
   if (limit.count <= leastOf(most)) return { ...next, smallestMs: medianMs };
   return fallen(next, most);
 }

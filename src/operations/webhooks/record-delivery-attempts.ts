@@ -30,7 +30,7 @@ export type EndpointDisabled = DisabledEndpoint & { readonly reason: DisabledRea
 
 /**
  * Records the attempts, the deliveries' next states and the endpoints' health, in one transaction unless healthy endpoints
- * accepted all of them: then in two statements that are safe one by one. Returns the endpoints that it disabled, which the
+ * accepted all of them: then in one statement, and one more for an endpoint that failed meanwhile. Returns the endpoints that it disabled, which the
  * audit log records too. Of two records with one attempt number the first counts, so recording again
  * changes nothing. A result does not affect the health of an endpoint whose URL has changed since the attempt.
  */
@@ -38,14 +38,14 @@ export async function recordDeliveryAttempts(db: Database, input: RecordDelivery
   // The order of locks: deliveries by id, then endpoints by id.
   const records = [...input.attempts].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (records.every(({ next, isEndpointFailing }) => next.state === 'delivered' && !isEndpointFailing)) {
-    // The common case needs no explicit transaction: each statement is one by itself. The second changes nothing, unless an
-    // endpoint failed after these attempts began; it must not count as failing until the next event, which may be days away.
-    await recordAttempts(db, records);
-    await setEndpointsHealthy(db, endpointsOf(records));
+    // The common case is one statement, and needs no explicit transaction. If an endpoint failed after these attempts began, it
+    // must not count as failing until the next event, which may be days away.
+    const failing = (await recordAttempts(db, records)).filter(({ isEndpointFailing }) => isEndpointFailing);
+    if (failing.length > 0) await setEndpointsHealthy(db, endpointsOf(failing));
     return [];
   }
   return db.withTransaction(async (tx) => {
-    const recorded = new Set(await recordAttempts(tx, records));
+    const recorded = new Set((await recordAttempts(tx, records)).map(({ id }) => id));
     const urls = await lockEndpointUrls(tx, endpointsOf(records));
     const effective = records.filter((record) => recorded.has(record.id) && urls.get(record.endpointId) === record.url);
     const failing = endpointsOf(effective.filter(({ next }) => next.state !== 'delivered'));
@@ -88,6 +88,6 @@ async function disableGoneOrFailing(
   return disabled;
 }
 
-function endpointsOf(records: readonly DeliveryAttempt[]): EndpointId[] {
+function endpointsOf(records: readonly { readonly endpointId: EndpointId }[]): EndpointId[] {
   return [...new Set(records.map((record) => record.endpointId))].sort();
 }

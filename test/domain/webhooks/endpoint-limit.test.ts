@@ -41,18 +41,25 @@ describe('the limit of attempts to one endpoint', () => {
     assert.equal(startingLimit(8).count, 8);
   });
 
-  it('grows by one for each round of accepted attempts that used it, up to the most', () => {
+  it('grows by half for each round of accepted attempts that used it, up to the most', () => {
     let limit = startingLimit(MOST);
     for (let ended = 1; ended < 32; ended++) limit = after(limit);
     assert.equal(limit.count, 32);
-    assert.equal(after(limit).count, 33);
-    assert.equal(afterRounds(startingLimit(MOST), 10).count, 42);
-    assert.equal(afterRounds(startingLimit(MOST), 200).count, MOST);
+    assert.equal(after(limit).count, 48);
+    assert.equal(afterRounds(startingLimit(MOST), 3).count, 108);
+    assert.equal(afterRounds(startingLimit(MOST), 4).count, MOST);
+  });
+
+  it('grows by one for each such round from its first fall on', () => {
+    const fallen = after(startingLimit(MOST), { result: NO_RESPONSE });
+    assert.equal(afterRound(fallen).count, 17);
+    assert.equal(afterRounds(fallen, 10).count, 26);
+    assert.equal(afterRounds(fallen, 200).count, MOST);
   });
 
   it('stays as it is while less than half of it is in use', () => {
     assert.equal(afterRounds(startingLimit(MOST), 10, { inFlight: 15 }).count, 32);
-    assert.equal(afterRound(startingLimit(MOST), { inFlight: 16 }).count, 33);
+    assert.equal(afterRound(startingLimit(MOST), { inFlight: 16 }).count, 48);
   });
 
   for (const [what, result] of [
@@ -63,9 +70,9 @@ describe('the limit of attempts to one endpoint', () => {
     it(`falls to the half after an attempt that ${what}, once for all that were in flight with it`, () => {
       const begun = afterRounds(startingLimit(MOST), 8);
       const fallen = after(begun, { result });
-      assert.equal(fallen.count, 20);
-      assert.equal(after(fallen, { result }, begun).count, 20);
-      assert.equal(after(fallen, { result }).count, 10);
+      assert.equal(fallen.count, 64);
+      assert.equal(after(fallen, { result }, begun).count, 64);
+      assert.equal(after(fallen, { result }).count, 32);
     });
   }
 
@@ -85,19 +92,19 @@ describe('the limit of attempts to one endpoint', () => {
 
   it('falls when the attempts of a round are well above the smallest', () => {
     const quick = afterRound(startingLimit(MOST), { durationMs: 20 });
-    assert.equal(afterRound(quick, { durationMs: 120 }).count, 34, 'by 100 ms is noise');
-    assert.equal(afterRound(quick, { durationMs: 121 }).count, 16);
+    assert.equal(afterRound(quick, { durationMs: 120 }).count, 72, 'by 100 ms is noise');
+    assert.equal(afterRound(quick, { durationMs: 121 }).count, 24);
     const slow = afterRound(startingLimit(MOST), { durationMs: 500 });
-    assert.equal(afterRound(slow, { durationMs: 1000 }).count, 34, 'twice as long is little');
-    assert.equal(afterRound(slow, { durationMs: 1001 }).count, 16);
+    assert.equal(afterRound(slow, { durationMs: 1000 }).count, 72, 'twice as long is little');
+    assert.equal(afterRound(slow, { durationMs: 1001 }).count, 24);
   });
 
   it('does not depend on a few attempts that are slow or quick', () => {
     let limit = afterRound(startingLimit(MOST), { durationMs: 200 });
-    for (const durationMs of [...Array<number>(15).fill(9000), 1, ...Array<number>(17).fill(200)]) {
+    for (const durationMs of [...Array<number>(23).fill(9000), 1, ...Array<number>(24).fill(200)]) {
       limit = after(limit, { durationMs });
     }
-    assert.deepEqual([limit.count, limit.smallestMs], [34, 200]);
+    assert.deepEqual([limit.count, limit.smallestMs], [72, 200]);
   });
 
   it('does not fall for slow attempts that had no others beside them', () => {
@@ -107,7 +114,7 @@ describe('the limit of attempts to one endpoint', () => {
 
   it('takes an endpoint as it is that stays slow with the least, and grows again', () => {
     let limit = afterRound(startingLimit(MOST), { durationMs: 20 });
-    for (let round = 0; round < 4; round++) limit = afterRound(limit, { durationMs: 400 });
+    for (let round = 0; round < 5; round++) limit = afterRound(limit, { durationMs: 400 });
     assert.deepEqual([limit.count, limit.smallestMs], [4, 400]);
     assert.equal(afterRounds(limit, 60, { durationMs: 400 }).count, 64);
   });
