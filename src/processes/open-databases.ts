@@ -40,14 +40,22 @@ export function openDatabases({ settings }: Config, { log, metrics, steps }: Obs
         log.fatal(row, 'a row is not as a process of ours wrote it: it counts for nothing');
       },
     }),
-    watch: metrics.poolWaited,
     onStateChange: steps.stateChanged,
     onDeliveriesOwed: () => {
       dispatcherWake.wake();
     },
   };
-  const db = openDatabase({ ...options, poolSize: settings.MALIPO_DATABASE_POOL_SIZE });
-  const queues = openDatabase({ ...options, poolSize: QUEUE_CONNECTIONS, claimsFromQueues: true });
+  const db = openDatabase({
+    ...options,
+    poolSize: settings.MALIPO_DATABASE_POOL_SIZE,
+    watch: metrics.poolWaited('main'),
+  });
+  const queues = openDatabase({
+    ...options,
+    poolSize: QUEUE_CONNECTIONS,
+    claimsFromQueues: true,
+    watch: metrics.poolWaited('queues'),
+  });
   const dispatcherWake = createDispatcherWake({ notify: () => notify(queues, DELIVERIES_CHANNEL), log });
   return { db, queues, dispatcherWake };
 }

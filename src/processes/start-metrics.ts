@@ -26,17 +26,18 @@ type Shown = {
   readonly config: Config;
   readonly log: Log;
   readonly db: Database;
+  readonly queues: Database;
   readonly temporal: TemporalClient;
   readonly metrics: ServerMetrics;
 };
 
-export async function startMetrics({ config, log, db, temporal, metrics }: Shown): Promise<{ stop(): Promise<void> }> {
+export async function startMetrics(shown: Shown): Promise<{ stop(): Promise<void> }> {
+  const { config, log, db, queues, temporal, metrics } = shown;
   const { settings } = config;
   const limits = backlogLimitsOf(config);
   metrics.watch({
     roles: settings.MALIPO_ROLES,
-    pool: db.pool,
-    poolSize: settings.MALIPO_DATABASE_POOL_SIZE,
+    pools: { main: db.pool, queues: queues.pool },
     isTemporalConnected: () => temporal.isConnected(),
     figures: createFiguresReader({ read: () => readServiceFigures(db, limits), log }),
   });

@@ -77,7 +77,12 @@ describe('the metrics of a server that has worked', () => {
     const calls = { operator: 'mtn-momo', call: 'raise_prompt', result: 'accepted' };
     assert.equal(seen.valueOf('malipo_operator_calls_total', calls), 2);
     assert.ok((seen.valueOf('malipo_webhook_attempts_total', { result: '5xx' }) ?? 0) >= 10);
-    assert.ok((seen.valueOf('malipo_database_pool_wait_duration_seconds_count') ?? 0) > 0);
+    for (const pool of ['main', 'queues']) {
+      assert.ok((seen.valueOf('malipo_database_pool_wait_duration_seconds_count', { pool }) ?? 0) > 0, pool);
+      assert.equal(seen.valueOf('malipo_database_pool_failures_total', { pool }), 0);
+      assert.ok((seen.valueOf('malipo_database_pool_connections', { pool }) ?? 0) > 0, pool);
+    }
+    assert.equal(seen.valueOf('malipo_database_pool_max_connections', { pool: 'queues' }), 4);
     assert.equal(seen.valueOf('malipo_database_readable'), 1);
     assert.equal(seen.valueOf('malipo_process_role', { role: 'worker' }), 1);
   });

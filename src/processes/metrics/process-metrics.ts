@@ -9,12 +9,16 @@ import { OPERATOR_CALLS, OPERATOR_RESULTS, type MeasuredCall } from './measured-
 import { OTHER, type MetricDescription } from './metric-description.ts';
 
 export const ROLE_NAMES = ['api', 'worker', 'dispatcher'] as const;
+/** The pools of database connections: for requests and activities, and for what is claimed from queues and recorded in batches. */
+export const POOL_NAMES = ['main', 'queues'] as const;
+export type PoolName = (typeof POOL_NAMES)[number];
 /** By the class of the status, because a receiver may answer any number. */
 export const ATTEMPT_RESULTS = ['1xx', '2xx', '3xx', '4xx', '5xx', OTHER, 'no_answer'] as const;
 
 /** `routes` are the templates of the routes, and what stands for all other paths. */
 export function processMetricsOf(routes: readonly string[]) {
   const call = { operator: OPERATOR_IDS, call: OPERATOR_CALLS };
+  const pool = { pool: POOL_NAMES };
   return {
     role: described('malipo_process_role', 'gauge', '1 where the process has the role', { role: ROLE_NAMES }),
     readable: described(
@@ -43,20 +47,23 @@ export function processMetricsOf(routes: readonly string[]) {
       result: ATTEMPT_RESULTS,
     }),
     attemptSeconds: described('malipo_webhook_attempt_duration_seconds', 'histogram', 'Time of an attempt'),
-    poolSize: described('malipo_database_pool_max_connections', 'gauge', 'Connections that the pool may open'),
+    poolSize: described('malipo_database_pool_max_connections', 'gauge', 'Connections that the pool may open', pool),
     poolConnections: described('malipo_database_pool_connections', 'gauge', 'Connections that are open', {
+      ...pool,
       state: ['busy', 'idle'],
     }),
-    poolWaiting: described('malipo_database_pool_waiting', 'gauge', 'Callers that wait for a connection now'),
+    poolWaiting: described('malipo_database_pool_waiting', 'gauge', 'Callers that wait for a connection now', pool),
     poolWaitSeconds: described(
       'malipo_database_pool_wait_duration_seconds',
       'histogram',
       'Time that a caller waited for a connection',
+      pool,
     ),
     poolFailures: described(
       'malipo_database_pool_failures_total',
       'counter',
       'Callers that got no connection: none was free in time, or the server let none be opened',
+      pool,
     ),
     requestsLost: described(
       'malipo_request_log_lost_total',
@@ -88,7 +95,7 @@ export type ProcessMetrics = {
   readonly requestAnswered: (request: AnsweredRequest) => void;
   readonly operatorCalled: (call: MeasuredCall) => void;
   readonly webhookAttempted: (attempt: Attempt) => void;
-  readonly poolWaited: PoolWatch;
+  readonly poolWaited: (pool: PoolName) => PoolWatch;
 };
 
 /** Counts from now on, into the registry. */
@@ -114,6 +121,7 @@ export function countProcess(registry: Registry): ProcessMetrics {
     for (const call of OPERATOR_CALLS) calls.inc({ operator, call, result: 'unknown' }, 0);
   }
   for (const result of ATTEMPT_RESULTS) attempts.inc({ result }, 0);
+  for (const pool of POOL_NAMES) failures.inc({ pool }, 0);
   return {
     requestAnswered({ method, route, status, seconds }) {
       requests.inc({ method, route, status: String(status) });
@@ -127,9 +135,9 @@ export function countProcess(registry: Registry): ProcessMetrics {
       attempts.inc({ result: result.kind === 'answered' ? classOf(result.statusCode) : 'no_answer' });
       attemptSeconds.observe(durationMs / 1000);
     },
-    poolWaited({ seconds, isFailure }) {
-      waits.observe(seconds);
-      if (isFailure) failures.inc();
+    poolWaited: (pool) => (wait) => {
+      waits.observe({ pool }, wait.seconds);
+      if (wait.isFailure) failures.inc({ pool });
     },
   };
 }

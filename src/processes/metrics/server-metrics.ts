@@ -6,10 +6,12 @@ import type { ServiceFigures } from '../../queries/service-figures.ts';
 import type { FiguresReader } from './figures-reader.ts';
 import {
   countProcess,
+  POOL_NAMES,
   processMetricsOf,
   ROLE_NAMES,
   showGauge,
   showTotal,
+  type PoolName,
   type ProcessMetrics,
 } from './process-metrics.ts';
 import { READ_METRICS, type ReadMetric } from './read-metrics.ts';
@@ -17,8 +19,7 @@ import type { SdkMetrics } from './sdk-metrics.ts';
 
 type Watched = {
   readonly roles: readonly Role[];
-  readonly pool: Database['pool'];
-  readonly poolSize: number;
+  readonly pools: Readonly<Record<PoolName, Database['pool']>>;
   readonly isTemporalConnected: () => boolean;
   readonly figures: FiguresReader;
 };
@@ -54,7 +55,7 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
       showGauge(registry, known.connected, (gauge) => {
         gauge.set(parts.isTemporalConnected() ? 1 : 0);
       });
-      watchPool(registry, parts);
+      watchPools(registry, parts);
     },
     watchApi({ requestsLost, refusals }) {
       showTotal(registry, known.requestsLost, requestsLost);
@@ -71,17 +72,20 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
   };
 }
 
-function watchPool(registry: Registry, { pool, poolSize }: Watched): void {
+function watchPools(registry: Registry, { pools }: Watched): void {
   const known = processMetricsOf([]);
   showGauge(registry, known.poolSize, (gauge) => {
-    gauge.set(poolSize);
+    for (const pool of POOL_NAMES) gauge.set({ pool }, pools[pool].options.max);
   });
   showGauge(registry, known.poolConnections, (gauge) => {
-    gauge.set({ state: 'idle' }, pool.idleCount);
-    gauge.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
+    for (const pool of POOL_NAMES) {
+      const { idleCount, totalCount } = pools[pool];
+      gauge.set({ pool, state: 'idle' }, idleCount);
+      gauge.set({ pool, state: 'busy' }, totalCount - idleCount);
+    }
   });
   showGauge(registry, known.poolWaiting, (gauge) => {
-    gauge.set(pool.waitingCount);
+    for (const pool of POOL_NAMES) gauge.set({ pool }, pools[pool].waitingCount);
   });
 }
 
