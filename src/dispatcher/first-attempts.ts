@@ -10,7 +10,7 @@ import type { Attempt } from '../domain/webhooks/delivery.ts';
 import type { Log } from '../log.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
 import { createBatcher } from '../db/batcher.ts';
-import { createAttemptPlaces } from './attempt-places.ts';
+import { createAttemptCapacity } from './attempt-capacity.ts';
 
 export type FirstAttempts = {
   /** Claims and sends as many deliveries as the limits allow; resolves when there is nothing more to claim now. */
@@ -44,7 +44,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   const { db, concurrency, maxInFlight, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
   const inFlight = new Set<Promise<void>>();
-  const places = createAttemptPlaces({ concurrency, maxPerMerchant, onFreed: claimAgain });
+  const capacity = createAttemptCapacity({ concurrency, maxPerMerchant, onFreed: claimAgain });
   let running: Promise<void> | null = null;
   let [isAnotherClaimDue, isStopped] = [false, false];
   let claimedAtMs = -Infinity;
@@ -56,11 +56,11 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   }
 
   function begin(delivery: DueDelivery): void {
-    const leave = places.take(delivery);
-    const work = attempter.attempt(delivery, leave).finally(() => {
+    const giveBack = capacity.take(delivery);
+    const work = attempter.attempt(delivery, giveBack).finally(() => {
       const mayOthersWait = inFlight.size >= maxInFlight;
       inFlight.delete(work);
-      leave();
+      giveBack();
       if (mayOthersWait) claimAgain();
     });
     inFlight.add(work);
@@ -91,7 +91,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
         perEndpoint: concurrency.startingCount,
         endpointLimits: concurrency.limits(),
         perMerchant: maxPerMerchant,
-        inFlight: places.inFlight,
+        inFlight: capacity.inFlight,
       });
       claimedAtMs = performance.now();
       deliveries.forEach(begin);

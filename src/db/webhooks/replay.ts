@@ -94,6 +94,15 @@ export async function listReplays(
 /** A running replay with the last delivery that it has looked at; null: none yet. */
 export type RunningReplay = Replay & { readonly lastDeliveryId: DeliveryId | null };
 
+const IS_ANY_RUNNING = statement(
+  'replay_is_any_running',
+  `SELECT EXISTS (SELECT FROM replays WHERE state = 'running') AS is_any`,
+);
+
+export async function isAnyReplayRunning(db: Queryable): Promise<boolean> {
+  return (await findOne<{ isAny: boolean }>(db, IS_ANY_RUNNING, []))?.isAny === true;
+}
+
 const LOCK_RUNNING = statement(
   'replay_lock_running',
   `SELECT ${COLUMNS}, last_delivery_id FROM replays WHERE state = 'running'

@@ -1,26 +1,30 @@
-// The places that first attempts take while they are in flight: among those to their endpoint, and among those of their merchant.
+// The capacity that first attempts take up while they are in flight: of their endpoint, and of their merchant.
 import { changeCount, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { DueDelivery, InFlight } from '../db/webhooks/delivery.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Attempt } from '../domain/webhooks/delivery.ts';
 
-export type AttemptPlaces = {
+export type AttemptCapacity = {
   readonly inFlight: InFlight;
   /**
-   * Takes a place, whether or not the limits have room. The returned function gives it back, once, however often it is called: with
-   * the attempt, or without when none was made.
+   * Takes capacity for one attempt, whether or not the limits allow it. The returned function gives it back, once, however often it
+   * is called: with the attempt, or without when none was made.
    */
   take(delivery: Pick<DueDelivery, 'endpointId' | 'merchantId'>): (attempt?: Attempt) => void;
 };
 
-export type AttemptPlacesOptions = {
+export type AttemptCapacityOptions = {
   readonly concurrency: EndpointConcurrency;
   readonly maxPerMerchant: number;
-  /** Called after a place was given back that other deliveries may be waiting for. */
+  /** Called after capacity was given back that other deliveries may be waiting for. */
   readonly onFreed: () => void;
 };
 
-export function createAttemptPlaces({ concurrency, maxPerMerchant, onFreed }: AttemptPlacesOptions): AttemptPlaces {
+export function createAttemptCapacity({
+  concurrency,
+  maxPerMerchant,
+  onFreed,
+}: AttemptCapacityOptions): AttemptCapacity {
   const byMerchant = new Map<MerchantId, number>();
   return {
     inFlight: { byEndpoint: concurrency.byEndpoint, byMerchant },

@@ -1,0 +1,111 @@
+// Tests when the dispatcher claims deliveries, and when an attempt gives its capacity to the next, with a database that is scripted.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import type { Database, Statement } from '../../src/db/database.ts';
+import type { DueDelivery } from '../../src/db/webhooks/delivery.ts';
+import { createFirstAttempts, type FirstAttempts } from '../../src/dispatcher/first-attempts.ts';
+import { newId, type EndpointId } from '../../src/domain/ids.ts';
+import type { Attempt } from '../../src/domain/webhooks/delivery.ts';
+import { createEndpointConcurrency } from '../../src/webhooks/endpoint-concurrency.ts';
+import { eventually } from '../support/test-environment.ts';
+
+/** Longer than the pause between two claims. */
+const A_WHILE_MS = 50;
+const endpointId = newId('whe');
+
+function due(to: EndpointId = endpointId): DueDelivery {
+  return {
+    ...{ id: newId('dlv'), merchantId: newId('mer'), endpointId: to, eventId: newId('evt') },
+    ...{ attemptCount: 0, replayCount: 0, attemptsBeforeReplay: 0, nextAttemptAt: null, isEndpointFailing: false },
+    ...{
+      url: 'https://shop.example',
+      secretsSealed: ['sealed'] as const,
+      body: '{}',
+      eventType: 'endpoint.test' as const,
+    },
+    ...{ paymentId: null, requestId: null },
+  };
+}
+
+describe('first attempts', () => {
+  let pending: DueDelivery[];
+  let claims: number;
+  /** Resolves each record that waits. */
+  let records: (() => void)[];
+  let sent: number;
+  let statusCode: number;
+
+  beforeEach(() => {
+    pending = [];
+    [claims, sent, statusCode] = [0, 0, 200];
+    records = [];
+  });
+
+  const db = {
+    async run({ name }: Statement, values: readonly unknown[]) {
+      if (name === 'delivery_claim') {
+        claims += 1;
+        return pending.splice(0, Number(values[2]));
+      }
+      if (name === 'delivery_record_attempts') await new Promise<void>((resolve) => records.push(resolve));
+      return [];
+    },
+    withTransaction: (work: (tx: unknown) => Promise<unknown>) => work(db),
+  };
+
+  function create(mostToOneEndpoint = 32): FirstAttempts {
+    return createFirstAttempts({
+      db: db as unknown as Database,
+      sender: {
+        send: () => {
+          sent += 1;
+          const result = {
+            kind: 'answered',
+            statusCode,
+            headers: {},
+            body: Buffer.alloc(0),
+            retryAfterMs: null,
+          } as const;
+          return Promise.resolve<Attempt>({ startedAt: new Date(), durationMs: 1, result });
+        },
+        close: () => Promise.resolve(),
+      },
+      concurrency: createEndpointConcurrency(mostToOneEndpoint),
+      ...{ maxInFlight: 500, maxPerMerchant: 128, scheduleMs: [0, 1000], failingLimitMs: 1000, leaseMs: 1000 },
+      onRetryOwed: () => undefined,
+      log: pino({ level: 'silent' }),
+    });
+  }
+
+  it('claim once for an event that comes alone', async () => {
+    pending = [due()];
+    await create().run();
+    await sleep(A_WHILE_MS);
+    assert.deepEqual([sent, claims], [1, 1]);
+  });
+
+  it('claim again where a claim may have left something, and once more for all that came meanwhile', async () => {
+    const attempts = create();
+    pending = Array.from({ length: 4 }, () => due());
+    await Promise.all([attempts.run(), attempts.run(), attempts.run()]);
+    assert.deepEqual([sent, claims], [4, 2]);
+  });
+
+  it('give their capacity to the next as soon as the endpoint accepted, and before they are recorded', async () => {
+    pending = [due(), due(), due()];
+    await create(1).run();
+    await eventually('all to be sent', () => sent === 3);
+    assert.equal(records.length, 1, 'the first record is still being written, and the others wait for it');
+  });
+
+  it('keep their capacity until they are recorded when the endpoint did not accept', async () => {
+    statusCode = 500;
+    pending = [due(), due()];
+    await create(1).run();
+    await sleep(A_WHILE_MS);
+    assert.deepEqual([sent, records.length], [1, 1]);
+    records[0]?.();
+    await eventually('the next to be sent', () => sent === 2);
+  });
+});
