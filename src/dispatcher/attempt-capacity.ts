@@ -16,14 +16,14 @@ export type AttemptCapacity = {
 export type AttemptCapacityOptions = {
   readonly concurrency: EndpointConcurrency;
   readonly maxPerMerchant: number;
-  /** Called after capacity was given back that other deliveries may be waiting for. */
-  readonly onFreed: () => void;
+  /** Called after capacity was given back: `isScarce` when none was left before, so that other deliveries may be waiting for it. */
+  readonly onGivenBack: (isScarce: boolean) => void;
 };
 
 export function createAttemptCapacity({
   concurrency,
   maxPerMerchant,
-  onFreed,
+  onGivenBack,
 }: AttemptCapacityOptions): AttemptCapacity {
   const byMerchant = new Map<MerchantId, number>();
   return {
@@ -36,10 +36,10 @@ export function createAttemptCapacity({
         if (!isHeld) return;
         isHeld = false;
         const isMerchantAtLimit = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
-        const mayOthersWait = isMerchantAtLimit || !concurrency.hasCapacity(endpointId);
+        const isScarce = isMerchantAtLimit || !concurrency.hasCapacity(endpointId);
         end(attempt);
         changeCount(byMerchant, merchantId, -1);
-        if (mayOthersWait) onFreed();
+        onGivenBack(isScarce);
       };
     },
   };

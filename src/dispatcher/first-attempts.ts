@@ -44,9 +44,9 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   const { db, concurrency, maxInFlight, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
   const inFlight = new Set<Promise<void>>();
-  const capacity = createAttemptCapacity({ concurrency, maxPerMerchant, onFreed: claimAgain });
+  const capacity = createAttemptCapacity({ concurrency, maxPerMerchant, onGivenBack });
   let running: Promise<void> | null = null;
-  let [isAnotherClaimDue, isStopped] = [false, false];
+  let [isAnotherClaimDue, isClaiming, isStopped] = [false, false, false];
   let claimedAtMs = -Infinity;
 
   function claimAgain(): void {
@@ -55,13 +55,18 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     });
   }
 
+  // A claim under way counts as in flight what ended since it began.
+  function onGivenBack(isScarce: boolean): void {
+    if (isScarce || isClaiming) claimAgain();
+  }
+
   function begin(delivery: DueDelivery): void {
     const giveBack = capacity.take(delivery);
     const work = attempter.attempt(delivery, giveBack).finally(() => {
-      const mayOthersWait = inFlight.size >= maxInFlight;
+      const isScarce = inFlight.size >= maxInFlight;
       inFlight.delete(work);
       giveBack();
-      if (mayOthersWait) claimAgain();
+      onGivenBack(isScarce);
     });
     inFlight.add(work);
   }
@@ -77,6 +82,22 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     return running;
   }
 
+  async function claim(limit: number): Promise<DueDelivery[]> {
+    isClaiming = true;
+    try {
+      return await claimDeliveries(db, {
+        limit,
+        leaseMs: options.leaseMs,
+        perEndpoint: concurrency.startingCount,
+        endpointLimits: concurrency.limits(),
+        perMerchant: maxPerMerchant,
+        inFlight: capacity.inFlight,
+      });
+    } finally {
+      isClaiming = false;
+    }
+  }
+
   async function claimAll(): Promise<void> {
     while (isAnotherClaimDue) {
       const waitMs = claimedAtMs + CLAIM_PAUSE_MS - performance.now();
@@ -85,14 +106,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
       if (isStopped) return;
       const limit = maxInFlight - inFlight.size;
       if (limit <= 0) return;
-      const deliveries = await claimDeliveries(db, {
-        limit,
-        leaseMs: options.leaseMs,
-        perEndpoint: concurrency.startingCount,
-        endpointLimits: concurrency.limits(),
-        perMerchant: maxPerMerchant,
-        inFlight: capacity.inFlight,
-      });
+      const deliveries = await claim(limit);
       claimedAtMs = performance.now();
       deliveries.forEach(begin);
       isAnotherClaimDue ||= mayOthersBeClaimed(deliveries, concurrency);
