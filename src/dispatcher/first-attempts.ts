@@ -1,5 +1,4 @@
 // Makes the first attempt of pending deliveries, except those of failing or disabled endpoints: claims, sends and records it.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { makeAttempt, type MadeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
@@ -11,6 +10,7 @@ import type { Log } from '../log.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
 import { createBatcher } from '../db/batcher.ts';
 import { createAttemptCapacity } from './attempt-capacity.ts';
+import { createClaimLoop } from './claim-loop.ts';
 
 export type FirstAttempts = {
   /** Claims and sends as many deliveries as the limits allow; resolves when there is nothing more to claim now. */
@@ -37,27 +37,17 @@ export type FirstAttemptsOptions = {
 };
 
 const MAX_RECORD_BATCH = 200;
-// Between two claims, so that one claim serves the capacity that several attempts freed, and events that come together.
-const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
   const { db, concurrency, maxInFlight, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
   const inFlight = new Set<Promise<void>>();
   const capacity = createAttemptCapacity({ concurrency, maxPerMerchant, onGivenBack });
-  let running: Promise<void> | null = null;
-  let [isAnotherClaimDue, isClaiming, isStopped] = [false, false, false];
-  let claimedAtMs = -Infinity;
-
-  function claimAgain(): void {
-    run().catch((error: unknown) => {
-      log.error({ error }, 'deliveries could not be claimed; the next tick tries again');
-    });
-  }
+  const loop = createClaimLoop({ claim, log });
 
   // A claim under way counts as in flight what ended since it began.
   function onGivenBack(isScarce: boolean): void {
-    if (isScarce || isClaiming) claimAgain();
+    if (isScarce || loop.isClaiming()) loop.runSoon();
   }
 
   function begin(delivery: DueDelivery): void {
@@ -71,54 +61,25 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     inFlight.add(work);
   }
 
-  function run(): Promise<void> {
-    isAnotherClaimDue = true;
-    running ??= claimAll().finally(() => {
-      running = null;
-      claimedAtMs = performance.now();
-      // Since the last look, when this was still running.
-      if (isAnotherClaimDue && !isStopped) claimAgain();
+  async function claim(): Promise<boolean> {
+    const limit = maxInFlight - inFlight.size;
+    if (limit <= 0) return false;
+    const deliveries = await claimDeliveries(db, {
+      limit,
+      leaseMs: options.leaseMs,
+      perEndpoint: concurrency.startingCount,
+      endpointLimits: concurrency.limits(),
+      perMerchant: maxPerMerchant,
+      inFlight: capacity.inFlight,
     });
-    return running;
-  }
-
-  async function claim(limit: number): Promise<DueDelivery[]> {
-    isClaiming = true;
-    try {
-      return await claimDeliveries(db, {
-        limit,
-        leaseMs: options.leaseMs,
-        perEndpoint: concurrency.startingCount,
-        endpointLimits: concurrency.limits(),
-        perMerchant: maxPerMerchant,
-        inFlight: capacity.inFlight,
-      });
-    } finally {
-      isClaiming = false;
-    }
-  }
-
-  async function claimAll(): Promise<void> {
-    while (isAnotherClaimDue) {
-      const waitMs = claimedAtMs + CLAIM_PAUSE_MS - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
-      isAnotherClaimDue = false;
-      if (isStopped) return;
-      const limit = maxInFlight - inFlight.size;
-      if (limit <= 0) return;
-      const deliveries = await claim(limit);
-      claimedAtMs = performance.now();
-      deliveries.forEach(begin);
-      isAnotherClaimDue ||= mayOthersBeClaimed(deliveries, concurrency);
-    }
+    deliveries.forEach(begin);
+    return mayOthersBeClaimed(deliveries, concurrency);
   }
 
   return {
-    run,
+    run: () => loop.run(),
     async drain() {
-      isStopped = true;
-      // A failed claim is logged elsewhere.
-      await running?.catch(() => undefined);
+      await loop.stop();
       await Promise.all(inFlight);
       await attempter.drain();
     },
