@@ -1,6 +1,6 @@
 // Payments whose state and transfers disagree: none unless somebody bypassed the database's checks.
 import type { MerchantId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Statement } from '../database.ts';
+import { statement, type Queryable } from '../database.ts';
 
 /** The rows of a check: after the one id, up to the other. */
 export type IdRange = { readonly after: string; readonly to: string };
@@ -30,32 +30,31 @@ const SELECT_PAYOUTS = (payments: string) =>
             ELSE ARRAY['payout_held', 'payout_voided'] END
       OR bool_or(t.amount_minor <> p.amount_minor) ORDER BY p.id LIMIT 100`;
 
-const OF_EVENTS = (payment: 'collection' | 'payout') =>
-  `(SELECT ${payment}_id FROM events WHERE id > $1 AND id <= $2 AND ${payment}_id IS NOT NULL)`;
-
-const OF_ENTRIES = (payment: 'collection' | 'payout') =>
-  `(SELECT t.${payment}_id FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
-      JOIN ledger_transfers t ON t.credit_account_id = moved.account_id AND t.credit_entry > moved.after
-        AND t.credit_entry <= moved.entry
-    WHERE t.${payment}_id IS NOT NULL
-    UNION
-    SELECT t.${payment}_id FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
-      JOIN ledger_transfers t ON t.debit_account_id = moved.account_id AND t.debit_entry > moved.after
-        AND t.debit_entry <= moved.entry
-    WHERE t.${payment}_id IS NOT NULL)`;
-
 const COLLECTIONS = statement('ledger_collections_against_transfers', SELECT_COLLECTIONS('c.id > $1 AND c.id <= $2'));
 const PAYOUTS = statement('ledger_payouts_against_transfers', SELECT_PAYOUTS('p.id > $1 AND p.id <= $2'));
 
-const CHANGED = [
-  statement('ledger_changed_collections', SELECT_COLLECTIONS(`c.id IN ${OF_EVENTS('collection')}`)),
-  statement('ledger_changed_payouts', SELECT_PAYOUTS(`p.id IN ${OF_EVENTS('payout')}`)),
-] as const;
+const LISTED_COLLECTIONS = statement('ledger_listed_collections', SELECT_COLLECTIONS('c.id = ANY($1::text[])'));
+const LISTED_PAYOUTS = statement('ledger_listed_payouts', SELECT_PAYOUTS('p.id = ANY($1::text[])'));
 
-const MOVED = [
-  statement('ledger_moved_collections', SELECT_COLLECTIONS(`c.id IN ${OF_ENTRIES('collection')}`)),
-  statement('ledger_moved_payouts', SELECT_PAYOUTS(`p.id IN ${OF_ENTRIES('payout')}`)),
-] as const;
+// An entry's side is read by the index with its number: with a limit it cannot be joined in any other way.
+const sideOf = (side: 'credit' | 'debit') =>
+  `SELECT t.collection_id, t.payout_id FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
+   CROSS JOIN LATERAL (
+     SELECT collection_id, payout_id FROM ledger_transfers
+     WHERE ${side}_account_id = moved.account_id AND ${side}_entry > moved.after AND ${side}_entry <= moved.entry
+     ORDER BY ${side}_entry LIMIT moved.entry - moved.after) AS t`;
+
+const PAYMENTS_OF_ENTRIES = statement(
+  'ledger_payments_of_entries',
+  `SELECT DISTINCT * FROM (${sideOf('credit')} UNION ALL ${sideOf('debit')}) AS payments`,
+);
+
+const PAYMENTS_OF_EVENTS = statement(
+  'ledger_payments_of_events',
+  'SELECT DISTINCT collection_id, payout_id FROM events WHERE id > $1 AND id <= $2',
+);
+
+type PaymentIds = { readonly collectionId: string | null; readonly payoutId: string | null };
 
 /** Of the collections of the range, at most 100. */
 export async function findUnpostedCollections(db: Queryable, { after, to }: IdRange): Promise<UnpostedPayment[]> {
@@ -69,20 +68,21 @@ export async function findUnpostedPayouts(db: Queryable, { after, to }: IdRange)
 
 /** Of the payments that the events of the range report, at most 200. */
 export async function findUnpostedOfEvents(db: Queryable, { after, to }: IdRange): Promise<UnpostedPayment[]> {
-  return ofBoth(db, CHANGED, [after, to]);
+  return findListed(db, await db.run<PaymentIds>(PAYMENTS_OF_EVENTS, [after, to]));
 }
 
 /** Of the payments that the entries belong to, at most 200. */
 export async function findUnpostedOfEntries(db: Queryable, ranges: readonly EntryRange[]): Promise<UnpostedPayment[]> {
   const column = <Key extends keyof EntryRange>(key: Key) => ranges.map((range) => range[key]);
-  return ofBoth(db, MOVED, [column('accountId'), column('after'), column('entry')]);
+  const values = [column('accountId'), column('after'), column('entry')];
+  return findListed(db, await db.run<PaymentIds>(PAYMENTS_OF_ENTRIES, values));
 }
 
-async function ofBoth(
-  db: Queryable,
-  [collections, payouts]: readonly [Statement, Statement],
-  values: readonly unknown[],
-): Promise<UnpostedPayment[]> {
-  const found = await db.run<UnpostedPayment>(collections, values);
-  return [...found, ...(await db.run<UnpostedPayment>(payouts, values))];
+async function findListed(db: Queryable, payments: readonly PaymentIds[]): Promise<UnpostedPayment[]> {
+  const collections = payments.flatMap(({ collectionId }) => collectionId ?? []);
+  const payouts = payments.flatMap(({ payoutId }) => payoutId ?? []);
+  return [
+    ...(await db.run<UnpostedPayment>(LISTED_COLLECTIONS, [collections])),
+    ...(await db.run<UnpostedPayment>(LISTED_PAYOUTS, [payouts])),
+  ];
 }
