@@ -4,6 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { reconciliationScheduleId, wholeLedgerCheckScheduleId } from '../../workflows/contract.ts';
 import type { StartedCheck } from '../../activities/ledger-check-progress.ts';
+import { listHousekeeping } from '../../src/db/housekeeping.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
 import { availableBalance, pay, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
@@ -95,6 +96,10 @@ async function interrupted(
 ): Promise<string> {
   // The other server needs its ports.
   const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker' } });
+  // Its schedule runs the whole ledger check at once, and while that is open no other begins.
+  await eventually('the first whole ledger check', async () =>
+    (await listHousekeeping(testEnv.db)).some(({ task }) => task === 'whole_ledger_check'),
+  );
   const client = await testEnv.db.pool.connect();
   try {
     // The lock lasts for as long as the test needs it.

@@ -16,8 +16,11 @@ export async function scheduleOf(
 export async function startSweep(testEnv: TestEnvironment, idFor = reconciliationScheduleId): Promise<WorkflowHandle> {
   const client = await temporalClient();
   const schedule = await scheduleOf(testEnv, idFor);
-  // A server creates the schedules soon after its start.
-  const { info } = await eventually('the schedule', () => schedule.describe().catch(() => null));
+  // A server creates the schedules soon after its start, and while a run is open no other begins.
+  const { info } = await eventually('the schedule, without an open run', async () => {
+    const found = await schedule.describe().catch(() => null);
+    return found?.info.runningActions.length === 0 && found;
+  });
   const before = info.numActionsTaken;
   await schedule.trigger();
   const action = await eventually('the sweep to start', async () => {
