@@ -6,11 +6,16 @@ import type { Attempt } from '../domain/webhooks/delivery.ts';
 
 export type AttemptCapacity = {
   readonly inFlight: InFlight;
-  /**
-   * Takes capacity for one attempt, whether or not the limits allow it. The returned function gives it back, once, however often it
-   * is called: with the attempt, or without when none was made.
-   */
-  take(delivery: Pick<DueDelivery, 'endpointId' | 'merchantId'>): (attempt?: Attempt) => void;
+  /** Takes capacity for one attempt, whether or not the limits allow it. */
+  take(delivery: Pick<DueDelivery, 'endpointId' | 'merchantId'>): TakenCapacity;
+};
+
+/** Given back once, however often it is called. */
+export type TakenCapacity = {
+  /** The endpoint's: with the attempt, or without when none was made. */
+  readonly giveBackEndpoint: (attempt?: Attempt) => void;
+  /** The merchant's, and the endpoint's if it was not. */
+  readonly giveBack: () => void;
 };
 
 export type AttemptCapacityOptions = {
@@ -31,15 +36,24 @@ export function createAttemptCapacity({
     take({ endpointId, merchantId }) {
       const end = concurrency.begin(endpointId);
       changeCount(byMerchant, merchantId, 1);
-      let isHeld = true;
-      return (attempt) => {
-        if (!isHeld) return;
-        isHeld = false;
-        const isMerchantAtLimit = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
-        const isScarce = isMerchantAtLimit || !concurrency.hasCapacity(endpointId);
+      let [isEndpointHeld, isMerchantHeld] = [true, true];
+      function giveBackEndpoint(attempt?: Attempt): void {
+        if (!isEndpointHeld) return;
+        isEndpointHeld = false;
+        const isScarce = !concurrency.hasCapacity(endpointId);
         end(attempt);
-        changeCount(byMerchant, merchantId, -1);
         onGivenBack(isScarce);
+      }
+      return {
+        giveBackEndpoint,
+        giveBack() {
+          giveBackEndpoint();
+          if (!isMerchantHeld) return;
+          isMerchantHeld = false;
+          const isScarce = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
+          changeCount(byMerchant, merchantId, -1);
+          onGivenBack(isScarce);
+        },
       };
     },
   };

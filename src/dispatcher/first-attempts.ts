@@ -51,11 +51,12 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   }
 
   function begin(delivery: DueDelivery): void {
-    const giveBack = capacity.take(delivery);
-    const work = attempter.attempt(delivery, giveBack).finally(() => {
+    const taken = capacity.take(delivery);
+    const work = attempter.attempt(delivery, taken.giveBackEndpoint).finally(() => {
       const isScarce = inFlight.size >= maxInFlight;
       inFlight.delete(work);
-      giveBack();
+      // So one merchant whose attempts wait to be recorded leaves capacity to others.
+      taken.giveBack();
       onGivenBack(isScarce);
     });
     inFlight.add(work);

@@ -32,6 +32,8 @@ describe('first attempts', () => {
   let pending: DueDelivery[];
   let claims: number;
   let claimMs: number;
+  /** Of endpoints and of merchants, as the last claim was given them. */
+  let inFlight: readonly [number, number];
   /** Of each attempt how long it takes. */
   let attemptMs: (attempt: number) => number;
   /** Resolves each record that waits. */
@@ -44,15 +46,17 @@ describe('first attempts', () => {
     [claims, claimMs, sent, statusCode] = [0, 0, 0, 200];
     attemptMs = () => 0;
     records = [];
+    inFlight = [0, 0];
   });
 
   const db = {
     async run({ name }: Statement, values: readonly unknown[]) {
       if (name === 'delivery_claim') {
         claims += 1;
-        const inFlight = (values[5] as number[]).reduce((sum, count) => sum + count, 0);
+        const sumOf = (counts: unknown) => (counts as number[]).reduce((sum, count) => sum + count, 0);
+        inFlight = [sumOf(values[5]), sumOf(values[7])];
         await sleep(claimMs);
-        return pending.splice(0, Number(values[2]) - inFlight);
+        return pending.splice(0, Number(values[2]) - inFlight[0]);
       }
       if (name === 'delivery_record_attempts') await new Promise<void>((resolve) => records.push(resolve));
       return [];
@@ -114,6 +118,20 @@ describe('first attempts', () => {
     await create(1).run();
     await eventually('all to be sent', () => sent === 3);
     assert.equal(records.length, 1, 'the first record is still being written, and the others wait for it');
+  });
+
+  it('keep the capacity of their merchant until they are recorded, so that others have theirs', async () => {
+    pending = [due()];
+    const attempts = create();
+    await attempts.run();
+    await eventually('the record', () => records.length === 1);
+    await attempts.run();
+    assert.deepEqual(inFlight, [0, 1]);
+    records[0]?.();
+    await eventually('the end of the attempt', async () => {
+      await attempts.run();
+      return inFlight[1] === 0;
+    });
   });
 
   it('keep their capacity until they are recorded when the endpoint did not accept', async () => {

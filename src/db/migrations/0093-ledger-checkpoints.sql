@@ -14,7 +14,7 @@ CREATE TABLE ledger_checkpoints (
 CREATE TRIGGER ledger_checkpoints_kept BEFORE DELETE OR TRUNCATE ON ledger_checkpoints
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-CREATE FUNCTION check_ledger_checkpoint() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_ledger_checkpoint() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   IF TG_OP = 'UPDATE' AND (NEW.account_id <> OLD.account_id OR NEW.entry <= OLD.entry) THEN
     RAISE EXCEPTION 'the checkpoint of % goes forward alone', OLD.account_id USING ERRCODE = 'restrict_violation';

@@ -17,7 +17,7 @@ const SELECT_COLLECTIONS = (payments: string) =>
    LEFT JOIN ledger_transfers back ON back.collection_id = c.id AND back.kind = 'collection_reversed'
    WHERE ${payments} AND ((c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
       OR (c.state = 'reversed') <> (back.id IS NOT NULL)
-      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) ORDER BY c.id LIMIT 100`;
+      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) ORDER BY c.id`;
 
 const SELECT_PAYOUTS = (payments: string) =>
   `SELECT p.id, p.merchant_id FROM payouts p LEFT JOIN ledger_transfers t ON t.payout_id = p.id
@@ -28,10 +28,16 @@ const SELECT_PAYOUTS = (payments: string) =>
             WHEN p.state = 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
             WHEN p.state = 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
             ELSE ARRAY['payout_held', 'payout_voided'] END
-      OR bool_or(t.amount_minor <> p.amount_minor) ORDER BY p.id LIMIT 100`;
+      OR bool_or(t.amount_minor <> p.amount_minor) ORDER BY p.id`;
 
-const COLLECTIONS = statement('ledger_collections_against_transfers', SELECT_COLLECTIONS('c.id > $1 AND c.id <= $2'));
-const PAYOUTS = statement('ledger_payouts_against_transfers', SELECT_PAYOUTS('p.id > $1 AND p.id <= $2'));
+const COLLECTIONS = statement(
+  'ledger_collections_against_transfers',
+  `${SELECT_COLLECTIONS('c.id > $1 AND c.id <= $2')} LIMIT 100`,
+);
+const PAYOUTS = statement(
+  'ledger_payouts_against_transfers',
+  `${SELECT_PAYOUTS('p.id > $1 AND p.id <= $2')} LIMIT 100`,
+);
 
 const LISTED_COLLECTIONS = statement('ledger_listed_collections', SELECT_COLLECTIONS('c.id = ANY($1::text[])'));
 const LISTED_PAYOUTS = statement('ledger_listed_payouts', SELECT_PAYOUTS('p.id = ANY($1::text[])'));
@@ -66,12 +72,12 @@ export async function findUnpostedPayouts(db: Queryable, { after, to }: IdRange)
   return db.run<UnpostedPayment>(PAYOUTS, [after, to]);
 }
 
-/** Of the payments that the events of the range report, at most 200. */
+/** All of those that the events of the range report. */
 export async function findUnpostedOfEvents(db: Queryable, { after, to }: IdRange): Promise<UnpostedPayment[]> {
   return findListed(db, await db.run<PaymentIds>(PAYMENTS_OF_EVENTS, [after, to]));
 }
 
-/** Of the payments that the entries belong to, at most 200. */
+/** All of those that the entries belong to: what has a fault must not get a checkpoint. */
 export async function findUnpostedOfEntries(db: Queryable, ranges: readonly EntryRange[]): Promise<UnpostedPayment[]> {
   const column = <Key extends keyof EntryRange>(key: Key) => ranges.map((range) => range[key]);
   const values = [column('accountId'), column('after'), column('entry')];

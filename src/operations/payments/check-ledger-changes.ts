@@ -29,13 +29,28 @@ const LATE_BY_MS = 15 * 60_000;
  */
 export async function checkLedgerChanges(db: Database, beganAt: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, byIndex: true, ...(signal && { signal }) };
-  const found = [...(await checkEntries(db, limits)), ...(await checkChangedPayments(db, limits, beganAt))];
-  const bySubject = new Map(found.map((fault) => [`${fault.subject} ${fault.fault}`, fault]));
-  return [...bySubject.values()].slice(0, MOST_FAULTS);
+  const faults = new Faults();
+  await checkEntries(db, limits, faults);
+  await checkChangedPayments(db, limits, { beganAt, faults });
+  return faults.all();
 }
 
-async function checkEntries(db: Database, limits: LongReadLimits): Promise<LedgerFault[]> {
-  const faults: LedgerFault[] = [];
+/** Each once, however often it was found. */
+class Faults {
+  readonly #bySubject = new Map<string, LedgerFault>();
+
+  add(faults: readonly LedgerFault[]): void {
+    for (const fault of faults) {
+      if (this.#bySubject.size < MOST_FAULTS) this.#bySubject.set(`${fault.subject} ${fault.fault}`, fault);
+    }
+  }
+
+  all(): LedgerFault[] {
+    return [...this.#bySubject.values()];
+  }
+}
+
+async function checkEntries(db: Database, limits: LongReadLimits, faults: Faults): Promise<void> {
   let after = '';
   for (;;) {
     const { moved, unposted } = await db.withLongReads(limits, async (reads) => {
@@ -43,32 +58,38 @@ async function checkEntries(db: Database, limits: LongReadLimits): Promise<Ledge
       return { moved: accounts, unposted: await findUnpostedOfEntries(reads, accounts) };
     });
     const last = moved.at(-1);
-    if (last === undefined) return faults;
+    if (last === undefined) return;
     const isOfUnposted = (accountId: string) =>
       unposted.some(({ merchantId }) => accountId.startsWith(`${merchantId}/`));
     const right = moved.filter(({ accountId, addsUp }) => addsUp && !isOfUnposted(accountId));
     await recordCheckpoints(db, right);
     const drifted = moved.filter(({ addsUp }) => !addsUp);
-    faults.push(...drifted.map(({ accountId }) => newDriftFault(accountId)), ...unposted.map(unpostedFault));
+    faults.add([...drifted.map(({ accountId }) => newDriftFault(accountId)), ...unposted.map(unpostedFault)]);
     // Otherwise these accounts again, from where they are now.
     if (!right.some(({ hasMore }) => hasMore)) after = last.accountId;
   }
 }
 
-async function checkChangedPayments(db: Database, limits: LongReadLimits, beganAt: Date): Promise<LedgerFault[]> {
-  const faults: LedgerFault[] = [];
+async function checkChangedPayments(
+  db: Database,
+  limits: LongReadLimits,
+  { beganAt, faults }: { readonly beganAt: Date; readonly faults: Faults },
+): Promise<void> {
   const checked = await findCheckedPayments(db);
   const before = lowestIdAt('evt', beganAt.getTime());
   let after: string = lowestIdAt('evt', (checked?.getTime() ?? 0) - LATE_BY_MS);
+  let isRight = true;
   for (;;) {
     const range = await db.withLongReads(limits, async (reads) => {
       const to = await findLastEvent(reads, { after, before, limit: EVENTS });
       return to === null ? null : { to, unposted: await findUnpostedOfEvents(reads, { after, to }) };
     });
-    if (range !== null) faults.push(...range.unposted.map(unpostedFault));
-    const isEnd = range === null;
-    if (faults.length === 0) await recordCheckedPayments(db, isEnd ? beganAt : new Date(idTimeMs(range.to)));
-    if (isEnd) return faults;
+    if (range !== null) {
+      faults.add(range.unposted.map(unpostedFault));
+      isRight &&= range.unposted.length === 0;
+    }
+    if (isRight) await recordCheckedPayments(db, range === null ? beganAt : new Date(idTimeMs(range.to)));
+    if (range === null) return;
     after = range.to;
   }
 }

@@ -39,7 +39,8 @@ export async function recordDeliveryAttempts(db: Database, input: RecordDelivery
   const records = [...input.attempts].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (records.every(({ next, isEndpointFailing }) => next.state === 'delivered' && !isEndpointFailing)) {
     // The common case is one statement, and needs no explicit transaction. If an endpoint failed after these attempts began, it
-    // must not count as failing until the next event, which may be days away.
+    // must not count as failing until the next event, which may be days away. One that fails during this very statement is healthy again
+    // with the retry that it then owes.
     const failing = (await recordAttempts(db, records)).filter(({ isEndpointFailing }) => isEndpointFailing);
     if (failing.length > 0) await setEndpointsHealthy(db, endpointsOf(failing));
     return [];

@@ -37,8 +37,7 @@ const RANGES: Readonly<Record<Part, Range>> = {
 
 /** How far a check came: the next range begins after this id of this part. As JSON it is what a later try begins with. */
 export type LedgerCheckProgress = {
-  /** A version of before had the discrepancies as its last part. */
-  readonly part: Part | 'discrepancies' | 'done';
+  readonly part: Part | 'done';
   readonly after: string;
   /** At most 400. */
   readonly faults: readonly LedgerFault[];
@@ -61,7 +60,7 @@ export async function continueLedgerCheck(
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...(signal && { signal }) };
   return db.withLongReads(limits, async (reads) => {
     const { part, after, faults } = progress;
-    if (part === 'done' || part === 'discrepancies') return { ...progress, part: 'done' };
+    if (part === 'done') return progress;
     const { size, find, next } = RANGES[part];
     const to = await findLastOfRange(reads, part, after, size);
     if (to === null) return { ...progress, part: next, after: '' };

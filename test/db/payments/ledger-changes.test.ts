@@ -160,6 +160,29 @@ describe('the check of what changed in the ledger', () => {
     assert.deepEqual(await findCheckedPayments(db), beganAt);
   });
 
+  it('moves no checkpoint over a fault, however many there are before it', async () => {
+    const many = await makeMerchant(db);
+    const collections = await Promise.all(
+      Array.from({ length: 101 }, () => makeCollection(db, many, 'succeeded', { amountMinor: 1n })),
+    );
+    const other = await paidMerchant(50n);
+    const lose = (merchantId: MerchantId) =>
+      tamper(db, `UPDATE collections SET state = 'prompted' WHERE merchant_id = $1`, [merchantId]);
+    const keptUntil = (await findCheckedPayments(db)) ?? new Date(0);
+    // No event reports them.
+    await tamper(db, "UPDATE checked_payments SET changed_before = now() + interval '1 hour'");
+    await lose(many);
+    await lose(other);
+    assert.equal((await check()).length, 102);
+    assert.equal(await checkpointOf(available(other)), null);
+    for (const { id } of collections)
+      await tamper(db, `UPDATE collections SET state = 'succeeded' WHERE id = $1`, [id]);
+    assert.equal((await check()).length, 1);
+    await tamper(db, `UPDATE collections SET state = 'succeeded' WHERE merchant_id = $1`, [other]);
+    await tamper(db, 'UPDATE checked_payments SET changed_before = $1', [keptUntil]);
+    assert.deepEqual(await check(), []);
+  });
+
   it('finds what commits up to a quarter of an hour after the time of its event', async () => {
     const merchantId = await makeMerchant(db);
     const { id } = await makeCollection(db, merchantId, 'prompted');
