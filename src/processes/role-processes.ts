@@ -13,15 +13,10 @@ const STOP_LIMIT_MS = 50_000;
 /** The longest that Node.js can wait: a process waits for the database as long as it takes, and says so in the log. */
 const READY_LIMIT_MS = 2 ** 31 - 1;
 
-/** Whether this process may use fewer cores than a process for each role needs. */
-export function hasFewCores(): boolean {
-  return availableParallelism() < LEAST_CORES;
-}
-
 /** Whether these roles run in processes of their own: as it is set, or by the cores that this process may use. */
 export function hasProcessPerRole({ settings }: Config): boolean {
   const { MALIPO_ROLES: roles, MALIPO_PROCESS_PER_ROLE: chosen } = settings;
-  return roles.length > 1 && (chosen === 'auto' ? !hasFewCores() : chosen === 'true');
+  return roles.length > 1 && (chosen === 'auto' ? availableParallelism() >= LEAST_CORES : chosen === 'true');
 }
 
 /**

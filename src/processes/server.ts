@@ -1,15 +1,10 @@
 // Entry: the server process, or one for each of its roles. SIGTERM and SIGINT stop it cleanly.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
-import { environmentsByRole, hasFewCores, hasProcessPerRole, startRoleProcesses } from './role-processes.ts';
+import { environmentsByRole, hasProcessPerRole, startRoleProcesses } from './role-processes.ts';
 import { runProcess } from './run-process.ts';
-
-// The collector of young objects would divide its work among four threads and wait for the slowest. With few cores, which others use
-// too, that takes more CPU than it spares.
-if (hasFewCores()) setFlagsFromString('--no-parallel-scavenge');
 
 await runProcess('server', async () => {
   const config = loadConfig(process.env);
