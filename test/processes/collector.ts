@@ -89,15 +89,12 @@ function valuesOf(attributes: readonly z.infer<typeof attribute>[]): Record<stri
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
+/** What spans have beside their names and ids. */
+export const SPAN = { kind: 'internal', startedAtMs: 0, endedAtMs: 1, attributes: {}, isFailed: false } as const;
+
 /** Records one span in the trace of each of these payments. */
 export function recordSpans(traces: ReturnType<typeof createOtlpTraces>, ids: readonly string[]): void {
-  const span = {
-    name: 'any',
-    kind: 'internal',
-    startedAtMs: 0,
-    endedAtMs: 1,
-    attributes: {},
-    isFailed: false,
-  } as const;
-  for (const id of ids) traces.record({ ...span, traceId: traceIdOf(id), spanId: spanIdOf(id), parentSpanId: null });
+  for (const id of ids) {
+    traces.record({ ...SPAN, name: 'any', traceId: traceIdOf(id), spanId: spanIdOf(id), parentSpanId: null });
+  }
 }

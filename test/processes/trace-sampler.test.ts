@@ -10,7 +10,7 @@ import { phoneFor, untilAllReceived } from '../support/payments.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useFixture, useFixturePerCase } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { recordSpans, startCollector, type Collector } from './collector.ts';
+import { SPAN, recordSpans, startCollector, type Collector } from './collector.ts';
 import { problemsOf, SOUND } from './sound-settings.ts';
 
 const RATIO = { OTEL_TRACES_SAMPLER: 'traceidratio' };
@@ -41,15 +41,7 @@ describe('the sampler of traces', () => {
     const { lines, log } = collectedLog('warn');
     const traces = createOtlpTraces(exportOf(collector.url, settings), 'test', log);
     for (const id of IDS) {
-      const traceId = traceIdOf(id);
-      const span = {
-        traceId,
-        kind: 'internal',
-        startedAtMs: 0,
-        endedAtMs: 1,
-        attributes: {},
-        isFailed: false,
-      } as const;
+      const span = { ...SPAN, traceId: traceIdOf(id) };
       traces.record({ ...span, name: 'above', spanId: spanIdOf(id), parentSpanId: null });
       traces.record({ ...span, name: 'below', spanId: spanIdOf(`${id}/`), parentSpanId: spanIdOf(id) });
     }

@@ -229,35 +229,29 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       return runNow(testEnv, reconciliationScheduleId);
     },
   },
-  {
-    name: 'ledger-check-with-nothing-wrong',
-    environment: ON_DEMAND,
-    play: (testEnv) => runNow(testEnv, ledgerCheckScheduleId),
-  },
-  {
-    name: 'ledger-check-that-finds-a-fault',
-    environment: ON_DEMAND,
-    async play(testEnv) {
-      await tamper(testEnv.db, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
-      return runNow(testEnv, ledgerCheckScheduleId);
-    },
-  },
-  {
-    name: 'whole-ledger-check-with-nothing-wrong',
-    environment: ON_DEMAND,
-    play: (testEnv) => runNow(testEnv, wholeLedgerCheckScheduleId),
-  },
-  {
-    name: 'whole-ledger-check-that-finds-a-fault',
-    environment: ON_DEMAND,
-    async play(testEnv) {
-      await tamper(testEnv.db, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
-      return runNow(testEnv, wholeLedgerCheckScheduleId);
-    },
-  },
+  ...scenariosOfCheck('ledger-check', ledgerCheckScheduleId),
+  ...scenariosOfCheck('whole-ledger-check', wholeLedgerCheckScheduleId),
 ];
 
 export const SCENARIOS: readonly Scenario[] = [...COLLECTION_AND_DELIVERY_SCENARIOS, ...PAYOUT_SCENARIOS];
+
+function scenariosOfCheck(check: string, idFor: typeof ledgerCheckScheduleId): Scenario[] {
+  return [
+    {
+      name: `${check}-with-nothing-wrong`,
+      environment: ON_DEMAND,
+      play: (testEnv) => runNow(testEnv, idFor),
+    },
+    {
+      name: `${check}-that-finds-a-fault`,
+      environment: ON_DEMAND,
+      async play(testEnv) {
+        await tamper(testEnv.db, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
+        return runNow(testEnv, idFor);
+      },
+    },
+  ];
+}
 
 /** Creates a collection and waits until it is in `state`. */
 async function paidUntil(testEnv: TestEnvironment, row: string, state: CollectionState): Promise<Payment> {
