@@ -15,8 +15,8 @@ export type VerifiedKey = Awaited<ReturnType<typeof authenticateApiKey>>;
 export type VerifiedKeys = {
   remember(text: string, key: VerifiedKey): void;
   /**
-   * The key as it was when it was last verified; null when it never was, or was not good for such a request then. It may be revoked
-   * by now: nothing is done for it but by a statement that finds its row in the same version.
+   * The key as it was when it was last verified; null when it never was, was not good for such a request then, or its use is to be
+   * recorded. It may be revoked by now: nothing is done for it but by a statement that finds its row in the same version.
    */
   find(text: string, request: KeyRequest): VerifiedKey | null;
 };
@@ -28,9 +28,13 @@ export function createVerifiedKeys(): VerifiedKeys {
   return {
     remember: (text, key) => void keys.set(nameOf(text), key),
     find(text, request) {
-      const key = keys.get(nameOf(text));
-      if (key === undefined || refusalOf(key, request) !== null || isTouchDue(key, request.at)) return null;
-      return key;
+      const name = nameOf(text);
+      const key = keys.get(name);
+      if (key === undefined || refusalOf(key, request) !== null) return null;
+      if (!isTouchDue(key, request.at)) return key;
+      // This request alone records the use, and those beside it go on.
+      keys.set(name, { ...key, lastUsedAt: request.at });
+      return null;
     },
   };
 }

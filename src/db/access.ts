@@ -19,6 +19,7 @@ const UNLISTED = EXPIRING;
 /** What the application may do beside reading. */
 export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   api_keys: KEPT,
+  api_key_uses: KEPT,
   api_requests: ['INSERT', 'UPDATE (created_at)', 'DELETE'],
   attempt_counters: EXPIRING,
   // A link alone moves the end of its chain, by a trigger that runs as the owner, and so it does with what waits for links.
@@ -81,6 +82,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
 /** What the reports read: each table with the columns that they do not see. What is not named here they do not see at all. */
 export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['key_sha256'],
+  api_key_uses: [],
   audit_entries: [],
   // Whoever has the code can try to pay.
   checkouts: ['code'],

@@ -147,7 +147,7 @@ describe('an API key', () => {
       assert.deepEqual(await refusalsOf(id), [
         { ...refusal, reason: 'permission_denied: an address that the key is not for' },
       ]);
-      const { rows } = await testEnv.db.pool.query('SELECT last_used_at FROM api_keys WHERE id = $1', [id]);
+      const { rows } = await testEnv.db.pool.query('SELECT last_used_at FROM api_key_uses WHERE api_key_id = $1', [id]);
       assert.deepEqual(rows, [{ last_used_at: null }]);
       await admin.call('DELETE', `${KEYS}/${id}`);
       assertError(await from('198.18.1.3', key), 'permission_denied');

@@ -81,10 +81,11 @@ export function rowVersionOf(table: string): string {
 
 const FIND = statement(
   'api_key_find',
-  `SELECT ${attestedColumns('api_keys')}, t.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
+  `SELECT ${attestedColumns('api_keys')}, uses.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
           c.approver_since, c.removed_at, c.attestation AS member_attestation, ${rowVersionOf('t')} AS row_version
    FROM api_keys t
      JOIN merchants m ON m.id = t.merchant_id
+     JOIN api_key_uses uses ON uses.api_key_id = t.id
      LEFT JOIN members c ON c.merchant_id = t.merchant_id AND c.user_id = t.created_by AND c.removed_at IS NULL
    WHERE t.key_sha256 = $1`,
 );
@@ -114,15 +115,23 @@ function makerOf(db: Queryable, row: KeyAndCreator): UserId | null {
   return isAttested(db, 'members', { ...row, attestation }) ? userId : null;
 }
 
-const TOUCH = statement('api_key_touch', 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1');
+// Of requests that come at once one records it, and no other waits for that one.
+const TOUCH = statement(
+  'api_key_touch',
+  `UPDATE api_key_uses SET last_used_at = $2
+   WHERE api_key_id = (
+     SELECT api_key_id FROM api_key_uses WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $3)
+     FOR NO KEY UPDATE SKIP LOCKED)`,
+);
 
-export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date): Promise<void> {
-  await db.run(TOUCH, [id, at]);
+/** Records a use, unless one is recorded that is not before `notSince`. */
+export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date, notSince: Date): Promise<void> {
+  await db.run(TOUCH, [id, at, notSince]);
 }
 
 const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${named('u')} AS created_by,
-    k.allowed_addresses, k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
-  FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
+    k.allowed_addresses, k.created_at, uses.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
+  FROM api_keys k JOIN api_key_uses uses ON uses.api_key_id = k.id LEFT JOIN users u ON u.id = k.created_by
   WHERE k.merchant_id = $1`;
 
 const LIST = statement('api_key_list', `${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`);

@@ -56,8 +56,9 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
     await recordKeyRefusal(db, key, refusal, input);
     throw refusal;
   }
-  if (isTouchDue(key, at)) await touchApiKey(db, key.id, at);
-  return key;
+  if (!isTouchDue(key, at)) return key;
+  await touchApiKey(db, key.id, at, new Date(at.getTime() - TOUCH_EVERY_MS));
+  return { ...key, lastUsedAt: at };
 }
 
 /** Whether its use now is to be recorded. */

@@ -124,7 +124,7 @@ describe('authentication', () => {
     const lastUsed = async () =>
       (
         await testEnv.db.pool.query<{ last_used_at: Date | null }>(
-          'SELECT last_used_at FROM api_keys WHERE key_sha256 = $1',
+          'SELECT last_used_at FROM api_key_uses JOIN api_keys ON id = api_key_id WHERE key_sha256 = $1',
           [hashApiKey(key)],
         )
       ).rows[0]?.last_used_at;
@@ -134,7 +134,7 @@ describe('authentication', () => {
     assert.ok(first && Math.abs(first.getTime() - Date.now()) < 10_000);
     await withHeader(`Bearer ${key}`);
     assert.deepEqual(await lastUsed(), first);
-    await testEnv.db.pool.query("UPDATE api_keys SET last_used_at = now() - interval '61 s'");
+    await testEnv.db.pool.query("UPDATE api_key_uses SET last_used_at = now() - interval '61 s'");
     await withHeader(`Bearer ${key}`);
     assert.ok((await lastUsed())! >= first);
   });

@@ -30,7 +30,6 @@ function attestorWith(...keyRing: Parameters<typeof createRowAttestor>[0]['keyRi
 
 /** A new column of these tables is attested, or has a line here that says why not. */
 const WITHOUT_ATTESTATION: Readonly<Record<string, string>> = {
-  'api_keys.last_used_at': 'is shown to people',
   'api_keys.replaced_by': 'keeps a key from being rolled again',
   'invitations.accepted_by': 'is shown to people: when it was accepted is attested',
   'member_changes.decided_at': 'stays as it was decided, by a rule of the database',

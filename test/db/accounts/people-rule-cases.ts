@@ -255,15 +255,19 @@ const KEY_CASES: readonly RuleCase[] = wrongInserts('api_keys', [
   ['a replacement that does not exist', () => ({ replaced_by: newId('key') }), 'api_keys_replaced_by_fkey'],
 ]);
 
-// An active key that was used, one that is revoked and one that was rolled, to be changed in the same transaction.
+// An active key, one that is revoked and one that was rolled, to be changed in the same transaction.
 const CHANGED_KEY = newId('key');
-const USED_KEY = { id: CHANGED_KEY, last_used_at: new Date(), expires_at: new Date('2030-01-01') };
+const ENDING_KEY = { id: CHANGED_KEY, expires_at: new Date('2030-01-01') };
 
 function keyChange(assignments: string, columns: Readonly<Record<string, unknown>> = {}): RuleCase['breaks'] {
   return (fixture) => [
-    insert(fixture, 'api_keys', { ...USED_KEY, created_by: fixture.ownerId, ...columns }),
+    insert(fixture, 'api_keys', { ...ENDING_KEY, created_by: fixture.ownerId, ...columns }),
     update('api_keys', CHANGED_KEY, assignments),
   ];
+}
+
+function changeOfUse(assignment: string): Sql {
+  return { text: `UPDATE api_key_uses SET ${assignment} WHERE api_key_id = $1`, values: [CHANGED_KEY] };
 }
 
 const KEY_FIELDS: readonly string[] = [
@@ -285,11 +289,26 @@ const KEY_CHANGE_CASES: readonly RuleCase[] = [
     insert(fixture, 'api_keys', { id: CHANGED_KEY }),
     update('api_keys', CHANGED_KEY, `merchant_id = '${fixture.otherMerchantId}'`),
   ]),
-  ruleCase(
-    'to forget that an API key was used',
-    /use of API key .* cannot be cleared/,
-    keyChange('last_used_at = NULL'),
-  ),
+  ruleCase('to forget that an API key was used', /use of API key .* cannot be cleared/, (fixture) => [
+    insert(fixture, 'api_keys', { id: CHANGED_KEY }),
+    ...['last_used_at = now()', 'last_used_at = NULL'].map(changeOfUse),
+  ]),
+  ruleCase('to give the use of an API key to another one', /use of API key .* cannot be cleared/, (fixture) => {
+    const other = newId('key');
+    return [
+      insert(fixture, 'api_keys', { id: CHANGED_KEY }),
+      insert(fixture, 'api_keys', { id: other }),
+      changeOfUse(`api_key_id = '${other}'`),
+    ];
+  }),
+  ruleCase('a second use of an API key', 'api_key_uses_pkey', (fixture) => [
+    insert(fixture, 'api_keys', { id: CHANGED_KEY }),
+    insertRow('api_key_uses', { api_key_id: CHANGED_KEY }),
+  ]),
+  ruleCase('the use of an API key that does not exist', 'api_key_uses_api_key_fkey', () => [
+    insertRow('api_key_uses', { api_key_id: newId('key') }),
+  ]),
+  ...refusedChanges('api_key_uses', ['DELETE', 'TRUNCATE'], 'api_key_id'),
   ruleCase(
     'to let an API key live longer',
     /can only end sooner/,
