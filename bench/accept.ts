@@ -1,8 +1,9 @@
-// Compares accepting a collection with a bare server that inserts one row, in turns on one PostgreSQL within one run. Temporal does
-// not answer, so nothing but accepting is measured.
+// Compares accepting a collection with a bare server that inserts one row, in turns on one PostgreSQL within one run. The service
+// has no role but `api`, and Temporal does not answer, so nothing but accepting is measured.
 import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../src/db/database.ts';
 import { addMerchant, forkEntry, messageFrom, requestCollection, startBenchEnvironment } from './bench-environment.ts';
+import { callAll } from './callers.ts';
 import { cpuSecondsByName } from './cpu.ts';
 import { median, percentile, printTable } from './table.ts';
 
@@ -12,72 +13,120 @@ const CALLERS = 32;
 const WARM_UP_S = 3;
 /** Of the rate that all callers together reach. */
 const CALM_SHARE = 0.5;
+/** Of 16 MB each. */
+const WAL_FILES = 180;
+/**
+ * A new database has no used files of its log, and while it writes a new one, every commit waits. One that has run for a while has
+ * some, and goes on with them.
+ */
+const KEPT_WAL = { min_wal_size: '3GB', max_wal_size: '8GB' };
 
+const SHAPES = ['bare', 'whole'] as const;
+type Shape = (typeof SHAPES)[number];
 type Target = { readonly baseUrl: string; readonly pids: Readonly<Record<string, number | undefined>> };
 type Round = {
   readonly perSecond: number;
   readonly cpuMs: Readonly<Record<string, number>>;
   readonly latenciesMs: readonly number[];
 };
+type Rounds = Readonly<Record<Shape, readonly Round[]>>;
 
 export async function benchAccept(): Promise<void> {
   const bench = await startBenchEnvironment({
     sandboxDecisionMs: 100,
+    postgresSettings: KEPT_WAL,
     environment: {
+      MALIPO_ROLES: 'api',
       MALIPO_BACKLOG_MAX_COUNT: '1000000',
       MALIPO_BACKLOG_MAX_PER_MERCHANT: '1000000',
       MALIPO_BACKLOG_MAX_AGE_MS: '3600000',
     },
   });
   const { apiKey } = await addMerchant(bench.db);
-  process.kill(bench.temporal.pid, 'SIGSTOP');
   const bareProcess = forkEntry('bare-server-process', [bench.postgres.urlFor('malipo')]);
   const { port } = await messageFrom<{ port: number }>(bareProcess);
   const postgres = { PostgreSQL: bench.postgres.pid };
-  const bare = { baseUrl: `http://127.0.0.1:${port}`, pids: { server: bareProcess.pid, ...postgres } };
-  const whole = { baseUrl: bench.baseUrl, pids: { server: bench.server.pid(), ...postgres } };
+  const targets: Record<Shape, Target> = {
+    bare: { baseUrl: `http://127.0.0.1:${port}`, pids: { server: bareProcess.pid, ...postgres } },
+    whole: { baseUrl: bench.baseUrl, pids: { server: bench.server.pid(), ...postgres } },
+  };
+  const takeTurns = async (rounds: number, run: (target: Target) => Promise<Round>): Promise<Rounds> => {
+    const measured: Record<Shape, Round[]> = { bare: [], whole: [] };
+    for (let round = 1; round <= rounds; round++) {
+      for (const shape of SHAPES) measured[shape].push(await run(targets[shape]));
+      await emptyQueue(bench.db);
+    }
+    return measured;
+  };
 
-  for (const target of [bare, whole]) await flood(target, apiKey, WARM_UP_S);
-  const rounds: { bare: Round; whole: Round }[] = [];
-  for (let round = 1; round <= ROUNDS; round++) {
-    rounds.push({ bare: await flood(bare, apiKey, SECONDS), whole: await flood(whole, apiKey, SECONDS) });
-  }
-  const rate = median(rounds.map((round) => round.whole.perSecond)) * CALM_SHARE;
-  const calm = await pace(whole, apiKey, rate);
-  report(rounds, { rate, latenciesMs: calm });
+  process.kill(bench.temporal.pid, 'SIGSTOP');
+  await fillWal(bench.db);
+  await takeTurns(1, (target) => flood(target, apiKey, WARM_UP_S));
+  const loaded = await takeTurns(ROUNDS, (target) => flood(target, apiKey, SECONDS));
+  const rate = CALM_SHARE * median(loaded.whole.map(({ perSecond }) => perSecond));
+  const calm = await takeTurns(ROUNDS, (target) => pace(target, apiKey, rate));
+  report(loaded, `${CALLERS} callers`);
+  const ratios = loaded.whole.map(({ perSecond }, index) => perSecond / (loaded.bare[index]?.perSecond ?? 0));
+  const each = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
+  process.stdout.write(`\nratio: ${median(ratios).toFixed(2)} (rounds: ${each})\n\n`);
+  report(calm, `at ${rate.toFixed(0)} a second`);
   process.kill(bench.temporal.pid, 'SIGCONT');
   bareProcess.kill();
   await bench.stop();
 }
 
+/** Writes and frees as many files of the log as are kept. */
+async function fillWal({ pool }: Database): Promise<void> {
+  for (let file = 0; file < WAL_FILES; file++) {
+    await pool.query(`SELECT pg_logical_emit_message(false, 'bench', ''), pg_switch_wal()`);
+  }
+  await pool.query('CHECKPOINT');
+}
+
+/** As the worker would: without it ever more collections would wait to be sent, and once a second they are counted. */
+async function emptyQueue({ pool }: Database): Promise<void> {
+  await pool.query(
+    `UPDATE collections SET workflow_started_at = now(), send_begun_at = now()
+     WHERE state = 'initiated' AND send_begun_at IS NULL`,
+  );
+  await pool.query('VACUUM ANALYZE collections');
+}
+
 /** As fast as all callers together can, each with one request at a time. */
-async function flood(target: Target, apiKey: string, seconds: number): Promise<Round> {
+function flood(target: Target, apiKey: string, seconds: number): Promise<Round> {
+  const endMs = performance.now() + seconds * 1000;
+  return measure(target, async (latenciesMs) => {
+    const caller = async (): Promise<void> => {
+      while (performance.now() < endMs) latenciesMs.push(await post(target, apiKey));
+    };
+    await Promise.all(Array.from({ length: CALLERS }, caller));
+  });
+}
+
+/**
+ * At this rate, whether or not earlier requests have their response. It begins a second before it is measured: the connections that
+ * were closed while nothing was requested are opened again.
+ */
+async function pace(target: Target, apiKey: string, perSecond: number): Promise<Round> {
+  const call = (seconds: number, work: () => Promise<void>) =>
+    callAll({ count: Math.round(perSecond * seconds), perSecond }, work);
+  await call(1, async () => {
+    await post(target, apiKey);
+  });
+  return measure(target, (latenciesMs) => call(SECONDS, async () => void latenciesMs.push(await post(target, apiKey))));
+}
+
+async function measure(target: Target, run: (latenciesMs: number[]) => Promise<void>): Promise<Round> {
+  const latenciesMs: number[] = [];
   const before = cpuSecondsByName(target.pids);
   const startedMs = performance.now();
-  const latenciesMs: number[] = [];
-  await Promise.all(
-    Array.from({ length: CALLERS }, async () => {
-      while (performance.now() - startedMs < seconds * 1000) latenciesMs.push(await post(target, apiKey));
-    }),
-  );
+  await run(latenciesMs);
   const count = latenciesMs.length;
+  const perSecond = (count * 1000) / (performance.now() - startedMs);
   const cpuMs = Object.entries(cpuSecondsByName(target.pids)).map(
     ([name, total]) => [name, ((total - (before[name] ?? 0)) * 1000) / count] as const,
   );
-  const perSecond = (count * 1000) / (performance.now() - startedMs);
   return { perSecond, cpuMs: Object.fromEntries(cpuMs), latenciesMs };
-}
-
-/** At this rate, whether or not earlier requests have their response. */
-async function pace(target: Target, apiKey: string, perSecond: number): Promise<number[]> {
-  const requests: Promise<number>[] = [];
-  const startedMs = performance.now();
-  for (let count = 0; count < perSecond * SECONDS; count++) {
-    const waitMs = startedMs + (count * 1000) / perSecond - performance.now();
-    if (waitMs > 0) await sleep(waitMs);
-    requests.push(post(target, apiKey));
-  }
-  return Promise.all(requests);
 }
 
 /** Another one each time, as the phones of payers are. */
@@ -93,31 +142,21 @@ async function post(target: Target, apiKey: string): Promise<number> {
   return performance.now() - startedMs;
 }
 
-type Calm = { readonly rate: number; readonly latenciesMs: readonly number[] };
+const NAMES: Readonly<Record<Shape, string>> = { bare: 'bare Koa, one INSERT', whole: 'a collection accepted' };
 
-function report(rounds: readonly { bare: Round; whole: Round }[], calm: Calm): void {
-  const line = (name: string, shape: 'bare' | 'whole') => {
-    const all = rounds.map((round) => round[shape]);
-    const latencies = all.flatMap(({ latenciesMs }) => latenciesMs);
-    const cpu = (part: string) => median(all.map(({ cpuMs }) => cpuMs[part] ?? 0)).toFixed(2);
+/** Of each column the median of the rounds, and their p99s. */
+function report(rounds: Rounds, load: string): void {
+  const lines = SHAPES.map((shape) => {
+    const of = (read: (round: Round) => number) => median(rounds[shape].map(read));
+    const p99s = rounds[shape].map(({ latenciesMs }) => percentile(latenciesMs, 0.99));
     return [
-      name,
-      median(all.map(({ perSecond }) => perSecond)).toFixed(0),
-      cpu('server'),
-      cpu('PostgreSQL'),
-      percentile(latencies, 0.5).toFixed(1),
-      percentile(latencies, 0.99).toFixed(1),
+      NAMES[shape],
+      of(({ perSecond }) => perSecond).toFixed(0),
+      of(({ cpuMs }) => cpuMs['server'] ?? 0).toFixed(2),
+      of(({ cpuMs }) => cpuMs['PostgreSQL'] ?? 0).toFixed(2),
+      of(({ latenciesMs }) => percentile(latenciesMs, 0.5)).toFixed(1),
+      p99s.map((p) => p.toFixed(1)).join(', '),
     ];
-  };
-  printTable([
-    [`${CALLERS} callers`, 'per second', 'server, CPU ms each', 'PostgreSQL, CPU ms each', 'p50 ms', 'p99 ms'],
-    line('bare Koa, one INSERT', 'bare'),
-    line('a collection accepted', 'whole'),
-  ]);
-  const ratios = rounds.map(({ bare, whole }) => whole.perSecond / bare.perSecond);
-  const p = (share: number) => percentile(calm.latenciesMs, share).toFixed(1);
-  process.stdout.write(
-    `\nratio: ${median(ratios).toFixed(2)} (rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})\n` +
-      `at ${calm.rate.toFixed(0)} a second, half of that: p50 ${p(0.5)} ms, p99 ${p(0.99)} ms\n`,
-  );
+  });
+  printTable([[load, 'per second', 'server, CPU ms each', 'PostgreSQL, CPU ms each', 'p50 ms', 'p99 ms'], ...lines]);
 }
