@@ -13,13 +13,6 @@ const CALLERS = 32;
 const WARM_UP_S = 3;
 /** Of the rate that all callers together reach. */
 const CALM_SHARE = 0.5;
-/** Of 16 MB each. */
-const WAL_FILES = 180;
-/**
- * A new database has no used files of its log, and while it writes a new one, every commit waits. One that has run for a while has
- * some, and goes on with them.
- */
-const KEPT_WAL = { min_wal_size: '3GB', max_wal_size: '8GB' };
 
 const SHAPES = ['bare', 'whole'] as const;
 type Shape = (typeof SHAPES)[number];
@@ -34,7 +27,6 @@ type Rounds = Readonly<Record<Shape, readonly Round[]>>;
 export async function benchAccept(): Promise<void> {
   const bench = await startBenchEnvironment({
     sandboxDecisionMs: 100,
-    postgresSettings: KEPT_WAL,
     environment: {
       MALIPO_ROLES: 'api',
       MALIPO_BACKLOG_MAX_COUNT: '1000000',
@@ -60,7 +52,6 @@ export async function benchAccept(): Promise<void> {
   };
 
   process.kill(bench.temporal.pid, 'SIGSTOP');
-  await fillWal(bench.db);
   await takeTurns(1, (target) => flood(target, apiKey, WARM_UP_S));
   const loaded = await takeTurns(ROUNDS, (target) => flood(target, apiKey, SECONDS));
   const rate = CALM_SHARE * median(loaded.whole.map(({ perSecond }) => perSecond));
@@ -73,14 +64,6 @@ export async function benchAccept(): Promise<void> {
   process.kill(bench.temporal.pid, 'SIGCONT');
   bareProcess.kill();
   await bench.stop();
-}
-
-/** Writes and frees as many files of the log as are kept. */
-async function fillWal({ pool }: Database): Promise<void> {
-  for (let file = 0; file < WAL_FILES; file++) {
-    await pool.query(`SELECT pg_logical_emit_message(false, 'bench', ''), pg_switch_wal()`);
-  }
-  await pool.query('CHECKPOINT');
 }
 
 /** As the worker would: without it ever more collections would wait to be sent, and once a second they are counted. */

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
 import { request } from 'undici';
 import { loadConfig } from '../src/config.ts';
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
@@ -23,6 +24,14 @@ import type { TemporalServer } from '../src/dev/temporal-server.ts';
 import { startTemporalEngine, TEMPORAL_DATABASE, type TemporalEngine } from './temporal-engine.ts';
 
 export const NAMESPACE = 'malipo-test';
+
+/** Of 16 MB each. */
+const WAL_FILES = 180;
+/**
+ * A new database has no used files of its log, and while it writes a new one, every commit waits. One that has run for a while has
+ * some, and goes on with them.
+ */
+const KEPT_WAL = { min_wal_size: '3GB', max_wal_size: '8GB' };
 
 export type BenchEnvironment = {
   readonly postgres: PostgresServer;
@@ -55,7 +64,7 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
     fallbackDataDir: `${folder}-postgres`,
     port: await freePort(),
     logFile: postgresLog,
-    settings: postgresSettings,
+    settings: { ...KEPT_WAL, ...postgresSettings },
   });
   const { ownerUrl, applicationUrl } = await postgres.ensureAccounts(
     'malipo',
@@ -63,6 +72,7 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   );
   const temporal = await startTemporalEngine(engine, postgres, { folder, namespace: NAMESPACE });
   await prepareDatabase(ownerUrl, 'test');
+  await fillWal(postgres);
   const environment = await settingsFor(applicationUrl, temporal, options);
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
     startChild({
@@ -106,6 +116,17 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
       rmSync(`${folder}-postgres`, { recursive: true, force: true });
     },
   };
+}
+
+/** Writes and frees as many files of the log as are kept. */
+async function fillWal(postgres: PostgresServer): Promise<void> {
+  const client = new Client({ connectionString: postgres.adminUrl });
+  await client.connect();
+  for (let file = 0; file < WAL_FILES; file++) {
+    await client.query(`SELECT pg_logical_emit_message(false, 'bench', ''), pg_switch_wal()`);
+  }
+  await client.query('CHECKPOINT');
+  await client.end();
 }
 
 async function settingsFor(databaseUrl: string, temporal: TemporalServer, options: BenchEnvironmentOptions) {
