@@ -1,6 +1,7 @@
 // Limits how many webhook attempts this process has in flight to each endpoint, first attempts and retries together.
 import type { EndpointId } from '../domain/ids.ts';
 import type { Attempt } from '../domain/webhooks/delivery.ts';
+import { createOwnDelay } from './own-delay.ts';
 import { afterAttempt, startingLimit, type EndpointLimit } from '../domain/webhooks/endpoint-limit.ts';
 
 export type EndpointConcurrency = {
@@ -30,7 +31,11 @@ const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 1000;
 
 /** `most`: the highest limit that an endpoint can reach. */
-export function createEndpointConcurrency(most: number, clock = () => performance.now()): EndpointConcurrency {
+export function createEndpointConcurrency(
+  most: number,
+  clock = () => performance.now(),
+  ownDelay = createOwnDelay(clock),
+): EndpointConcurrency {
   const start = startingLimit(most);
   const byEndpoint = new Map<EndpointId, number>();
   const changed = new Map<EndpointId, EndpointLimit>();
@@ -54,13 +59,17 @@ export function createEndpointConcurrency(most: number, clock = () => performanc
       changeCount(byEndpoint, endpointId, 1);
       idle.delete(endpointId);
       const { falls } = limitOf(endpointId);
+      ownDelay.watch();
+      const delayBeforeMs = ownDelay.totalMs();
       return (attempt) => {
         const inFlight = byEndpoint.get(endpointId) ?? 0;
         if (attempt) {
-          const ended = { attempt, fallsBefore: falls, inFlight };
+          const ownDelayMs = ownDelay.totalMs() - delayBeforeMs;
+          const ended = { attempt, fallsBefore: falls, inFlight, ownDelayMs };
           changed.set(endpointId, afterAttempt(limitOf(endpointId), ended, most));
         }
         changeCount(byEndpoint, endpointId, -1);
+        if (byEndpoint.size === 0) ownDelay.rest();
         if (inFlight === 1) idle.set(endpointId, clock());
         forgetIdle();
       };

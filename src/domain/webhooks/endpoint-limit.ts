@@ -8,6 +8,8 @@ export type EndpointLimit = {
   readonly smallestMs: number | null;
   /** How long the attempts took that were accepted in this round. */
   readonly roundMs: readonly number[];
+  /** The same without what our own process was late by. */
+  readonly theirRoundMs: readonly number[];
   /** Whether at least half of the limit was in use at an attempt of this round. */
   readonly isUsed: boolean;
   /** How often the limit fell. */
@@ -20,6 +22,8 @@ export type EndedAttempt = {
   readonly fallsBefore: number;
   /** How many attempts were in flight when it ended, with itself. */
   readonly inFlight: number;
+  /** How long our own process kept callbacks waiting while the attempt was in flight. */
+  readonly ownDelayMs: number;
 };
 
 /** Every endpoint begins with so many attempts at once, and none that is slow or refuses gets fewer than the least. */
@@ -32,10 +36,11 @@ const EARLY_GROWTH = 1.5;
 /** Slower than this multiple of the smallest, and by this much at least, is not noise of the network or of our own process. */
 const SLOW_FACTOR = 2;
 const SLOW_BY_MS = 100;
+const NEW_ROUND = { roundMs: [], theirRoundMs: [], isUsed: false } as const;
 
 /** The limit of an endpoint of which nothing is known. `most`: what no limit exceeds. */
 export function startingLimit(most: number): EndpointLimit {
-  return { count: Math.min(STARTING_COUNT, most), smallestMs: null, roundMs: [], isUsed: false, falls: 0 };
+  return { count: Math.min(STARTING_COUNT, most), smallestMs: null, ...NEW_ROUND, falls: 0 };
 }
 
 /**
@@ -50,7 +55,8 @@ export function startingLimit(most: number): EndpointLimit {
  *   all rounds: then attempts wait for each other at the receiver. The comparison with the smallest is that of TCP Vegas (Brakmo and
  *   Peterson, 1995), of Netflix's concurrency-limits (VegasLimit, GradientLimit) and of Envoy's adaptive concurrency filter. Envoy
  *   measures the smallest again from time to time with few requests in flight; here that happens when the limit is the least and
- *   rounds are still slow, since then it is not our attempts that make them so.
+ *   rounds are still slow, since then it is not our attempts that make them so. What our own process was late by does not count
+ *   as slow: a process that has no CPU would take it for an overload of every endpoint.
  */
 export function afterAttempt(limit: EndpointLimit, ended: EndedAttempt, most: number): EndpointLimit {
   if (ended.fallsBefore !== limit.falls) return limit;
@@ -60,24 +66,26 @@ export function afterAttempt(limit: EndpointLimit, ended: EndedAttempt, most: nu
   if (!isSuccess(result)) return limit;
   const isUsed = limit.isUsed || ended.inFlight * 2 >= limit.count;
   const roundMs = [...limit.roundMs, durationMs];
-  const round = { ...limit, isUsed, roundMs };
+  const theirRoundMs = [...limit.theirRoundMs, Math.max(0, durationMs - ended.ownDelayMs)];
+  const round = { ...limit, isUsed, roundMs, theirRoundMs };
   return roundMs.length < limit.count ? round : afterRound(round, most);
 }
 
 function afterRound(limit: EndpointLimit, most: number): EndpointLimit {
   const medianMs = medianOf(limit.roundMs);
+  // The smallest has our own delay in it, so that a receiver never looks slower than it once was because we were quick to look.
   const smallestMs = Math.min(limit.smallestMs ?? Infinity, medianMs);
-  const next = { ...limit, smallestMs, roundMs: [], isUsed: false };
+  const next = { ...limit, smallestMs, ...NEW_ROUND };
   if (!limit.isUsed) return next;
   const grown = limit.falls === 0 ? Math.ceil(limit.count * EARLY_GROWTH) : limit.count + 1;
-  if (!isSlow(medianMs, smallestMs)) return { ...next, count: Math.min(most, grown) };
+  if (!isSlow(medianOf(limit.theirRoundMs), smallestMs)) return { ...next, count: Math.min(most, grown) };
   if (limit.count <= leastOf(most)) return { ...next, smallestMs: medianMs };
   return fallen(next, most);
 }
 
 function fallen(limit: EndpointLimit, most: number): EndpointLimit {
   const count = Math.max(leastOf(most), Math.floor(limit.count * FALL));
-  return { ...limit, count, roundMs: [], isUsed: false, falls: limit.falls + 1 };
+  return { ...limit, count, ...NEW_ROUND, falls: limit.falls + 1 };
 }
 
 const leastOf = (most: number): number => Math.min(LEAST_COUNT, most);

@@ -1,7 +1,12 @@
 // Tests how the limit of attempts to one endpoint follows what the endpoint can take.
 import assert from 'node:assert/strict';
 import type { AttemptResult } from '../../../src/domain/webhooks/delivery.ts';
-import { afterAttempt, startingLimit, type EndpointLimit } from '../../../src/domain/webhooks/endpoint-limit.ts';
+import {
+  afterAttempt,
+  startingLimit,
+  type EndedAttempt,
+  type EndpointLimit,
+} from '../../../src/domain/webhooks/endpoint-limit.ts';
 
 const MOST = 128;
 const NO_RESPONSE: AttemptResult = { kind: 'no_answer', error: 'no response within 30000 ms' };
@@ -13,13 +18,16 @@ const answered = (statusCode: number): AttemptResult => ({
   retryAfterMs: null,
 });
 
-type Given = { readonly result?: AttemptResult; readonly durationMs?: number; readonly inFlight?: number };
+type Given = Partial<Omit<EndedAttempt, 'attempt' | 'fallsBefore'>> & {
+  readonly result?: AttemptResult;
+  readonly durationMs?: number;
+};
 
 /** The limit after an attempt that used it, unless the case says otherwise. */
 function after(limit: EndpointLimit, given: Given = {}, begun = limit): EndpointLimit {
-  const { result = answered(200), durationMs = 50, inFlight = limit.count } = given;
+  const { result = answered(200), durationMs = 50, inFlight = limit.count, ownDelayMs = 0 } = given;
   const attempt = { startedAt: new Date(), durationMs, result };
-  return afterAttempt(limit, { attempt, fallsBefore: begun.falls, inFlight }, MOST);
+  return afterAttempt(limit, { attempt, fallsBefore: begun.falls, inFlight, ownDelayMs }, MOST);
 }
 
 /** The limit after as many attempts as make a round. */
@@ -105,6 +113,15 @@ describe('the limit of attempts to one endpoint', () => {
       limit = after(limit, { durationMs });
     }
     assert.deepEqual([limit.count, limit.smallestMs], [72, 200]);
+  });
+
+  it('does not fall for what our own process was late by, and does not take a receiver for quicker because of it', () => {
+    const quick = afterRound(startingLimit(MOST), { durationMs: 20 });
+    assert.equal(afterRound(quick, { durationMs: 520, ownDelayMs: 400 }).count, 72);
+    assert.equal(afterRound(quick, { durationMs: 520, ownDelayMs: 399 }).count, 24);
+    const late = afterRound(startingLimit(MOST), { durationMs: 300, ownDelayMs: 1000 });
+    assert.equal(late.smallestMs, 300);
+    assert.equal(afterRound(late, { durationMs: 300 }).count, 72);
   });
 
   it('does not fall for slow attempts that had no others beside them', () => {
