@@ -1,5 +1,6 @@
 -- When each API key was last used, in a row of its own. The row of a key then changes with the key alone, and whoever relies on the
--- version of that row need not verify the key again because it was used.
+-- version of that row need not verify the key again because it was used. The column of before stays for servers of the version
+-- before, which may run meanwhile; nothing else reads it.
 --
 -- Rules that the database itself enforces here:
 -- - Every API key has its row, and keeps it.
@@ -29,29 +30,3 @@ BEGIN
 END $$;
 CREATE TRIGGER api_keys_add_use AFTER INSERT ON api_keys
   FOR EACH ROW EXECUTE FUNCTION add_api_key_use();
-
-CREATE OR REPLACE FUNCTION check_api_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF (NEW.id, NEW.merchant_id, NEW.name, NEW.environment, NEW.hint, NEW.key_sha256, NEW.scopes, NEW.created_by,
-      NEW.created_at)
-     IS DISTINCT FROM
-     (OLD.id, OLD.merchant_id, OLD.name, OLD.environment, OLD.hint, OLD.key_sha256, OLD.scopes, OLD.created_by,
-      OLD.created_at) THEN
-    RAISE EXCEPTION 'what API key % was created for cannot change', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF OLD.expires_at IS NOT NULL AND (NEW.expires_at IS NULL OR NEW.expires_at > OLD.expires_at)
-     OR OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at THEN
-    RAISE EXCEPTION 'API key % can only end sooner', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF OLD.replaced_by IS NOT NULL AND NEW.replaced_by IS DISTINCT FROM OLD.replaced_by THEN
-    RAISE EXCEPTION 'API key % can be replaced only once', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.replaced_by IS DISTINCT FROM OLD.replaced_by AND (NEW.replaced_by = NEW.id
-       OR EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.replaced_by AND merchant_id <> NEW.merchant_id)) THEN
-    RAISE EXCEPTION 'API key % can only be replaced by a key of its own merchant', OLD.id
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $$;
-
-ALTER TABLE api_keys DROP COLUMN last_used_at;

@@ -38,6 +38,7 @@ const WITHOUT_ATTESTATION: Readonly<Record<string, string>> = {
   'members.created_at': 'is shown to people',
   'passkeys.counter': 'only rises, by a rule of the database',
   'passkeys.created_at': 'is shown to people',
+  'api_keys.last_used_at': 'nothing reads it but the version before',
   'passkeys.last_used_at': 'is shown to people',
   'passkeys.name': 'is shown to people',
   'policies.updated_at': 'is shown to people',
