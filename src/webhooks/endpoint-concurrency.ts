@@ -60,11 +60,12 @@ export function createEndpointConcurrency(
       idle.delete(endpointId);
       const { falls } = limitOf(endpointId);
       ownDelay.watch();
-      const delayBeforeMs = ownDelay.totalMs();
+      const beganMs = clock();
       return (attempt) => {
         const inFlight = byEndpoint.get(endpointId) ?? 0;
         if (attempt) {
-          const ownDelayMs = ownDelay.totalMs() - delayBeforeMs;
+          // A retry is recorded before it ends here: only what was late while it was sent made it longer.
+          const ownDelayMs = ownDelay.longestMs(beganMs, beganMs + attempt.durationMs);
           const ended = { attempt, fallsBefore: falls, inFlight, ownDelayMs };
           changed.set(endpointId, afterAttempt(limitOf(endpointId), ended, most));
         }

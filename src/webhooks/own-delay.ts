@@ -1,28 +1,47 @@
 // How long this process itself kept callbacks waiting: its event loop was busy, or it had no CPU.
 
 export type OwnDelay = {
-  /** Milliseconds since the process began to watch, in all; only differences mean something. */
-  totalMs(): number;
+  /** The longest wait, in milliseconds, of which at least a part was between these times of the clock; 0 when none was noticed. */
+  longestMs(fromMs: number, toMs: number): number;
   watch(): void;
-  /** What is late while nothing is watched is not counted. */
+  /** Forgets what it noticed. */
   rest(): void;
 };
 
 const EVERY_MS = 20;
+/** Timers are never quite on time. */
+const LEAST_MS = 5;
+/** Longer than an attempt may take. */
+const KEPT_MS = 60_000;
 
-/** By a timer: what it is late by, everything was late by. */
+/** By a timer: what it is late by, other callbacks were late by at the most. */
 export function createOwnDelay(clock = () => performance.now()): OwnDelay {
   let timer: NodeJS.Timeout | null = null;
-  let [dueMs, doneMs] = [0, 0];
-  const lateMs = (): number => (timer === null ? 0 : Math.max(0, clock() - dueMs));
+  let dueMs = 0;
+  // The oldest first.
+  let waits: { readonly beganMs: number; readonly endedMs: number }[] = [];
+
+  const isNoticed = (nowMs: number): boolean => timer !== null && nowMs - dueMs >= LEAST_MS;
 
   function tick(): void {
-    doneMs += lateMs();
-    dueMs = clock() + EVERY_MS;
+    const nowMs = clock();
+    if (isNoticed(nowMs)) waits.push({ beganMs: dueMs, endedMs: nowMs });
+    const oldest = waits[0];
+    if (oldest !== undefined && oldest.endedMs < nowMs - KEPT_MS) waits.shift();
+    dueMs = nowMs + EVERY_MS;
   }
 
   return {
-    totalMs: () => doneMs + lateMs(),
+    longestMs(fromMs, toMs) {
+      const nowMs = clock();
+      let longest = isNoticed(nowMs) && dueMs < toMs ? nowMs - dueMs : 0;
+      for (let index = waits.length - 1; index >= 0; index--) {
+        const wait = waits[index];
+        if (wait === undefined || wait.endedMs < fromMs) break;
+        if (wait.beganMs < toMs) longest = Math.max(longest, wait.endedMs - wait.beganMs);
+      }
+      return longest;
+    },
     watch() {
       if (timer !== null) return;
       dueMs = clock() + EVERY_MS;
@@ -30,10 +49,9 @@ export function createOwnDelay(clock = () => performance.now()): OwnDelay {
       timer.unref();
     },
     rest() {
-      if (timer === null) return;
-      doneMs += lateMs();
-      clearInterval(timer);
+      if (timer !== null) clearInterval(timer);
       timer = null;
+      waits = [];
     },
   };
 }

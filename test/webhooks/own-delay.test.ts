@@ -10,26 +10,33 @@ function blockFor(ms: number): void {
 }
 
 describe('the delay of our own process', () => {
-  it('is how long callbacks waited, also before any of them ran', async () => {
+  it('is the longest that callbacks waited, also before any of them ran', async () => {
     const delay = createOwnDelay();
     delay.watch();
-    const beforeMs = delay.totalMs();
-    blockFor(200);
-    const blockedMs = delay.totalMs() - beforeMs;
-    assert.ok(blockedMs >= 180 && blockedMs < 2000, `${blockedMs} ms`);
-    await sleep(1);
-    assert.ok(delay.totalMs() - beforeMs >= blockedMs, 'it stays counted');
+    const [fromMs, toMs] = [performance.now(), Infinity];
+    blockFor(300);
+    const blockedMs = delay.longestMs(fromMs, toMs);
+    assert.ok(blockedMs >= 270 && blockedMs < 2000, `${blockedMs} ms`);
+    await sleep(50);
+    blockFor(50);
+    await sleep(50);
+    const longestMs = delay.longestMs(fromMs, toMs);
+    assert.ok(longestMs >= blockedMs && longestMs < 2000, `${longestMs} ms: two waits do not add up`);
     delay.rest();
   });
 
-  it('does not count what happens while nothing is watched', () => {
+  it('does not count what was late before or after, nor while nothing is watched', async () => {
     const delay = createOwnDelay();
-    blockFor(50);
-    assert.equal(delay.totalMs(), 0);
+    blockFor(100);
+    assert.equal(delay.longestMs(0, Infinity), 0);
     delay.watch();
+    const beforeMs = performance.now();
+    blockFor(300);
+    await sleep(50);
+    assert.equal(delay.longestMs(0, beforeMs), 0);
+    assert.ok(delay.longestMs(performance.now(), Infinity) < 250);
+    assert.ok(delay.longestMs(beforeMs, Infinity) >= 270);
     delay.rest();
-    const restingMs = delay.totalMs();
-    blockFor(50);
-    assert.equal(delay.totalMs(), restingMs);
+    assert.equal(delay.longestMs(0, Infinity), 0);
   });
 });

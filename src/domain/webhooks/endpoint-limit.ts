@@ -8,7 +8,7 @@ export type EndpointLimit = {
   readonly smallestMs: number | null;
   /** How long the attempts took that were accepted in this round. */
   readonly roundMs: readonly number[];
-  /** The same without what our own process was late by. */
+  /** The same without the longest that our own process was late by. */
   readonly theirRoundMs: readonly number[];
   /** Whether at least half of the limit was in use at an attempt of this round. */
   readonly isUsed: boolean;
@@ -22,7 +22,7 @@ export type EndedAttempt = {
   readonly fallsBefore: number;
   /** How many attempts were in flight when it ended, with itself. */
   readonly inFlight: number;
-  /** How long our own process kept callbacks waiting while the attempt was in flight. */
+  /** The longest that our own process kept callbacks waiting while the attempt was in flight. */
   readonly ownDelayMs: number;
 };
 
