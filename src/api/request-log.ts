@@ -27,6 +27,7 @@ export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 50
   const waiting: ApiRequest[] = [];
   let lost = 0;
   let flushing: Promise<void> | null = null;
+  let isClosing = false;
 
   async function flush(): Promise<void> {
     while (waiting.length > 0) {
@@ -34,9 +35,12 @@ export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 50
       try {
         await recordApiRequests(db, batch);
       } catch (error) {
-        // Tried once: what waits behind it is worth more than what keeps failing.
-        lost += batch.length;
-        log.warn({ error, count: batch.length }, 'requests were left out of the request log');
+        // Tried once: what waits behind it is worth more than what keeps failing. A process that stops does not wait for a database
+        // that is away once for each batch.
+        const rest = isClosing ? waiting.splice(0) : [];
+        const count = batch.length + rest.length;
+        lost += count;
+        log.warn({ error, count }, 'requests were left out of the request log');
       }
     }
   }
@@ -52,11 +56,12 @@ export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 50
     note(request) {
       if (waiting.length >= maxWaiting) lost += 1;
       else waiting.push(request);
-      if (waiting.length >= BATCH_SIZE) void flushOnce();
+      if (waiting.length >= BATCH_SIZE && flushing === null) void flushOnce();
     },
     lost: () => lost,
     async close() {
       clearInterval(timer);
+      isClosing = true;
       await flushOnce();
       await flushOnce();
     },

@@ -116,6 +116,20 @@ describe('the request log', () => {
     assert.equal(log.lost(), 5);
   });
 
+  it('is written a hundred requests at a time, and tries a database that is away once when the process stops', async () => {
+    const ended: ((error: Error) => void)[] = [];
+    const away = { run: () => new Promise((_resolve, reject) => ended.push(reject)) } as unknown as Database;
+    const log = createRequestLog({ db: away, log: silent, flushEveryMs: 60_000 });
+    for (let i = 0; i < 99; i++) log.note(request);
+    assert.equal(ended.length, 0);
+    for (let i = 0; i < 400; i++) log.note(request);
+    assert.equal(ended.length, 1, 'one write at a time');
+    const closed = log.close();
+    ended[0]?.(new Error('the database is away'));
+    await closed;
+    assert.deepEqual([ended.length, log.lost()], [1, 499]);
+  });
+
   it('has what was noted before the process stopped', async () => {
     const log = createRequestLog({ db: testEnv.db, log: silent, flushEveryMs: 60_000 });
     log.note(request);
