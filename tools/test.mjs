@@ -41,7 +41,7 @@ process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
 
 // Each run is a process with servers of its own. Several run at once, because tests wait a lot, and no more than keep two cores
 // busy; those that take longest are the first to begin, so that all end at about the same time.
-const RUNS_AT_ONCE = 4;
+const RUNS_AT_ONCE = 3;
 const GROUPS = {
   crashes: ['faults'],
   api: ['api'],
