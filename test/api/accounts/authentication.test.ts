@@ -124,7 +124,7 @@ describe('authentication', () => {
     const lastUsed = async () =>
       (
         await testEnv.db.pool.query<{ last_used_at: Date | null }>(
-          'SELECT last_used_at FROM api_key_uses JOIN api_keys ON id = api_key_id WHERE key_sha256 = $1',
+          'SELECT u.last_used_at FROM api_key_uses u JOIN api_keys ON id = api_key_id WHERE key_sha256 = $1',
           [hashApiKey(key)],
         )
       ).rows[0]?.last_used_at;
