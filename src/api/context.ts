@@ -43,6 +43,8 @@ export type Caller = {
 export type CachedKey = {
   /** Of its row, when it was verified. */
   readonly version: string;
+  /** Who was its maker then, if anybody: whether they still are is another row. */
+  readonly maker: UserId | null;
   /** Verifies it for this request. Throws what is wrong with it; afterwards the caller is as of now. */
   verify(): Promise<Caller>;
 };
@@ -54,8 +56,8 @@ export type ApiState = {
   /** Of the client, once it was asked for. */
   address?: string | null;
   caller?: Caller;
-  /** When the caller's key was verified for this request, by `performance.now()`. */
-  keyVerifiedAtMs?: number;
+  /** When the caller's key was verified for this request, or found among the cached ones, by `performance.now()`. */
+  keyCheckedAtMs?: number;
   /** Set until the caller's key is verified for this request. */
   cachedKey?: CachedKey | undefined;
   session?: Session;

@@ -235,6 +235,11 @@ export function asRequested(tx: Tx, requestId: string): Tx {
   };
 }
 
+/** Whether the error is PostgreSQL's about a wrong value (class 22) or a broken rule (class 23). */
+export function isRefusedValue(error: unknown): boolean {
+  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '');
+}
+
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -60,26 +60,35 @@ export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps
 
 /** The caller whose key was good for such a request when it was last verified; null: there is none. */
 function cachedCaller(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | null {
-  const key = deps.verifiedKeys.find(bearerToken(ctx.get('Authorization')), keyRequest(ctx, scope));
+  const key = findCached(ctx, scope, deps);
   if (key === null) return null;
-  const { id: apiKeyId, merchantId, rowVersion: version } = key;
+  const { id: apiKeyId, merchantId, maker, rowVersion: version } = key;
   ctx.state.knownKey = { apiKeyId, merchantId };
-  ctx.state.cachedKey = { version, verify: () => verifyKey(ctx, scope, deps) };
-  // Whether its maker is still a member is another row.
+  ctx.state.cachedKey = { version, maker, verify: () => verifyKey(ctx, scope, deps) };
+  ctx.state.keyCheckedAtMs = performance.now();
+  // Whether its maker is still a member is another row, so nobody counts as that until it is confirmed.
   return enter(ctx, { ...key, maker: null });
+}
+
+function findCached(ctx: Context, scope: Scope, { verifiedKeys }: ScopeDeps): VerifiedKey | null {
+  return verifiedKeys.find(bearerToken(ctx.get('Authorization')), keyRequest(ctx, scope));
 }
 
 /** The caller whose key is good for the request now. Throws what is wrong with the key. */
 async function verifyKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
   try {
     const key = await authenticate(ctx, scope, deps);
-    ctx.state.cachedKey = undefined;
-    ctx.state.keyVerifiedAtMs = performance.now();
-    return enter(ctx, key);
+    ctx.state.keyCheckedAtMs = performance.now();
+    return enterVerified(ctx, key);
   } catch (error) {
     if (isWrongKey(error)) await deps.refusedKeys?.(addressOf(ctx));
     throw error;
   }
+}
+
+function enterVerified(ctx: Context, key: VerifiedKey): KeyCaller {
+  ctx.state.cachedKey = undefined;
+  return enter(ctx, key);
 }
 
 function enter(ctx: Context, { id: keyId, maker, merchantId, merchantCurrency }: VerifiedKey): KeyCaller {
@@ -89,16 +98,18 @@ function enter(ctx: Context, { id: keyId, maker, merchantId, merchantCurrency }:
 }
 
 // Most bodies are here at once: those that are not pay for another statement.
-const VERIFIED_FOR_MS = 1000;
+const CHECKED_FOR_MS = 1000;
 
 /**
  * Throws as for a new request when the key was revoked, has expired, or may no longer do this, since its request began. Within
- * a second of the last verification, and without a key, it does nothing.
+ * a second of the last check, and without a key, it does nothing. Of a cached key the handler confirms the row, and what time alone
+ * changes is checked here.
  */
 export async function requireLiveKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<void> {
-  const { keyVerifiedAtMs } = ctx.state;
-  if (keyVerifiedAtMs === undefined || performance.now() - keyVerifiedAtMs < VERIFIED_FOR_MS) return;
-  enter(ctx, await authenticate(ctx, scope, deps));
+  const { keyCheckedAtMs } = ctx.state;
+  if (keyCheckedAtMs === undefined || performance.now() - keyCheckedAtMs < CHECKED_FOR_MS) return;
+  if (ctx.state.cachedKey && findCached(ctx, scope, deps) !== null) return;
+  enterVerified(ctx, await authenticate(ctx, scope, deps));
 }
 
 /** Whether the error is about what this key may do, and not about the request alone. */

@@ -1,7 +1,7 @@
 // Rows of API keys: a digest of the key and what it may do, never the key itself.
 import type { AllowedAddresses, ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
 import type { Environment } from '../../domain/event.ts';
-import { holdsOneOf, permissionDenied, type Role } from '../../domain/accounts/member.ts';
+import { countsAsMaker, permissionDenied, type Role } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
 import {
@@ -111,7 +111,7 @@ export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<A
 
 function makerOf(db: Queryable, row: KeyAndCreator): UserId | null {
   const { userId, roles, memberAttestation: attestation } = row;
-  if (userId === null || roles === null || !holdsOneOf(roles, ['admin', 'maker'])) return null;
+  if (userId === null || roles === null || !countsAsMaker(roles)) return null;
   return isAttested(db, 'members', { ...row, attestation }) ? userId : null;
 }
 

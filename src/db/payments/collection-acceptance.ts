@@ -1,9 +1,8 @@
 // Accepts collections of cached API keys, many in one statement.
-import { DatabaseError } from 'pg';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { CollectionId } from '../../domain/ids.ts';
 import { rowVersionOf } from '../accounts/api-key.ts';
-import { statement, type Database } from '../database.ts';
+import { isRefusedValue, statement, type Database } from '../database.ts';
 import { announceCreated, insertNewFrom, NEW_ROW, newRowOf } from './collection.ts';
 import { putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
 
@@ -62,9 +61,4 @@ async function insertAll(db: Database, acceptances: readonly Acceptance[]): Prom
 function rowOf({ collection, request, response, keyVersion }: Acceptance): object {
   const fingerprint = `\\x${request.fingerprint.toString('hex')}`;
   return { ...newRowOf(collection), keyVersion, fingerprint, ...response };
-}
-
-/** A wrong value (class 22) or a broken rule (class 23). */
-function isRefusedValue(error: unknown): boolean {
-  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '');
 }

@@ -72,6 +72,12 @@ export function putKey(rows: string): string {
    RETURNING merchant_id, key`;
 }
 
+/** A condition: a response is stored under the key that has not expired at that time. As of the snapshot of the statement. */
+export function hasResponse(merchantId: string, key: string, at: string): string {
+  return `EXISTS (SELECT FROM idempotency_keys WHERE merchant_id = ${merchantId} AND key = ${key}
+    AND created_at >= ${at}::timestamptz - interval '${IDEMPOTENCY_KEPT_FOR_MS} milliseconds')`;
+}
+
 const PUT = statement('idempotency_key_put', putKey('VALUES ($1, $2, $3, $4, $5, $6)'));
 
 /** A request under an idempotency key, and its time. */

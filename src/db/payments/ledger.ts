@@ -1,5 +1,5 @@
 // The ledger's accounts and checks. Transfers are written with their change, and the database updates the balances.
-import type { MerchantId } from '../../domain/ids.ts';
+import type { ApiKeyId, MerchantId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import { driftFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -90,26 +90,33 @@ function undecidedFault(state: 'released' | 'reconciling', days: number): string
     : `it was released more than ${days} days ago and has no outcome: see its workflow, and ask the operator`;
 }
 
-const LOCK_AVAILABLE = statement(
-  'ledger_account_lock_available',
-  'SELECT balance_minor FROM ledger_accounts WHERE id = $1 FOR NO KEY UPDATE',
+/** A call that locks the merchant's available account and returns `spendable_minor` and `queued_of_key_minor`, as `Spendable` has them. */
+export function lockSpendableOf(merchantId: string, account: string, apiKeyId: string): string {
+  return `lock_spendable(${merchantId}, ${account}, ${apiKeyId})`;
+}
+
+const LOCK_SPENDABLE = statement(
+  'ledger_account_lock_spendable',
+  `SELECT spendable_minor, queued_of_key_minor FROM ${lockSpendableOf('$1', '$2', '$3')}`,
 );
 
-const SUM_PENDING_REVERSALS = statement(
-  'reversal_sum_pending',
-  `SELECT coalesce(sum(c.amount_minor), 0)::bigint AS amount_minor
-   FROM reversals r JOIN collections c ON c.id = r.collection_id
-   WHERE r.merchant_id = $1 AND r.state IN ('queued', 'released', 'reconciling') AND c.state = 'succeeded'`,
-);
+export type Spendable = {
+  /** The available balance less the pending refunds, queued ones included, whose money has not left yet. */
+  readonly spendableMinor: bigint;
+  /** What the queued payouts of the API key hold together; null when none was named. */
+  readonly queuedOfKeyMinor: bigint | null;
+};
 
 /**
- * What the merchant can still spend on a payout or a refund: the available balance less the pending refunds, queued
- * ones included, whose money has not left yet. The lock keeps every other transfer, payout and refund from changing it until the transaction
- * ends.
+ * What the merchant can still spend on a payout or a refund. The lock keeps every other transfer, payout and refund from changing
+ * it until the transaction ends, and what was committed before it was taken counts.
  */
-export async function findSpendableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {
-  const [row] = await tx.run<{ balanceMinor: bigint }>(LOCK_AVAILABLE, [availableAccount(merchantId)]);
-  if (!row) throw new Error(`merchant ${merchantId} has no available account`);
-  const [pending] = await tx.run<{ amountMinor: bigint }>(SUM_PENDING_REVERSALS, [merchantId]);
-  return row.balanceMinor - (pending?.amountMinor ?? 0n);
+export async function lockSpendable(
+  tx: Tx,
+  merchantId: MerchantId,
+  apiKeyId: ApiKeyId | null = null,
+): Promise<Spendable> {
+  const found = await findOne<Spendable>(tx, LOCK_SPENDABLE, [merchantId, availableAccount(merchantId), apiKeyId]);
+  if (!found) throw new Error(`merchant ${merchantId} has no available account`);
+  return found;
 }

@@ -12,35 +12,35 @@ import {
   consequenceValues,
   withOwnReceipt,
   type Condition,
+  type Consequences,
   type RecordedChange,
 } from './recorded-change.ts';
 
-function consequencesOf(payout: Payout, environment: Environment) {
+/** What the payout's entry into its state writes besides its own row. */
+export function consequencesOf(payout: Payout, environment: Environment): Consequences {
   return consequencesAt(payout.updatedAt, payoutPosting(payout), (event) =>
     payoutEvent(payout, { ...event, environment }),
   );
 }
 
-// Its workflow ends it at the expiry by itself, so it is checked a little later.
-const INSERT = changeStatement(
-  'payout_insert',
-  'payout_id',
-  `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+/**
+ * An INSERT of a new payout, `queued`, with the values of `newPayoutValues`, if there is a row in `source`. `onConflict`: what happens
+ * when a payout with its idempotency key is still pending.
+ */
+export function insertNewPayout(source: string, onConflict: string): string {
+  // Its workflow ends it at the expiry by itself, so it is checked a little later.
+  return `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
      created_at, updated_at, request_attestation, request_id)
-   VALUES ($11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
-           $25::timestamptz + interval '1 minute', $26, $26, $27, $28)
-   ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING
-   RETURNING id, merchant_id, version, request_id`,
-);
+   SELECT $11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+          $25::timestamptz + interval '1 minute', $26, $26, $27, $28 ${source}
+   ${onConflict}
+   RETURNING id, merchant_id, version, request_id`;
+}
 
-/**
- * Inserts a new payout, `queued`, with its money held. False, and nothing is written, when a payout with this key is
- * still pending. Fails when the amount is more than the available balance.
- */
-export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
-  const consequences = consequencesOf(payout, environment);
-  const [written] = await tx.run<RecordedChange>(INSERT, [
+/** $1 to $28 of a statement with `insertNewPayout`. */
+export function newPayoutValues(payout: Payout, consequences: Consequences): unknown[] {
+  return [
     ...consequenceValues(consequences),
     payout.id,
     payout.merchantId,
@@ -60,10 +60,38 @@ export async function insertPayout(tx: Tx, payout: Payout, environment: Environm
     payout.createdAt,
     payout.requestAttestation,
     payout.requestId,
-  ]);
+  ];
+}
+
+const INSERT = changeStatement(
+  'payout_insert',
+  'payout_id',
+  insertNewPayout(
+    '',
+    "ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING",
+  ),
+);
+
+/**
+ * Inserts a new payout, `queued`, with its money held. False, and nothing is written, when a payout with this key is
+ * still pending. Fails when the amount is more than the available balance.
+ */
+export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
+  const consequences = consequencesOf(payout, environment);
+  const [written] = await tx.run<RecordedChange>(INSERT, newPayoutValues(payout, consequences));
   if (!written) return false;
-  announceChange(tx, written, entryOf('payout', payout, { from: null, eventId: consequences.event.id }));
+  announceNewPayout(tx, payout, consequences, written);
   return true;
+}
+
+/** Passes on that the payout is there. */
+export function announceNewPayout(
+  db: Queryable,
+  payout: Payout,
+  { event }: Consequences,
+  written: RecordedChange,
+): void {
+  announceChange(db, written, entryOf('payout', payout, { from: null, eventId: event.id }));
 }
 
 // The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.

@@ -1,7 +1,7 @@
 // Rows of payouts, each with its approvals.
-import type { ApiKeyId, MerchantId, PayoutId } from '../../domain/ids.ts';
+import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
@@ -60,18 +60,6 @@ export function listPayoutsOfKeys(
   keys: readonly string[],
 ): Promise<KeyedPayout[]> {
   return db.run<KeyedPayout>(LIST_OF_KEYS, [merchantId, keys]);
-}
-
-const SUM_QUEUED_OF_KEY = statement(
-  'payout_sum_queued_of_key',
-  `SELECT coalesce(sum(amount_minor), 0)::bigint AS amount_minor FROM payouts
-   WHERE merchant_id = $1 AND state = 'queued' AND api_key_id = $2`,
-);
-
-/** What the queued payouts of the API key hold together. */
-export async function sumQueuedOfKey(tx: Tx, merchantId: MerchantId, key: ApiKeyId): Promise<bigint> {
-  const found = await findOne<{ amountMinor: bigint }>(tx, SUM_QUEUED_OF_KEY, [merchantId, key]);
-  return found?.amountMinor ?? 0n;
 }
 
 /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */

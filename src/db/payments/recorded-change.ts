@@ -79,10 +79,18 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
  * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it.
  * It returns a `RecordedChange`, or nothing if it wrote nothing.
  */
-export function changeStatement(name: string, subject: 'collection_id' | 'payout_id', moved: string): Statement {
-  return statement(
-    name,
-    `WITH moved AS (${moved}),
+export function changeStatement(name: string, subject: Subject, moved: string): Statement {
+  return statement(name, `WITH ${changeParts(subject, moved)} SELECT ${IS_OWED} FROM moved`);
+}
+
+type Subject = 'collection_id' | 'payout_id';
+
+/** What the statement of a change returns: a `RecordedChange`. */
+export const IS_OWED = `EXISTS (SELECT FROM owed WHERE state = 'pending') AS is_owed`;
+
+/** The parts of such a statement, for one that decides with other parts before them whether anything is written. */
+export function changeParts(subject: Subject, moved: string): string {
+  return `moved AS (${moved}),
      transfer AS (
        INSERT INTO ledger_transfers (kind, ${subject}, debit_account_id, credit_account_id, amount_minor, currency, created_at)
        SELECT $2::text, moved.id, $3::text, $4::text, $5::bigint, $6::text, $1::timestamptz FROM moved WHERE $2::text IS NOT NULL),
@@ -100,7 +108,5 @@ export function changeStatement(name: string, subject: 'collection_id' | 'payout
              FROM event JOIN endpoints ON endpoints.merchant_id = event.merchant_id AND endpoints.deleted_at IS NULL
                AND (endpoints.event_types IS NULL OR event.type = ANY(endpoints.event_types))) AS e
        JOIN unnest($10::text[]) WITH ORDINALITY AS ids (id, n) USING (n)
-       RETURNING state)
-     SELECT EXISTS (SELECT FROM owed WHERE state = 'pending') AS is_owed FROM moved`,
-  );
+       RETURNING state)`;
 }

@@ -81,6 +81,11 @@ export function holdsOneOf(held: readonly Role[], wanted: readonly Role[]): bool
   return held.includes('owner') || wanted.some((role) => held.includes(role));
 }
 
+/** Whether somebody in these roles counts as the maker of what a key creates that they made. */
+export function countsAsMaker(roles: readonly Role[]): boolean {
+  return holdsOneOf(roles, ['admin', 'maker']);
+}
+
 /** What a session with these roles may do on the routes that API keys use. Every role reads. */
 export function scopesOfRoles(roles: readonly Role[]): Scope[] {
   return holdsOneOf(roles, ['maker']) ? [...READ_SCOPES, ...WRITE_SCOPES] : [...READ_SCOPES];

@@ -1,7 +1,13 @@
 // Binds the payment operations to their database, environment and clocks, once per process.
 import { createCheckout, type CreateCheckout } from './create-checkout.ts';
 import { createAcceptance, createCollection, type CreateCollection } from './create-collection.ts';
-import { createPayout, planPayout, type CreatePayout, type PlanPayout } from './create-payout.ts';
+import {
+  createPayout,
+  createPayoutAcceptance,
+  planPayout,
+  type CreatePayout,
+  type PlanPayout,
+} from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
 import {
   endQueuedPayout,
@@ -31,6 +37,7 @@ export function createPayments(context: PaymentContext) {
     acceptCollection: createAcceptance(context),
     createCollection: (input: CreateCollection) => createCollection(context, input),
     planPayout: (input: PlanPayout) => planPayout(context, input),
+    acceptPayout: createPayoutAcceptance(context),
     createPayout: (input: CreatePayout) => createPayout(context, input),
     createReversal: (input: CreateReversal) => createReversal(context, input),
     endQueuedPayout: (input: EndQueuedPayout) => endQueuedPayout(context, input),

@@ -1,5 +1,6 @@
 // Accepts a request for a payout: once per idempotency key, and with its money held from then on.
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { recordAct } from '../../db/accounts/audit.ts';
 import {
   claimIdempotencyKey,
@@ -7,17 +8,17 @@ import {
   type KeyedRequest,
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
-import { findSpendableLocked } from '../../db/payments/ledger.ts';
+import { lockSpendable, type Spendable } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
-import { sumQueuedOfKey } from '../../db/payments/payout.ts';
 import { insertPayout } from '../../db/payments/payout-change.ts';
+import { findGroundsVersion } from '../../db/accounts/payout-grounds.ts';
+import { acceptPayout } from '../../db/payments/payout-acceptance.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
-import type { Tx } from '../../db/database.ts';
 import { DomainError, errorBody, backlogFull } from '../../domain/errors.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { countsAsMaker, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
 import type { Currency } from '../../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
@@ -66,12 +67,7 @@ export function planPayout(
  * `state_conflict` when the API key's queued payouts would hold more than the policy allows; nothing is stored then.
  */
 export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
-  const request: KeyedRequest = {
-    merchantId: input.merchantId,
-    key: input.idempotencyKey,
-    fingerprint: requestFingerprint('POST', '/v1/api/payouts', input.request),
-    at: input.at,
-  };
+  const request = keyedPayout(input);
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
@@ -84,14 +80,15 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     const { environment } = context;
     await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at }, apiKeyId);
     const payout = newPayout(input, policy, context);
-    const availableMinor = await findSpendableLocked(tx, input.merchantId);
-    await requireWithinKeyLimit(tx, payout, policy);
-    if (availableMinor < payout.amountMinor) {
+    const limitMinor = policy.keyHeldLimitMinor;
+    const spendable = await lockSpendable(tx, merchantId, limitMinor === null ? null : apiKeyId);
+    requireWithinKeyLimit(payout, spendable, limitMinor);
+    if (spendable.spendableMinor < payout.amountMinor) {
       const response = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
       await storeResponse(tx, request, response);
       return { kind: 'refused', response };
     }
-    const response = { status: 202, body: JSON.stringify(payoutObject(payout)) };
+    const response = queuedResponse(payout);
     await storeResponse(tx, request, response);
     if (!(await insertPayout(tx, payout, context.environment))) throw idempotencyKeyInUse();
     const act = { action: 'payout.created', subjectId: payout.id, after: summaryOf(payout), at: payout.createdAt };
@@ -100,15 +97,92 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
   });
 }
 
-// Behind the lock on the available balance, which every new payout of the merchant takes: otherwise simultaneous requests
+export type AcceptPayout = Omit<CreatePayout, 'by' | 'apiKeyId'> & {
+  readonly apiKeyId: ApiKeyId;
+  /** The version of the key's row that was verified; `createdBy` was its maker then. */
+  readonly keyVersion: string;
+};
+
+/** What the payouts of a key are decided on: it may create them from `since` on, by this policy, as long as its rows have the version. */
+type Grounds = { readonly version: string; readonly policy: Policy; readonly since: Date };
+
+const MAX_GROUNDS = 10_000;
+const READ_TIMEOUT_MS = 10_000;
+
+/**
+ * `createPayout` for a cached API key, in one statement, which acts only if nothing that the payout is decided on was written since it
+ * was verified: the key, its maker's membership, the policy, and the owners with their second factors. What was verified is kept
+ * for the next payouts of the key. Null, with nothing recorded, in every other case than that the payout is created: verify the key
+ * again, then call `createPayout`.
+ */
+export function createPayoutAcceptance(
+  context: PaymentContext,
+): (input: AcceptPayout) => Promise<CreatedPayout | null> {
+  const known = new LRUCache<string, Grounds>({ max: MAX_GROUNDS });
+  return async ({ keyVersion, ...input }) => {
+    if (!input.isAcceptingWork) return null;
+    const name = `${input.apiKeyId} ${keyVersion}`;
+    const grounds = known.get(name) ?? (await unlessRefused(() => readGrounds(context, { ...input, keyVersion })));
+    if (grounds === null) return null;
+    known.set(name, grounds);
+    // Nothing but the time can pass, so what was allowed stays so; a clock that was set back is before it.
+    if (input.at < grounds.since) return null;
+    const payout = await unlessRefused(() => newPayout(input, grounds.policy, context));
+    if (payout === null) return null;
+    const response = queuedResponse(payout);
+    const { version: groundsVersion, policy } = grounds;
+    const { keyHeldLimitMinor } = policy;
+    const acceptance = { payout, request: keyedPayout(input), response, groundsVersion, keyHeldLimitMinor };
+    const outcome = await acceptPayout(context.db, acceptance, context.environment);
+    if (outcome === 'unconfirmed') known.delete(name);
+    return outcome === 'created' ? { kind: 'created', response, payout } : null;
+  };
+}
+
+/** Null: the key was written since it was verified, or may create no payouts. */
+function readGrounds(
+  { db, environment }: PaymentContext,
+  { merchantId, createdBy: userId, apiKeyId, keyVersion, at }: AcceptPayout,
+): Promise<Grounds | null> {
+  // At one moment: the rows that are verified are those whose versions are kept.
+  return db.withLongReads({ statementTimeoutMs: READ_TIMEOUT_MS, atOneMoment: true }, async (read) => {
+    const version = await findGroundsVersion(read, apiKeyId, keyVersion);
+    if (version === null || !countsAsMaker(await findRoles(read, merchantId, userId))) return null;
+    const policy = await findPolicy(read, merchantId);
+    await requireMayMoveMoney(read, { merchantId, userId, policy, environment, at }, apiKeyId);
+    return { version, policy, since: at };
+  });
+}
+
+/** Null where `createPayout` may refuse too: it has more reasons, and an order of them. */
+async function unlessRefused<Result>(decide: () => Result | Promise<Result>): Promise<Result | null> {
+  try {
+    return await decide();
+  } catch (error) {
+    if (error instanceof DomainError) return null;
+    throw error;
+  }
+}
+
+/** The request of the payout under its idempotency key. */
+function keyedPayout({ merchantId, idempotencyKey: key, request, at }: CreatePayout): KeyedRequest {
+  return { merchantId, key, fingerprint: requestFingerprint('POST', '/v1/api/payouts', request), at };
+}
+
+/** The response to a request whose payout is queued. */
+function queuedResponse(payout: Payout): StoredResponse {
+  return { status: 202, body: JSON.stringify(payoutObject(payout)) };
+}
+
+// Counted behind the lock on the available balance, which every new payout of the merchant takes: otherwise simultaneous requests
 // with one key would not count each other.
-async function requireWithinKeyLimit(
-  tx: Tx,
-  { merchantId, apiKeyId, amountMinor }: Payout,
-  { keyHeldLimitMinor: limitMinor }: Policy,
-): Promise<void> {
-  if (apiKeyId === null || limitMinor === null) return;
-  if ((await sumQueuedOfKey(tx, merchantId, apiKeyId)) + amountMinor > limitMinor) throw keyLimitReached();
+function requireWithinKeyLimit(
+  { amountMinor }: Payout,
+  { queuedOfKeyMinor }: Spendable,
+  limitMinor: bigint | null,
+): void {
+  if (limitMinor === null || queuedOfKeyMinor === null) return;
+  if (queuedOfKeyMinor + amountMinor > limitMinor) throw keyLimitReached();
 }
 
 // For the audit log, which is never changed: everything except the payee, whom the payout itself names.
@@ -116,6 +190,7 @@ function summaryOf({ state, amountMinor, currency, reference, approvalsRequired:
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
+/** The payout that is requested, `queued`, as the policy has it. Throws what `planPayment` throws. */
 function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext): Payout {
   const { clocks, releases } = context;
   const { request, merchantId } = input;

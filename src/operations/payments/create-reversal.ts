@@ -9,7 +9,7 @@ import {
   type KeyedRequest,
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
-import { findSpendableLocked } from '../../db/payments/ledger.ts';
+import { lockSpendable } from '../../db/payments/ledger.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
@@ -78,7 +78,7 @@ async function insert(
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   checkSecondFactor(by.person, policy, at);
   // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
-  const availableMinor = await findSpendableLocked(tx, merchantId);
+  const { spendableMinor } = await lockSpendable(tx, merchantId);
   const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
   if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
   if (collection.state !== 'succeeded') {
@@ -87,7 +87,7 @@ async function insert(
   // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
   if (latest !== null && !MAY_FOLLOW.includes(latest.state)) throw underWay();
-  if (availableMinor < collection.amountMinor) return 'insufficient';
+  if (spendableMinor < collection.amountMinor) return 'insufficient';
   const requested: Reversal = {
     id: newId('rev', at.getTime()),
     merchantId,

@@ -7,7 +7,9 @@ import { setTimeout } from 'node:timers/promises';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { requestPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
 import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
-import { collectionFields } from '../../support/api.ts';
+import { hashApiKey } from '../../../src/security/api-key.ts';
+import { call, collectionFields } from '../../support/api.ts';
+import { rewrite } from '../../support/attestation.ts';
 import { API_ONLY } from '../responses.ts';
 
 type Sender = Pick<Browser, 'cookie'> | { readonly key: string };
@@ -111,6 +113,33 @@ describe('a request whose body arrives slowly', () => {
     };
     assert.equal(await send(orphaned, demote), '403 insufficient_scope');
     assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), balance);
+  });
+
+  it('creates no payout once its cached key has expired, was revoked, or its maker has left', async () => {
+    const merchant = await testEnv.addMerchant();
+    await fund(testEnv, merchant, 10_000);
+    const json = collectionFields({ amount: 1000 });
+    const cached = async (expiresAt?: Date) => {
+      const key = await testEnv.addKey(merchant.id, ['payouts:write'], expiresAt);
+      for (let n = 0; n < 2; n++) {
+        const { status, text } = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key, json });
+        assert.equal(status, 202, text);
+      }
+      return { key };
+    };
+    const send = (sender: Sender, act: () => Promise<unknown>) => sendSlowly(sender, '/v1/api/payouts', json, act);
+    const expiring = await cached(new Date(Date.now() + 2500));
+    assert.equal(await send(expiring, () => setTimeout(2600)), '401 api_key_expired');
+    const revoked = await cached();
+    const revoke = 'UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1';
+    assert.equal(
+      await send(revoked, () => rewrite(testEnv.db, revoke, [hashApiKey(revoked.key)])),
+      '401 api_key_revoked',
+    );
+    const orphaned = await cached();
+    const remove = 'UPDATE members SET removed_at = now() WHERE user_id = $1';
+    assert.equal(await send(orphaned, () => rewrite(testEnv.db, remove, [merchant.makerId])), '403 insufficient_scope');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [4000, 6000]);
   });
 
   it('is served like any other when nothing ends meanwhile', async () => {

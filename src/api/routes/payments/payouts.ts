@@ -2,7 +2,8 @@
 import { payoutObject, statesOfApproval } from '../../../domain/payments/payout.ts';
 import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
 import { getPayout, listPayouts } from '../../../queries/payments/payout.ts';
-import type { ApiDeps, Caller } from '../../context.ts';
+import type { CreatedPayout, CreatePayout } from '../../../operations/payments/create-payout.ts';
+import type { ApiDeps, CachedKey, Caller } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -40,27 +41,47 @@ function createRoute(deps: ApiDeps): Route {
       'environment also that the merchant needs a second owner with a second factor first. It is not kept: the same request ' +
       'may succeed later.',
     access: { scope: 'payouts:write', rolesAfterBody: ['maker'] },
+    confirmsKey: true,
     isIdempotent: true,
     body: createPayoutSchema,
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Held and queued.', schema: payoutSchema },
     errors: [...CREATE_PAYMENT_ERRORS, 'balance_insufficient', 'state_conflict'],
-    handle: async ({ caller, by, requestId, idempotencyKey, body }) => {
-      const created = await deps.payments.createPayout({
-        merchantId: caller.merchantId,
-        merchantCurrency: caller.merchantCurrency,
-        ...makerOf(caller),
+    handle: async ({ caller, by, requestId, idempotencyKey, body, cachedKey }) => {
+      const { merchantId, merchantCurrency } = caller;
+      const input = {
+        merchantId,
+        merchantCurrency,
         ...(by && { by }),
         idempotencyKey,
         request: toPaymentRequest(body),
         requestId,
-        isAcceptingWork: deps.isAcceptingWork(caller.merchantId),
+        isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
-      });
+      };
+      const accepted = cachedKey && (await accept(deps, input, caller, cachedKey));
+      const created = accepted ?? (await create(deps, input, await (cachedKey?.verify() ?? caller)));
       if (created.kind === 'created') deps.offer({ kind: 'payout', ...created.payout });
       return { stored: created };
     },
   });
+}
+
+type PayoutOfCaller = Omit<CreatePayout, 'createdBy' | 'apiKeyId'>;
+
+/** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
+async function accept(
+  { payments }: ApiDeps,
+  input: PayoutOfCaller,
+  { actor }: Caller,
+  { version: keyVersion, maker: createdBy }: CachedKey,
+): Promise<CreatedPayout | null> {
+  if (actor.kind !== 'key' || createdBy === null) return null;
+  return payments.acceptPayout({ ...input, createdBy, apiKeyId: actor.keyId, keyVersion });
+}
+
+function create({ payments }: ApiDeps, input: PayoutOfCaller, caller: Caller): Promise<CreatedPayout> {
+  return payments.createPayout({ ...input, ...makerOf(caller) });
 }
 
 /** The person who counts as the maker of a payout, and the key that it is created with, if any. */

@@ -1,0 +1,30 @@
+// The versions of all rows by which an API key may create payouts or not, for what confirms that none was written since.
+import type { ApiKeyId } from '../../domain/ids.ts';
+import { findOne, statement, type Queryable } from '../database.ts';
+import { rowVersionOf } from './api-key.ts';
+
+/**
+ * An expression for the versions, for a statement that reads the key as `k`: of the key, of its merchant's policy, and of its maker
+ * and each owner with their membership, their account and their passkeys. The same text means the same rows as they were, and as
+ * many: one that is missing, or there is none of, is part of it.
+ */
+export const GROUNDS_VERSION = `concat(
+  ${rowVersionOf('k')}, ';',
+  (SELECT ${rowVersionOf('p')} FROM policies p WHERE p.merchant_id = k.merchant_id), ';',
+  (SELECT string_agg(
+     concat(${rowVersionOf('m')}, ',', ${rowVersionOf('u')}, ',',
+       (SELECT string_agg(${rowVersionOf('f')}, ',' ORDER BY f.id) FROM passkeys f WHERE f.user_id = m.user_id)),
+     ';' ORDER BY m.user_id)
+   FROM members m LEFT JOIN users u ON u.id = m.user_id
+   WHERE m.merchant_id = k.merchant_id
+     AND (m.user_id = k.created_by OR m.removed_at IS NULL AND 'owner' = ANY (m.roles))))`;
+
+const FIND = statement(
+  'payout_grounds_find_version',
+  `SELECT ${GROUNDS_VERSION} AS version FROM api_keys k WHERE k.id = $1 AND ${rowVersionOf('k')} = $2`,
+);
+
+/** The versions; null when the row of the key has another version than this one. */
+export async function findGroundsVersion(db: Queryable, id: ApiKeyId, keyVersion: string): Promise<string | null> {
+  return (await findOne<{ version: string }>(db, FIND, [id, keyVersion]))?.version ?? null;
+}

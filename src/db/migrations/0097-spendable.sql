@@ -1,0 +1,20 @@
+-- What a merchant can still spend, in one call that locks the available account and then reads what the lock guards. A function,
+-- because within one statement everything is read as it was before the statement waited for the lock: a refund or payout that was
+-- recorded meanwhile would not count. Each statement of a volatile function sees what was committed before that statement.
+
+CREATE FUNCTION lock_spendable(
+  merchant text, account text, api_key text, OUT spendable_minor bigint, OUT queued_of_key_minor bigint
+) LANGUAGE plpgsql VOLATILE SET search_path = public, pg_temp AS $$
+DECLARE
+  pending_minor bigint;
+BEGIN
+  SELECT balance_minor INTO STRICT spendable_minor FROM ledger_accounts WHERE id = account FOR NO KEY UPDATE;
+  SELECT coalesce(sum(c.amount_minor), 0) INTO STRICT pending_minor
+    FROM reversals r JOIN collections c ON c.id = r.collection_id
+    WHERE r.merchant_id = merchant AND r.state IN ('queued', 'released', 'reconciling') AND c.state = 'succeeded';
+  spendable_minor := spendable_minor - pending_minor;
+  IF api_key IS NOT NULL THEN
+    SELECT coalesce(sum(p.amount_minor), 0) INTO STRICT queued_of_key_minor
+      FROM payouts p WHERE p.merchant_id = merchant AND p.state = 'queued' AND p.api_key_id = api_key;
+  END IF;
+END $$;

@@ -1,0 +1,78 @@
+// Accepts a payout of a cached API key in one statement.
+import { availableAccount } from '../../domain/payments/ledger.ts';
+import type { Environment } from '../../domain/event.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
+import { GROUNDS_VERSION } from '../accounts/payout-grounds.ts';
+import { findOne, isRefusedValue, statement, type Database } from '../database.ts';
+import { hasResponse, putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
+import { lockSpendableOf } from './ledger.ts';
+import { announceNewPayout, consequencesOf, insertNewPayout, newPayoutValues } from './payout-change.ts';
+import { changeParts, IS_OWED, type RecordedChange } from './recorded-change.ts';
+
+export type PayoutAcceptance = {
+  readonly payout: Payout;
+  readonly request: KeyedRequest;
+  readonly response: StoredResponse;
+  /** Of what the payout was decided on, when that was verified. */
+  readonly groundsVersion: string;
+  /** The most that the queued payouts of its key may hold together; null: no limit. */
+  readonly keyHeldLimitMinor: bigint | null;
+};
+
+// Each part reads from the one before, so that its call runs only then: whoever is refused by what comes first takes no lock of the
+// merchant's account, and waits for nobody.
+const ACCEPT = statement(
+  'payout_accept',
+  `WITH confirmed AS MATERIALIZED (
+     SELECT k.merchant_id FROM api_keys k WHERE k.id = $23 AND ${GROUNDS_VERSION} = $29),
+   locked AS MATERIALIZED (
+     SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$12', '$13')} AND NOT ${hasResponse('$12', '$13', '$35')}),
+   payable AS MATERIALIZED (
+     SELECT FROM locked CROSS JOIN LATERAL
+       ${lockSpendableOf('locked.merchant_id', '$30', 'CASE WHEN $31::bigint IS NOT NULL THEN $23 END')} AS now
+     WHERE now.spendable_minor >= $14
+       AND ($31::bigint IS NULL OR now.queued_of_key_minor + $14 <= $31::bigint)),
+   claimed AS (${putKey('SELECT $12, $13, $32, $33, $34, $35 FROM payable')}),
+   ${changeParts('payout_id', insertNewPayout('FROM claimed', ''))}
+   SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`,
+);
+
+type Accepted = RecordedChange & { readonly isConfirmed: boolean; readonly isCreated: boolean };
+
+/**
+ * Claims the idempotency key, stores the response and inserts the payout with its money held, in one statement that is a transaction of
+ * its own: `created`. Otherwise nothing is written. `unconfirmed`: what the payout was decided on was written since. `undecided`:
+ * anything else speaks against the payout, such as a response under its idempotency key, too little money, or a refused value.
+ */
+export async function acceptPayout(
+  db: Database,
+  acceptance: PayoutAcceptance,
+  environment: Environment,
+): Promise<'created' | 'unconfirmed' | 'undecided'> {
+  const { payout, request, response, groundsVersion, keyHeldLimitMinor } = acceptance;
+  const consequences = consequencesOf(payout, environment);
+  const values = [
+    ...newPayoutValues(payout, consequences),
+    groundsVersion,
+    availableAccount(payout.merchantId),
+    keyHeldLimitMinor,
+    request.fingerprint,
+    response.status,
+    response.body,
+    request.at,
+  ];
+  const accepted = await accept(db, values);
+  if (accepted?.isConfirmed === false) return 'unconfirmed';
+  if (!accepted?.isCreated) return 'undecided';
+  announceNewPayout(db, payout, consequences, accepted);
+  return 'created';
+}
+
+async function accept(db: Database, values: readonly unknown[]): Promise<Accepted | null> {
+  try {
+    return await findOne<Accepted>(db, ACCEPT, values);
+  } catch (error) {
+    if (isRefusedValue(error)) return null;
+    throw error;
+  }
+}
