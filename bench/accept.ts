@@ -1,8 +1,17 @@
-// Compares accepting a collection with a bare server that inserts one row, in turns on one PostgreSQL within one run. The service
-// has no role but `api`, and Temporal does not answer, so nothing but accepting is measured.
+// Compares accepting a collection, or with `BENCH_NOUN=payout` a payout, with a bare server that inserts one row, in turns on one
+// PostgreSQL within one run. The service has no role but `api`, and Temporal does not answer, so nothing but accepting is measured.
+// `BENCH_BESIDE` names the folder of another checkout that is built, which is measured in the same turns on engines of its own.
 import { randomInt } from 'node:crypto';
 import type { Database } from '../src/db/database.ts';
-import { addMerchant, forkEntry, messageFrom, requestCollection, startBenchEnvironment } from './bench-environment.ts';
+import {
+  addMerchant,
+  addPayoutMerchant,
+  forkEntry,
+  messageFrom,
+  requestPayment,
+  startBenchEnvironment,
+  type BenchEnvironment,
+} from './bench-environment.ts';
 import { callAll } from './callers.ts';
 import { cpuSecondsByName } from './cpu.ts';
 import { median, percentile, printTable } from './table.ts';
@@ -11,12 +20,19 @@ const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const CALLERS = 32;
 const WARM_UP_S = 3;
-/** Of the rate that all callers together reach. */
+/** Of the rate that all callers together reach; of two checkouts, with the slower one. */
 const CALM_SHARE = 0.5;
 
-const SHAPES = ['bare', 'whole'] as const;
-type Shape = (typeof SHAPES)[number];
-type Target = { readonly baseUrl: string; readonly pids: Readonly<Record<string, number | undefined>> };
+const NOUN = process.env['BENCH_NOUN'] === 'payout' ? 'payout' : 'collection';
+const BESIDE = process.env['BENCH_BESIDE'];
+
+const SHAPES = BESIDE === undefined ? (['bare', 'whole'] as const) : (['bare', 'whole', 'beside'] as const);
+type Shape = 'bare' | 'whole' | 'beside';
+type Target = {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly pids: Readonly<Record<string, number | undefined>>;
+};
 type Round = {
   readonly perSecond: number;
   readonly cpuMs: Readonly<Record<string, number>>;
@@ -25,7 +41,45 @@ type Round = {
 type Rounds = Readonly<Record<Shape, readonly Round[]>>;
 
 export async function benchAccept(): Promise<void> {
-  const bench = await startBenchEnvironment({
+  const bench = await startBench();
+  const beside = BESIDE === undefined ? null : await startBench(BESIDE);
+  const benches = beside ? [bench, beside] : [bench];
+  const bareProcess = forkEntry('bare-server-process', [bench.postgres.urlFor('malipo')]);
+  const { port } = await messageFrom<{ port: number }>(bareProcess);
+  const pids = { server: bareProcess.pid, PostgreSQL: bench.postgres.pid };
+  const whole = await targetOf(bench);
+  const targets: Record<Shape, Target> = {
+    bare: { baseUrl: `http://127.0.0.1:${port}`, apiKey: whole.apiKey, pids },
+    whole,
+    beside: beside ? await targetOf(beside) : whole,
+  };
+  const takeTurns = async (rounds: number, run: (target: Target) => Promise<Round>): Promise<Rounds> => {
+    const measured: Record<Shape, Round[]> = { bare: [], whole: [], beside: [] };
+    for (let round = 1; round <= rounds; round++) {
+      for (const shape of SHAPES) measured[shape].push(await run(targets[shape]));
+      for (const { db } of benches) await emptyQueue(db);
+    }
+    return measured;
+  };
+
+  for (const { temporal } of benches) process.kill(temporal.pid, 'SIGSTOP');
+  await takeTurns(1, (target) => flood(target, WARM_UP_S));
+  const loaded = await takeTurns(ROUNDS, (target) => flood(target, SECONDS));
+  const rates = [loaded.whole, loaded.beside].map((rounds) => median(rounds.map(({ perSecond }) => perSecond)));
+  const rate = CALM_SHARE * Math.min(...rates.slice(0, benches.length));
+  const calm = await takeTurns(ROUNDS, (target) => pace(target, rate));
+  report(loaded, `${CALLERS} callers`);
+  const ratios = loaded.whole.map(({ perSecond }, index) => perSecond / (loaded.bare[index]?.perSecond ?? 0));
+  const each = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
+  process.stdout.write(`\nratio: ${median(ratios).toFixed(2)} (rounds: ${each})\n\n`);
+  report(calm, `at ${rate.toFixed(0)} a second`);
+  for (const { temporal } of benches) process.kill(temporal.pid, 'SIGCONT');
+  bareProcess.kill();
+  for (const each of benches) await each.stop();
+}
+
+function startBench(root?: string): Promise<BenchEnvironment> {
+  return startBenchEnvironment({
     sandboxDecisionMs: 100,
     environment: {
       MALIPO_ROLES: 'api',
@@ -33,37 +87,13 @@ export async function benchAccept(): Promise<void> {
       MALIPO_BACKLOG_MAX_PER_MERCHANT: '1000000',
       MALIPO_BACKLOG_MAX_AGE_MS: '3600000',
     },
+    ...(root !== undefined && { root }),
   });
-  const { apiKey } = await addMerchant(bench.db);
-  const bareProcess = forkEntry('bare-server-process', [bench.postgres.urlFor('malipo')]);
-  const { port } = await messageFrom<{ port: number }>(bareProcess);
-  const postgres = { PostgreSQL: bench.postgres.pid };
-  const targets: Record<Shape, Target> = {
-    bare: { baseUrl: `http://127.0.0.1:${port}`, pids: { server: bareProcess.pid, ...postgres } },
-    whole: { baseUrl: bench.baseUrl, pids: { server: bench.server.pid(), ...postgres } },
-  };
-  const takeTurns = async (rounds: number, run: (target: Target) => Promise<Round>): Promise<Rounds> => {
-    const measured: Record<Shape, Round[]> = { bare: [], whole: [] };
-    for (let round = 1; round <= rounds; round++) {
-      for (const shape of SHAPES) measured[shape].push(await run(targets[shape]));
-      await emptyQueue(bench.db);
-    }
-    return measured;
-  };
+}
 
-  process.kill(bench.temporal.pid, 'SIGSTOP');
-  await takeTurns(1, (target) => flood(target, apiKey, WARM_UP_S));
-  const loaded = await takeTurns(ROUNDS, (target) => flood(target, apiKey, SECONDS));
-  const rate = CALM_SHARE * median(loaded.whole.map(({ perSecond }) => perSecond));
-  const calm = await takeTurns(ROUNDS, (target) => pace(target, apiKey, rate));
-  report(loaded, `${CALLERS} callers`);
-  const ratios = loaded.whole.map(({ perSecond }, index) => perSecond / (loaded.bare[index]?.perSecond ?? 0));
-  const each = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
-  process.stdout.write(`\nratio: ${median(ratios).toFixed(2)} (rounds: ${each})\n\n`);
-  report(calm, `at ${rate.toFixed(0)} a second`);
-  process.kill(bench.temporal.pid, 'SIGCONT');
-  bareProcess.kill();
-  await bench.stop();
+async function targetOf({ db, baseUrl, server, postgres }: BenchEnvironment): Promise<Target> {
+  const { apiKey } = await (NOUN === 'payout' ? addPayoutMerchant : addMerchant)(db);
+  return { baseUrl, apiKey, pids: { server: server.pid(), PostgreSQL: postgres.pid } };
 }
 
 /** As the worker would: without it ever more collections would wait to be sent, and once a second they are counted. */
@@ -72,15 +102,16 @@ async function emptyQueue({ pool }: Database): Promise<void> {
     `UPDATE collections SET workflow_started_at = now(), send_begun_at = now()
      WHERE state = 'initiated' AND send_begun_at IS NULL`,
   );
-  await pool.query('VACUUM ANALYZE collections');
+  await pool.query('UPDATE payouts SET workflow_started_at = now() WHERE workflow_started_at IS NULL');
+  await pool.query('VACUUM ANALYZE collections, payouts');
 }
 
 /** As fast as all callers together can, each with one request at a time. */
-function flood(target: Target, apiKey: string, seconds: number): Promise<Round> {
+function flood(target: Target, seconds: number): Promise<Round> {
   const endMs = performance.now() + seconds * 1000;
   return measure(target, async (latenciesMs) => {
     const caller = async (): Promise<void> => {
-      while (performance.now() < endMs) latenciesMs.push(await post(target, apiKey));
+      while (performance.now() < endMs) latenciesMs.push(await post(target));
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
   });
@@ -90,13 +121,13 @@ function flood(target: Target, apiKey: string, seconds: number): Promise<Round> 
  * At this rate, whether or not earlier requests have their response. It begins a second before it is measured: the connections that
  * were closed while nothing was requested are opened again.
  */
-async function pace(target: Target, apiKey: string, perSecond: number): Promise<Round> {
+async function pace(target: Target, perSecond: number): Promise<Round> {
   const call = (seconds: number, work: () => Promise<void>) =>
     callAll({ count: Math.round(perSecond * seconds), perSecond }, work);
   await call(1, async () => {
-    await post(target, apiKey);
+    await post(target);
   });
-  return measure(target, (latenciesMs) => call(SECONDS, async () => void latenciesMs.push(await post(target, apiKey))));
+  return measure(target, (latenciesMs) => call(SECONDS, async () => void latenciesMs.push(await post(target))));
 }
 
 async function measure(target: Target, run: (latenciesMs: number[]) => Promise<void>): Promise<Round> {
@@ -117,15 +148,19 @@ function newPhone(): string {
   return `25677${randomInt(1_000_000, 10_000_000)}`;
 }
 
-async function post(target: Target, apiKey: string): Promise<number> {
+async function post(target: Target): Promise<number> {
   const startedMs = performance.now();
-  const { statusCode, body } = await requestCollection(target, apiKey, newPhone());
+  const { statusCode, body } = await requestPayment(target, NOUN, target.apiKey, newPhone());
   const text = await body.text();
   if (statusCode !== 202) throw new Error(`response ${statusCode}: ${text}`);
   return performance.now() - startedMs;
 }
 
-const NAMES: Readonly<Record<Shape, string>> = { bare: 'bare Koa, one INSERT', whole: 'a collection accepted' };
+const NAMES: Readonly<Record<Shape, string>> = {
+  bare: 'bare Koa, one INSERT',
+  whole: `a ${NOUN} accepted`,
+  beside: 'by the other checkout',
+};
 
 /** Of each column the median of the rounds, and their p99s. */
 function report(rounds: Rounds, load: string): void {
