@@ -28,7 +28,7 @@ import {
   type CachedKey,
 } from './context.ts';
 import { isUtf8, readFields } from './form.ts';
-import { readBody } from './middleware/body.ts';
+import { bodyReader } from './middleware/body.ts';
 import { readIdempotencyKey } from './middleware/idempotency-key.ts';
 import { operationOf } from './operation.ts';
 import { PAGE_CODES } from './schemas/page.ts';
@@ -155,9 +155,10 @@ export function route<
     readonly handle: (request: RouteRequest<Who, Prefix, Query, Body, Idempotent>) => Promise<RouteResponse>;
   },
 ): Route {
-  const { method, path, response, handle } = description;
+  const { method, path, response, handle, body } = description;
+  const read = { ...description, readBody: body && bodyReader(body) };
   const respond: ApiMiddleware = async (ctx) => {
-    const request = await readRequest(ctx, deps, description);
+    const request = await readRequest(ctx, deps, read);
     send(ctx, await handle(request as Parameters<typeof handle>[0]), response);
   };
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
@@ -165,12 +166,16 @@ export function route<
 
 // The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the
 // console checks the query before it reads the body, and the public API afterwards.
-async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescription): Promise<object> {
-  const { access, query = noParameters, body, bodyCodes, isIdempotent } = description;
+async function readRequest(
+  ctx: Context,
+  deps: ApiDeps,
+  description: RouteDescription & { readonly readBody: ((ctx: Context) => Promise<object>) | undefined },
+): Promise<object> {
+  const { access, query = noParameters, body, readBody, bodyCodes, isIdempotent } = description;
   const idempotencyKey = isIdempotent && readIdempotencyKey(ctx);
   const readQuery = () => validate(query, readFields(queryOf(ctx), query), PAGE_CODES);
   const early = isPublic(access) ? undefined : readQuery();
-  const fields = body && (await readBody(ctx, body));
+  const fields = await readBody?.(ctx);
   if (body) await requireAccessAfterBody(ctx, deps, description);
   const { caller, session, cachedKey } = ctx.state;
   return {
@@ -196,6 +201,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
 }
 
 function queryOf(ctx: Context): Record<string, unknown> {
+  if (ctx.querystring === '') return {};
   if (!isUtf8(ctx.querystring)) {
     throw new DomainError('parameter_invalid', 'The escapes in the query are not text in UTF-8.');
   }

@@ -30,15 +30,16 @@ const parseAnyJson = bodyParser({
 }) as unknown as ApiMiddleware;
 
 /**
- * The fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything.
+ * Reads the fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything.
  */
-export async function readBody(ctx: Context, schema: z.ZodObject): Promise<object> {
+export function bodyReader(schema: z.ZodObject): (ctx: Context) => Promise<object> {
   const types = fitsForm(schema) ? [JSON_TYPE, FORM_TYPE] : [JSON_TYPE];
-  return readBodyAs(ctx, types, parseBytes, () => {
-    const text = decode(ctx.request.rawBody);
-    if (ctx.is(FORM_TYPE) === FORM_TYPE) return readFields(parseForm(text), schema);
-    return text === '' ? {} : parseJson(text);
-  });
+  return (ctx) =>
+    readBodyAs(ctx, types, parseBytes, (type) => {
+      const text = decode(ctx.request.rawBody);
+      if (type === FORM_TYPE) return readFields(parseForm(text), schema);
+      return text === '' ? {} : parseJson(text);
+    });
 }
 
 /** The text of a form that a browser posted; null: it is no form. */
@@ -68,7 +69,7 @@ async function readBodyAs(
   ctx: Context,
   types: string[],
   parse: ApiMiddleware,
-  readParsed: () => unknown,
+  readParsed: (type: string) => unknown,
 ): Promise<object> {
   // No body at all counts as an empty one, so that the missing fields are named.
   const type = ctx.is(types);
@@ -76,7 +77,7 @@ async function readBodyAs(
   if (type === false || !isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported(types);
   refuseBrokenBody(ctx.req);
   await parse(ctx, () => Promise.resolve());
-  const body = readParsed();
+  const body = readParsed(type);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new DomainError('body_malformed', 'The body must be one object of fields.');
   }

@@ -1,7 +1,7 @@
 // Notes each request of a known API key in the request log, whatever became of it.
 import type { ApiRequest } from '../../domain/accounts/api-request.ts';
 import { isId, type RequestId } from '../../domain/ids.ts';
-import { addressOf, matchedRoute, type ApiMiddleware } from '../context.ts';
+import { addressOf, type ApiMiddleware } from '../context.ts';
 import type { RequestLog } from '../request-log.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
@@ -34,7 +34,7 @@ function describe(ctx: Context): Omit<ApiRequest, 'merchantId' | 'apiKeyId' | 'd
   return {
     id: ctx.state.requestId as RequestId,
     method,
-    route: (matchedRoute(ctx) ?? '').replace(/:([a-z_]+)/g, '{$1}'),
+    route: ctx.state.route ?? '',
     path: ctx.path.slice(0, MAX_PATH_LENGTH),
     status,
     errorCode: body?.error?.code ?? null,
