@@ -4,6 +4,7 @@ import { benchAccept } from './accept.ts';
 import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchGrowth } from './growth.ts';
+import { benchIdle } from './idle.ts';
 import { benchQueues } from './queues.ts';
 import { benchReads } from './reads.ts';
 import { benchSteps } from './steps.ts';
@@ -16,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   collections: benchCollections,
   drain: benchDrain,
   growth: benchGrowth,
+  idle: benchIdle,
   queues: benchQueues,
   reads: benchReads,
   steps: benchSteps,

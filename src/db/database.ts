@@ -91,6 +91,8 @@ export type LongReadLimits = {
 export type DatabaseOptions = {
   readonly url: string;
   readonly poolSize: number;
+  /** So many connections stay open, once they were needed; none by default. */
+  readonly keptConnections?: number;
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onIdleError: (error: Error) => void;
@@ -134,6 +136,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const settings = {
     ...connectionTo(options.url, options.claimsFromQueues ? QUEUE_SETTINGS : SESSION_SETTINGS),
     max: options.poolSize,
+    min: options.keptConnections ?? 0,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
     // A server that has gone silent cannot time out its own statement.

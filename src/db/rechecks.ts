@@ -19,11 +19,12 @@ const finalAt = (kind: PaymentKind, operator: string) =>
 const firstDueOf = (kind: PaymentKind) =>
   `(SELECT ${DUE_AT} ${finalAt(kind, 'asked.operator')} AND ${DUE_AT} IS NOT NULL ORDER BY ${DUE_AT} LIMIT 1)`;
 
-const LIST_OPERATORS = statement(
-  'recheck_list_operators',
-  `SELECT asked.operator FROM unnest($1::text[]) AS asked (operator)
-   WHERE least(${PAYMENT_KINDS.map(firstDueOf).join(', ')}) <= now()`,
-);
+const DUE_OF_ASKED = `FROM unnest($1::text[]) AS asked (operator)
+   WHERE least(${PAYMENT_KINDS.map(firstDueOf).join(', ')}) <= now()`;
+/** Whether a recheck is due of any of the operators $1. */
+export const IS_ANY_RECHECK_DUE = `EXISTS (SELECT ${DUE_OF_ASKED})`;
+
+const LIST_OPERATORS = statement('recheck_list_operators', `SELECT asked.operator ${DUE_OF_ASKED}`);
 
 /** Those of the operators of which a recheck is due. */
 export async function listOperatorsToRecheck(db: Queryable, operators: readonly OperatorId[]): Promise<OperatorId[]> {

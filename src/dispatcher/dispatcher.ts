@@ -1,5 +1,6 @@
 // Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance, audit
 // chains, totals. It holds nothing that another one would need.
+import type { DueWork } from '../db/due-work.ts';
 import type { Log } from '../log.ts';
 import type { AuditChains } from './audit-chains.ts';
 import type { DispatchReport } from './dispatch-report.ts';
@@ -28,15 +29,32 @@ export type DispatcherOptions = {
   readonly auditChains: AuditChains;
   readonly totals: Totals;
   readonly report: DispatchReport;
-  /** How often every loop runs without being woken. */
+  /** Says which loops may have something to do. */
+  readonly look: () => Promise<DueWork>;
+  /** How often it looks. */
   readonly tickMs: number;
+  /** How often every loop runs, whatever the look says. */
+  readonly wholePassMs: number;
   readonly log: Log;
 };
 
-/** Any number of dispatchers may run on one database. */
+const EVERYTHING: DueWork = {
+  attempts: true,
+  starts: true,
+  checks: true,
+  maintenance: true,
+  auditChains: true,
+  totals: true,
+};
+
+/**
+ * Any number of dispatchers may run on one database. At each tick one statement looks for what is due, and a loop runs if it may have
+ * something to do: while there is nothing, that is all. Whatever announced work, or did not, is found at the next tick.
+ */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { attempts, starter, checks, rechecks, maintenance, auditChains, totals, report, tickMs, log } = options;
+  const { attempts, starter, checks, rechecks, maintenance, auditChains, totals, report, log } = options;
   let isStopped = false;
+  let nextWholePassMs = -Infinity;
   const loopOf = (name: string, pass: () => Promise<void>) =>
     createLoop(name, pass, { isStopped: () => isStopped, log });
   const attemptLoop = loopOf('first attempts', () => attempts.run());
@@ -54,17 +72,49 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const maintenanceLoop = loopOf('maintenance', () => maintenance.run());
   const auditLoop = loopOf('audit chains', () => auditChains.run());
   const totalsLoop = loopOf('totals', () => totals.run());
-  const workLoops = [attemptLoop, startLoop, checkLoop, maintenanceLoop, auditLoop, totalsLoop];
+  const loopsByWork: Readonly<Record<keyof DueWork, Loop>> = {
+    attempts: attemptLoop,
+    starts: startLoop,
+    checks: checkLoop,
+    maintenance: maintenanceLoop,
+    auditChains: auditLoop,
+    totals: totalsLoop,
+  };
+  const workLoops = Object.values(loopsByWork);
+  const lookLoop = loopOf('look', async () => {
+    const lookedAtMs = Date.now();
+    const due = await lookOrRunAll();
+    for (const [work, loop] of Object.entries(loopsByWork) as [keyof DueWork, Loop][]) {
+      if (due[work]) loop.wake();
+      else loop.rest(lookedAtMs);
+    }
+    reportLoop.wake();
+  });
   const reportLoop = loopOf('report', async () => {
     const doneAsOfMs = Math.min(...workLoops.map((loop) => loop.doneAsOfMs()));
     if (doneAsOfMs > 0) await report.run(new Date(doneAsOfMs));
   });
-  const loops = [...workLoops, reportLoop];
-  const tick = (): void => {
-    for (const loop of loops) loop.wake();
-  };
-  const timer = setInterval(tick, tickMs);
-  tick();
+  async function lookOrRunAll(): Promise<DueWork> {
+    const nowMs = performance.now();
+    if (nowMs >= nextWholePassMs) {
+      nextWholePassMs = nowMs + options.wholePassMs;
+      return EVERYTHING;
+    }
+    try {
+      const due = await options.look();
+      // Whether it still is, only a pass finds out.
+      return { ...due, starts: due.starts || starter.isBehind() };
+    } catch (error) {
+      log.error({ error }, 'the look failed; every loop looks for itself');
+      return EVERYTHING;
+    }
+  }
+
+  const loops = [lookLoop, ...workLoops, reportLoop];
+  const timer = setInterval(() => {
+    lookLoop.wake();
+  }, options.tickMs);
+  lookLoop.wake();
 
   return {
     wake: () => {
@@ -83,10 +133,18 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
+type Loop = {
+  wake(): void;
+  /** There was nothing to do at this time. */
+  rest(asOfMs: number): void;
+  /** When the last pass that was completed began, or there was nothing to do; 0 before that. */
+  doneAsOfMs(): number;
+  stopped(): Promise<void>;
+};
 type LoopOptions = { readonly isStopped: () => boolean; readonly log: Log };
 
 /** Runs one pass at a time; a wake during a pass causes one more. An error ends the pass, not the loop. */
-function createLoop(name: string, pass: () => Promise<void>, { isStopped, log }: LoopOptions) {
+function createLoop(name: string, pass: () => Promise<void>, { isStopped, log }: LoopOptions): Loop {
   let running: Promise<void> | null = null;
   let isWoken = false;
   let doneAsOfMs = 0;
@@ -108,7 +166,10 @@ function createLoop(name: string, pass: () => Promise<void>, { isStopped, log }:
       isWoken = true;
       if (!isStopped()) running ??= run();
     },
-    /** When the last pass that was completed began; 0 before there was one. */
+    rest(asOfMs) {
+      // A pass that is under way may be at what the look no longer sees, because it claimed it.
+      if (!running) doneAsOfMs = asOfMs;
+    },
     doneAsOfMs: () => doneAsOfMs,
     async stopped() {
       await running;

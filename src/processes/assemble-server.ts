@@ -9,6 +9,7 @@ import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
 import { createEndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Config, Role } from '../config.ts';
+import { findDueWork } from '../db/due-work.ts';
 import { listen } from '../db/listener.ts';
 import { createAuditChains } from '../dispatcher/audit-chains.ts';
 import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
@@ -56,6 +57,8 @@ export type ServerOptions = {
 };
 
 const TICK_MS = 1000;
+// Audit chains are signed once an hour, which nothing looks for.
+const WHOLE_PASS_MS = 30_000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
@@ -196,7 +199,9 @@ function startDispatcherRole(parts: Parts): Stoppable {
     auditChains: createAuditChains({ db, ring: settings.MALIPO_ATTESTATION_KEYS, log }),
     totals: createTotals(db),
     report: createDispatchReport({ db, operators: OPERATOR_IDS }),
+    look: () => findDueWork(queues, OPERATOR_IDS),
     tickMs: TICK_MS,
+    wholePassMs: WHOLE_PASS_MS,
     log,
   });
   const listener = listen({

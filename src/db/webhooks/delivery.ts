@@ -50,7 +50,9 @@ const endpointsWith = (name: string, state: 'pending' | 'retrying') => `${name} 
      SELECT (SELECT d.endpoint_id FROM deliveries d WHERE d.state = '${state}' AND d.endpoint_id > ${name}.endpoint_id
              ORDER BY d.endpoint_id LIMIT 1)
      FROM ${name} WHERE ${name}.endpoint_id IS NOT NULL)`;
-const ENDPOINTS_WITH_BACKLOG = endpointsWith('due', 'pending');
+/** The CTEs `due` and `retried`, each with the ids of endpoints and a null at its end; of a statement `WITH RECURSIVE`. */
+export const ENDPOINTS_WITH_BACKLOG = endpointsWith('due', 'pending');
+export const ENDPOINTS_WITH_RETRIES = endpointsWith('retried', 'retrying');
 
 /** So many deliveries of each endpoint a claim takes at least, if they are there and the limits have room for them. */
 export const LEAST_SHARE = 4;
@@ -153,7 +155,7 @@ export async function escalateDeliveries(db: Queryable, limit: number): Promise<
 // Found from what is owed: endpoints that were disabled long ago, and the deleted ones, cost nothing.
 const WITHHOLD = statement(
   'delivery_withhold',
-  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${endpointsWith('retried', 'retrying')}
+  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES}
    UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
    WHERE id = ANY(ARRAY(
      SELECT d.id FROM (SELECT endpoint_id FROM due UNION SELECT endpoint_id FROM retried) AS owed
