@@ -7,7 +7,7 @@ import { printTable } from './table.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
 /** Tables and indexes that were never used cost less to look at. */
-const WARM_UP = 500;
+const WARM_UP = 200;
 const SETTLE_MS = 20_000;
 /** Other checkouts that are built, as `NAME=ROOT` with spaces between them. */
 const BESIDE = (process.env['BENCH_BESIDE'] ?? '').split(' ').filter((each) => each !== '');
@@ -33,7 +33,9 @@ export async function benchIdle(): Promise<void> {
     ['each second', ...columns],
     ...benches.map(([name], index) => [
       name,
-      ...columns.map((column) => (((after[index]?.[column] ?? 0) - (before[index]?.[column] ?? 0)) / SECONDS).toFixed(1)),
+      ...columns.map((column) =>
+        (((after[index]?.[column] ?? 0) - (before[index]?.[column] ?? 0)) / SECONDS).toFixed(1),
+      ),
     ]),
   ]);
   for (const [, bench] of benches) await bench.stop();

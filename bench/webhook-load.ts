@@ -43,9 +43,7 @@ export async function benchWebhookLoad(): Promise<void> {
     for (const product of products) await flood(product, receiver, { way: 'operation', count: WARM_UP });
     cases.push(...casesOf(products, receiver, ms));
   }
-  const results = new Map<Case, Result[]>(
-    cases.filter(({ name }) => name.includes(CASES)).map((each) => [each, []]),
-  );
+  const results = new Map<Case, Result[]>(cases.filter(({ name }) => name.includes(CASES)).map((each) => [each, []]));
   for (let round = 1; round <= ROUNDS; round++) {
     for (const [each, of] of results) {
       of.push(await each.run());

@@ -1,0 +1,165 @@
+// What the look of a dispatcher finds: each kind of work that a loop would find, and nothing where there is none.
+import assert from 'node:assert/strict';
+import { recordServiceAct } from '../../src/db/accounts/audit.ts';
+import { findDueWork, type DueWork } from '../../src/db/due-work.ts';
+import { setEndpointsFailing } from '../../src/db/webhooks/endpoint.ts';
+import { insertReplay } from '../../src/db/webhooks/replay.ts';
+import { foldTotals } from '../../src/db/payments/totals.ts';
+import { foldMoves } from '../../src/db/service-figures.ts';
+import { newId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
+import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
+import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
+import { makePayout, makeReversal, makeShop } from './payments/payout-rows.ts';
+import { makeCollection, makeEndpoint, makeMember, makeMerchant, tamper } from './rows.ts';
+import { useDatabasePerCase } from './use-database.ts';
+
+const TABLES = ['collections', 'payouts', 'reversals'] as const;
+
+describe('the look', () => {
+  const db = useDatabasePerCase();
+  let merchantId: MerchantId;
+
+  beforeEach(async () => {
+    merchantId = await makeMerchant(db);
+    await settle();
+  });
+
+  /** The names of what it finds. */
+  async function found(): Promise<string[]> {
+    const due = await findDueWork(db, OPERATOR_IDS);
+    return (Object.keys(due) as (keyof DueWork)[]).filter((work) => due[work]).sort();
+  }
+
+  /** Does all that is to be done of what the case has made so far. */
+  async function settle(): Promise<void> {
+    while ((await linkAuditEntries(db, 100)) > 0);
+    while ((await foldTotals(db, 100)) > 0);
+    while ((await foldMoves(db, 100)) > 0);
+    for (const table of TABLES) await tamper(db, `UPDATE ${table} SET workflow_started_at = now()`);
+  }
+
+  const deliveries = (set: string) => tamper(db, `UPDATE deliveries SET ${set}`);
+  const withhold = () => deliveries(`state = 'withheld', next_attempt_at = NULL`);
+  const endpointWithDelivery = async (): Promise<EndpointId> => {
+    const endpointId = await makeEndpoint(db, merchantId);
+    await makeCollection(db, merchantId, 'prompted');
+    await settle();
+    return endpointId;
+  };
+
+  it('finds nothing where nothing waits', async () => {
+    assert.deepEqual(await found(), []);
+    await makeEndpoint(db, merchantId);
+    for (const state of ['prompted', 'succeeded', 'failed'] as const) await makeCollection(db, merchantId, state);
+    await settle();
+    await withhold();
+    assert.deepEqual(await found(), []);
+  });
+
+  it('finds a first attempt that is owed, claimed or not', async () => {
+    await endpointWithDelivery();
+    assert.deepEqual(await found(), ['attempts']);
+    await deliveries(`leased_until = now() + interval '1 minute'`);
+    assert.deepEqual(await found(), ['attempts']);
+  });
+
+  it('finds what is to be escalated or withheld, of endpoints that are failing or disabled', async () => {
+    const endpointId = await endpointWithDelivery();
+    await setEndpointsFailing(db, [endpointId], new Date());
+    assert.deepEqual(await found(), ['maintenance']);
+    await deliveries(`state = 'retrying', workflow_started_at = now(), check_due_at = now() + interval '1 minute'`);
+    assert.deepEqual(await found(), []);
+    await tamper(db, `UPDATE endpoints SET state = 'disabled', disabled_reason = 'failing', disabled_at = now()`);
+    assert.deepEqual(await found(), ['maintenance']);
+    await withhold();
+    assert.deepEqual(await found(), []);
+  });
+
+  it('finds a replay that runs', async () => {
+    const replay = {
+      id: newId('rpl'),
+      merchantId,
+      endpointId: null,
+      states: ['dead_lettered'] as const,
+      madeFrom: null,
+    };
+    const at = new Date();
+    const requestedBy = await makeMember(db, merchantId, ['owner']);
+    await settle();
+    await db.withTransaction((tx) =>
+      insertReplay(tx, {
+        ...replay,
+        ...{ madeBefore: at, state: 'running', total: 1, replayed: 0, skipped: 0, requestedBy, createdAt: at },
+        completedAt: null,
+      }),
+    );
+    assert.deepEqual(await found(), ['maintenance']);
+  });
+
+  it('finds unstarted work of each kind', async () => {
+    const shop = await makeShop(db, 10_000n);
+    await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
+    await makePayout(db, shop, 'released');
+    await endpointWithDelivery();
+    await deliveries(`state = 'retrying', workflow_started_at = now(), check_due_at = now() + interval '1 minute'`);
+    assert.deepEqual(await found(), []);
+    for (const table of TABLES) {
+      await tamper(db, `UPDATE ${table} SET workflow_started_at = NULL`);
+      assert.deepEqual(await found(), ['starts'], table);
+      await tamper(db, `UPDATE ${table} SET workflow_started_at = now()`);
+    }
+    await deliveries(`workflow_started_at = NULL`);
+    assert.deepEqual(await found(), ['starts']);
+  });
+
+  it('finds started work of each kind whose check is due', async () => {
+    const shop = await makeShop(db, 10_000n);
+    await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
+    await makePayout(db, shop, 'released');
+    await makeCollection(db, merchantId, 'prompted');
+    await settle();
+    assert.deepEqual(await found(), []);
+    for (const table of TABLES) {
+      for (const column of ['check_due_at', 'recheck_check_due_at']) {
+        await tamper(db, `UPDATE ${table} SET ${column} = now() - interval '1 second'`);
+        assert.deepEqual(await found(), ['checks'], `${table}.${column}`);
+        await tamper(db, `UPDATE ${table} SET ${column} = now() + interval '1 day'`);
+      }
+    }
+  });
+
+  it('finds a delivery whose check is due, or its attempt where it has no check', async () => {
+    await endpointWithDelivery();
+    const late = `now() - interval '1 second'`;
+    await deliveries(`state = 'retrying', workflow_started_at = now(), check_due_at = ${late}`);
+    assert.deepEqual(await found(), ['checks']);
+    await deliveries(`check_due_at = NULL, next_attempt_at = ${late}`);
+    assert.deepEqual(await found(), ['checks']);
+    await deliveries(`next_attempt_at = now() + interval '1 second'`);
+    assert.deepEqual(await found(), []);
+  });
+
+  it('finds a recheck of a final payment that is due', async () => {
+    await makeCollection(db, merchantId, 'succeeded');
+    await settle();
+    assert.deepEqual(await found(), []);
+    await tamper(db, `UPDATE collections SET check_due_at = now() - interval '1 second'`);
+    assert.deepEqual(await found(), ['checks']);
+  });
+
+  it('finds audit entries without a link, and changes that are not folded', async () => {
+    await makeEndpoint(db, merchantId);
+    const act = { action: 'endpoint.disabled', subjectId: merchantId, before: {}, after: {}, at: new Date() } as const;
+    await db.withTransaction((tx) => recordServiceAct(tx, merchantId, act));
+    assert.deepEqual(await found(), ['auditChains']);
+    await settle();
+    await makeCollection(db, merchantId, 'prompted');
+    await withhold();
+    await tamper(db, 'UPDATE collections SET workflow_started_at = now()');
+    assert.deepEqual(await found(), ['totals']);
+    while ((await foldTotals(db, 100)) > 0);
+    assert.deepEqual(await found(), ['totals']);
+    while ((await foldMoves(db, 100)) > 0);
+    assert.deepEqual(await found(), []);
+  });
+});
