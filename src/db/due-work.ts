@@ -1,4 +1,5 @@
 // The look: one statement that says for which loops of a dispatcher there may be something to do.
+import type { DueWork } from '../domain/due-work.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { PAYMENT_KINDS, type PaymentKind } from '../domain/payments/payment.ts';
 import { WORK_KINDS, type WorkKind } from '../domain/work.ts';
@@ -6,22 +7,6 @@ import { findOne, statement, type Queryable } from './database.ts';
 import { IS_ANY_RECHECK_DUE } from './rechecks.ts';
 import { ENDPOINTS_WITH_BACKLOG, ENDPOINTS_WITH_RETRIES } from './webhooks/delivery.ts';
 import { SOURCES } from './work-sources.ts';
-
-/** By loop: whether it would find something now, or could within moments. */
-export type DueWork = {
-  /** A delivery waits for its first attempt. */
-  readonly attempts: boolean;
-  /** Work is unstarted, due or not. */
-  readonly starts: boolean;
-  /** Started work or a recheck is late, or a final payment is to be rechecked. */
-  readonly checks: boolean;
-  /** A delivery is to be escalated or withheld, or a replay runs. */
-  readonly maintenance: boolean;
-  /** An audit entry has no link. That a chain is to be signed is not looked for. */
-  readonly auditChains: boolean;
-  /** A change is not folded. */
-  readonly totals: boolean;
-};
 
 const anyOf = <Kind extends WorkKind>(kinds: readonly Kind[], condition: (kind: Kind) => string) =>
   `(${kinds.map(condition).join(' OR ')})`;

@@ -1,6 +1,6 @@
 // Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance, audit
 // chains, totals. It holds nothing that another one would need.
-import type { DueWork } from '../db/due-work.ts';
+import type { DueWork } from '../domain/due-work.ts';
 import type { Log } from '../log.ts';
 import type { AuditChains } from './audit-chains.ts';
 import type { DispatchReport } from './dispatch-report.ts';
@@ -54,7 +54,7 @@ const EVERYTHING: DueWork = {
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { attempts, starter, checks, rechecks, maintenance, auditChains, totals, report, log } = options;
   let isStopped = false;
-  let nextWholePassMs = -Infinity;
+  const look = createLook(options);
   const loopOf = (name: string, pass: () => Promise<void>) =>
     createLoop(name, pass, { isStopped: () => isStopped, log });
   const attemptLoop = loopOf('first attempts', () => attempts.run());
@@ -83,7 +83,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const workLoops = Object.values(loopsByWork);
   const lookLoop = loopOf('look', async () => {
     const lookedAtMs = Date.now();
-    const due = await lookOrRunAll();
+    const due = await look();
     for (const [work, loop] of Object.entries(loopsByWork) as [keyof DueWork, Loop][]) {
       if (due[work]) loop.wake();
       else loop.rest(lookedAtMs);
@@ -94,22 +94,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const doneAsOfMs = Math.min(...workLoops.map((loop) => loop.doneAsOfMs()));
     if (doneAsOfMs > 0) await report.run(new Date(doneAsOfMs));
   });
-  async function lookOrRunAll(): Promise<DueWork> {
-    const nowMs = performance.now();
-    if (nowMs >= nextWholePassMs) {
-      nextWholePassMs = nowMs + options.wholePassMs;
-      return EVERYTHING;
-    }
-    try {
-      const due = await options.look();
-      // Whether it still is, only a pass finds out.
-      return { ...due, starts: due.starts || starter.isBehind() };
-    } catch (error) {
-      log.error({ error }, 'the look failed; every loop looks for itself');
-      return EVERYTHING;
-    }
-  }
-
   const loops = [lookLoop, ...workLoops, reportLoop];
   const timer = setInterval(() => {
     lookLoop.wake();
@@ -130,6 +114,26 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await attempts.drain();
       await starter.drain();
     },
+  };
+}
+
+/** Resolves to everything when the look fails, and when a whole pass is due. */
+function createLook({ look, starter, wholePassMs, log }: DispatcherOptions): () => Promise<DueWork> {
+  let nextWholePassMs = -Infinity;
+  return async () => {
+    const nowMs = performance.now();
+    if (nowMs >= nextWholePassMs) {
+      nextWholePassMs = nowMs + wholePassMs;
+      return EVERYTHING;
+    }
+    try {
+      const due = await look();
+      // Whether it still is behind, only a pass finds out.
+      return { ...due, starts: due.starts || starter.isBehind() };
+    } catch (error) {
+      log.error({ error }, 'the look failed; every loop looks for itself');
+      return EVERYTHING;
+    }
   };
 }
 

@@ -1,6 +1,6 @@
 // Which loops of a dispatcher run: those that the look finds work for, all of them now and then, and all when it fails.
 import assert from 'node:assert/strict';
-import type { DueWork } from '../../src/db/due-work.ts';
+import type { DueWork } from '../../src/domain/due-work.ts';
 import { startDispatcher, type Dispatcher } from '../../src/dispatcher/dispatcher.ts';
 import { eventually } from '../support/test-environment.ts';
 import { testLog } from '../support/engines.ts';
