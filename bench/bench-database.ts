@@ -10,6 +10,7 @@ import { freePort } from '../src/dev/ports.ts';
 import { startPostgresServer } from '../src/dev/postgres-server.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import { newId } from '../src/domain/ids.ts';
+import { newOperatorReference } from '../src/domain/payments/operator-reference.ts';
 import { prepareDatabase } from '../src/processes/prepare-database.ts';
 import { hashApiKey } from '../src/security/api-key.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
@@ -99,12 +100,12 @@ function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Col
     state: 'initiated',
     previousState: null,
     version: 0,
-    amountMinor: BigInt(1000 + (count % 900)),
+    amountMinor: BigInt(500 + ((count * 31) % 200_000)),
     currency: 'UGX',
     reference: `INV-${count % 500}`,
-    phone: `2567720${String(count % 5000).padStart(5, '0')}`,
+    phone: `2567720${String(count % 100_000).padStart(5, '0')}`,
     operator: 'mtn-momo',
-    operatorReference: randomUUID(),
+    operatorReference: newOperatorReference(at.getTime()),
     description: null,
     metadata: {},
     failureCode: null,

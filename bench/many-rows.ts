@@ -1,4 +1,5 @@
 // A year of payments of one merchant and what belongs to them, written straight into the tables: a ledger that adds up.
+import type { PoolClient } from 'pg';
 import type { Database } from '../src/db/database.ts';
 import type { EndpointId, MerchantId, UserId } from '../src/domain/ids.ts';
 
@@ -16,31 +17,50 @@ const DAYS = 365;
 /** The newest payouts wait for a decision. */
 export const QUEUED = 300;
 
-/** Writes the rows in batches, without the triggers, as a year of payments would have left them; then analyses the tables. */
+/**
+ * Writes the rows in batches, without the triggers, as a year of payments would have left them. Indexes that no constraint needs are made
+ * when all rows are there, which takes less time than to keep them up.
+ */
 export async function writeManyRows(db: Database, rows: ManyRows): Promise<void> {
-  const counts = { collections: Math.round(rows.payments * 0.6), payouts: Math.round(rows.payments * 0.4) };
-  const batches = Math.ceil(rows.payments / BATCH);
-  const at = new Date().toISOString();
   const client = await db.pool.connect();
   try {
-    await client.query(
-      "SET session_replication_role = replica; SET statement_timeout = '10min'; SET synchronous_commit = off",
-    );
+    await client.query(SETTINGS);
     await client.query(TABLE_OF_BATCH);
-    for (let batch = 0; batch < batches; batch++) {
-      for (const [kind, statements] of [['collections', OF_COLLECTIONS] as const, ['payouts', OF_PAYOUTS] as const]) {
-        const upTo = (batches: number) => Math.round(counts[kind] * batches);
-        const numbers = { first: upTo(batch / batches) + 1, last: upTo((batch + 1) / batches), of: counts[kind] };
-        for (const sql of statements) await client.query(filled(sql, { ...rows, ...numbers, at }));
-      }
-      process.stderr.write(`\r${Math.round(((batch + 1) * rows.payments) / batches)} of ${rows.payments} payments   `);
+    const { rows: indexes } = await client.query<{ name: string; definition: string }>(INDEXES);
+    for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
+    await writeBatches(client, rows);
+    for (const { name, definition } of indexes) {
+      process.stderr.write(`${name}\n`);
+      await client.query(definition);
     }
-    process.stderr.write('\n');
   } finally {
     // Nothing else may get this connection.
     client.release(true);
   }
 }
+
+async function writeBatches(client: PoolClient, rows: ManyRows): Promise<void> {
+  const counts = { collections: Math.round(rows.payments * 0.6), payouts: Math.round(rows.payments * 0.4) };
+  const batches = Math.ceil(rows.payments / BATCH);
+  const at = new Date().toISOString();
+  for (let batch = 0; batch < batches; batch++) {
+    for (const [kind, statements] of [['collections', OF_COLLECTIONS] as const, ['payouts', OF_PAYOUTS] as const]) {
+      const upTo = (batches: number) => Math.round(counts[kind] * batches);
+      const numbers = { first: upTo(batch / batches) + 1, last: upTo((batch + 1) / batches), of: counts[kind] };
+      for (const sql of statements) await client.query(filled(sql, { ...rows, ...numbers, at }));
+    }
+    process.stderr.write(`\r${Math.round(((batch + 1) * rows.payments) / batches)} of ${rows.payments} payments   `);
+  }
+  process.stderr.write('\n');
+}
+
+const SETTINGS = `SET session_replication_role = replica; SET statement_timeout = 0; SET synchronous_commit = off;
+  SET maintenance_work_mem = '1GB'; SET max_parallel_maintenance_workers = 1`;
+// Not of tables that are nearly empty: they take no time.
+const INDEXES = `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
+  WHERE indrelid = ANY('{collections,payouts,events,deliveries,ledger_transfers,audit_entries,api_requests}'::regclass[])
+    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+  ORDER BY 1`;
 
 type Numbers = { readonly first: number; readonly last: number; readonly of: number; readonly at: string };
 
@@ -58,8 +78,10 @@ function filled(sql: string, { merchantId, makerId, endpointId, first, last, of,
 }
 
 // Of each payment of a batch its number, its time, and how its ids begin and end: our own form of a UUIDv7, ten characters of
-// time, so that ids sort by creation, and sixteen that count.
-const TABLE_OF_BATCH = `CREATE TEMP TABLE batch (n bigint, at timestamptz, digits text, state text, amount bigint, phone text)`;
+// time, so that ids sort by creation, and sixteen that count. Its idempotency key is random, as merchants choose them, and its operator
+// reference begins with the time.
+const TABLE_OF_BATCH = `CREATE TEMP TABLE batch (n bigint, at timestamptz, digits text, state text, amount bigint, phone text,
+  key text, reference uuid)`;
 const DIGITS = Array.from(
   { length: 10 },
   (_, digit) => `substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> ${5 * (9 - digit)}) & 31)::integer + 1, 1)`,
@@ -67,40 +89,55 @@ const DIGITS = Array.from(
 const FILL_BATCH = (state: string) => `
   TRUNCATE batch;
   INSERT INTO batch
-  SELECT n, at, ${DIGITS}, ${state}, 500 + n * 31 % 200000, (256772000000 + n * 7919 % 99991)::text
+  SELECT n, at, ${DIGITS}, ${state}, 500 + n * 31 % 200000, (256772000000 + n * 7919 % 99991)::text, gen_random_uuid()::text,
+    overlay(gen_random_uuid()::text PLACING regexp_replace(lpad(to_hex(ms), 12, '0'), '^.{8}', '\\&-') FROM 1 FOR 13)::uuid
   FROM (SELECT n, at, (extract(epoch FROM at) * 1000)::bigint AS ms FROM $numbered) AS numbered`;
 
 const id = (noun: string, n = 'n') => `('${noun}_' || digits || lpad((${n})::text, 16, '0'))`;
-const BODY = (type: string) =>
-  `'{"id":"' || ${id('evt')} || '","type":"${type}","data":{"object":{"id":"' || ${id(type.startsWith('col') ? 'col' : 'pay')} || '","amount":5000,"currency":"UGX","reference":"ORDER-' || n || '"}}}'`;
 
 /** Of what the service keeps for a while alone. */
 const NEWER_THAN = (days: number) => `at > now() - interval '${days} days'`;
 
-/** One event of each payment, its delivery and attempt, and two exchanges with the operator. */
-const EVENT_OF = (payment: 'collection' | 'payout', prefix: string, ids: number): readonly string[] => [
-  `INSERT INTO events (id, merchant_id, type, ${payment}_id, resource_version, body, created_at)
-   SELECT ${id('evt', `${ids} + n`)}, $merchant, '${payment}.succeeded', ${id(prefix)}, 2, ${BODY(`${payment}.succeeded`)}, at FROM batch`,
-  `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, created_at, updated_at)
-   SELECT ${id('dlv', `${ids} + n`)}, ${id('evt', `${ids} + n`)}, $endpoint, $merchant,
-     CASE WHEN n % 1000 = 0 THEN 'dead_lettered' ELSE 'delivered' END, 1, at, at FROM batch`,
-  `INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, response_headers, response_body)
-   SELECT ${id('dlv', `${ids} + n`)}, 1, at, 40, 200, '{}', '' FROM batch`,
-  `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)
-   SELECT $merchant, ${id(prefix)}, kind, at, 120, outcome
-   FROM batch, (VALUES ('send', 'accepted'), ('status_query', 'succeeded')) AS exchanges (kind, outcome) WHERE ${NEWER_THAN(90)}`,
-];
+/** The events of a payment in their order: its version then, and their type; null: that of the state in which the payment is now. */
+const EVENTS = {
+  collection: `(VALUES (1, 'prompted'), (2, NULL)) AS events (version, type)`,
+  payout: `(VALUES (0, 'queued'), (1, 'released'), (2, NULL)) AS events (version, type)`,
+};
+
+/** The events of each payment, of each the delivery and its attempt; two exchanges with the operator; and the response that is stored. */
+const TRACES_OF = (payment: 'collection' | 'payout', prefix: 'col' | 'pay', first: number): readonly string[] => {
+  // Of each event a number of its own.
+  const number = `${first} + n * 3 + version`;
+  const from = `FROM batch, ${EVENTS[payment]} WHERE state <> 'queued' OR version = 0 ORDER BY n, version`;
+  const type = `'${payment}.' || coalesce(type, state)`;
+  const body = `'{"id":"' || ${id('evt', number)} || '","type":"' || ${type} || '","data":{"object":{"id":"' || ${id(prefix)}
+     || '","amount":5000,"currency":"UGX","reference":"ORDER-' || n || '"}}}'`;
+  return [
+    `INSERT INTO events (id, merchant_id, type, ${payment}_id, resource_version, body, created_at)
+     SELECT ${id('evt', number)}, $merchant, ${type}, ${id(prefix)}, version, ${body}, at ${from}`,
+    `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, created_at, updated_at)
+     SELECT ${id('dlv', number)}, ${id('evt', number)}, $endpoint, $merchant,
+       CASE WHEN n % 1000 = 0 THEN 'dead_lettered' ELSE 'delivered' END, 1, at, at ${from}`,
+    `INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, response_headers, response_body)
+     SELECT ${id('dlv', number)}, 1, at, 40, 200, '{}', '' ${from}`,
+    `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)
+     SELECT $merchant, ${id(prefix)}, kind, at, 120, outcome
+     FROM batch, (VALUES ('send', 'accepted'), ('status_query', 'succeeded')) AS exchanges (kind, outcome) WHERE ${NEWER_THAN(90)}`,
+    `INSERT INTO idempotency_keys (merchant_id, key, request_sha256, response_status, response_body, created_at)
+     SELECT $merchant, key, sha256(key::bytea), 202, repeat('x', 600), at FROM batch WHERE ${NEWER_THAN(30)}`,
+  ];
+};
 
 const OF_COLLECTIONS: readonly string[] = [
   FILL_BATCH("CASE n % 20 WHEN 0 THEN 'failed' WHEN 1 THEN 'expired' ELSE 'succeeded' END"),
   `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, prompt_deadline_at,
      send_begun_at, workflow_started_at)
-   SELECT ${id('col')}, $merchant, 'order-' || n, state, 'prompted', 2, amount, 'UGX', 'ORDER-' || n, phone, 'mtn-momo',
-     gen_random_uuid(), CASE state WHEN 'succeeded' THEN gen_random_uuid()::text END, '{}',
+   SELECT ${id('col')}, $merchant, key, state, 'prompted', 2, amount, 'UGX', 'ORDER-' || n, phone, 'mtn-momo',
+     batch.reference, CASE state WHEN 'succeeded' THEN (10000000000 + n)::text END, '{}',
      CASE state WHEN 'failed' THEN 'payer_declined' WHEN 'expired' THEN 'expired' END, at, at + interval '9 s', at, at, at
    FROM batch`,
-  ...EVENT_OF('collection', 'col', 0),
+  ...TRACES_OF('collection', 'col', 0),
   `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      credit_entry, credit_balance_minor, posted_at)
    SELECT 'collection_paid', ${id('col')}, 'operator/mtn-momo/UGX', account.id, amount, 'UGX', at,
@@ -126,13 +163,13 @@ const OF_PAYOUTS: readonly string[] = [
   `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_by, approvals_required, created_at,
      updated_at, expires_at, send_deadline_at, send_begun_at, accepted_at, workflow_started_at)
-   SELECT ${id('pay')}, $merchant, 'salary-' || n, state, CASE WHEN NOT $queued THEN 'released' END,
-     CASE WHEN $queued THEN 0 ELSE 2 END, amount, 'UGX', 'SAL-' || n, phone, 'mtn-momo', gen_random_uuid(),
-     CASE state WHEN 'succeeded' THEN gen_random_uuid()::text END, '{}', CASE state WHEN 'failed' THEN 'payee_not_found' END, $maker, 1, at,
+   SELECT ${id('pay')}, $merchant, key, state, CASE WHEN NOT $queued THEN 'released' END,
+     CASE WHEN $queued THEN 0 ELSE 2 END, amount, 'UGX', 'SAL-' || n, phone, 'mtn-momo', batch.reference,
+     CASE state WHEN 'succeeded' THEN (10000000000 + n)::text END, '{}', CASE state WHEN 'failed' THEN 'payee_not_found' END, $maker, 1, at,
      at + interval '60 s', now() + interval '30 days', CASE WHEN NOT $queued THEN at + interval '1 hour' END,
      CASE WHEN NOT $queued THEN at END, CASE WHEN NOT $queued THEN at END, at
    FROM batch`,
-  ...EVENT_OF('payout', 'pay', 50_000_000),
+  ...TRACES_OF('payout', 'pay', 500_000_000),
   `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at)
    SELECT kind, ${id('pay')}, CASE kind WHEN 'payout_held' THEN a_id ELSE h_id END,

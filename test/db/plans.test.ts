@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '../../src/db/database.ts';
 import { newId, type MerchantId } from '../../src/domain/ids.ts';
+import { listCollections } from '../../src/db/payments/collection.ts';
 import { listLedgerEntries } from '../../src/db/payments/ledger-entry.ts';
 import { listDayTotals } from '../../src/db/payments/totals.ts';
 import { listLiveUpdates } from '../../src/db/live-updates.ts';
@@ -11,6 +12,7 @@ import { findLatestReversal } from '../../src/db/payments/reversal.ts';
 import { listAuditEntries } from '../../src/db/accounts/audit.ts';
 import { listExchanges } from '../../src/db/payments/operator-exchange.ts';
 import { findUsualAmount, listPayoutHistories } from '../../src/db/payments/payout-history.ts';
+import { listPayoutsOfKeys } from '../../src/db/payments/payout.ts';
 import { findHits } from '../../src/db/payments/search.ts';
 import { withholdDeliveries } from '../../src/db/webhooks/delivery.ts';
 import { listDeliveries } from '../../src/db/webhooks/delivery-list.ts';
@@ -202,8 +204,23 @@ describe('with more than a hundred thousand rows', function () {
     ],
     [
       'an idempotency key',
-      /collections_list_by_idempotency_key/,
+      /collections_by_idempotency_key/,
       (explaining) => findHits(explaining, merchantId, { kind: 'collection', foundBy: 'idempotency_key' }, 'order'),
+    ],
+    [
+      'the payouts of idempotency keys',
+      /payouts_by_idempotency_key/,
+      (explaining) =>
+        listPayoutsOfKeys(
+          explaining,
+          merchantId,
+          Array.from({ length: 50 }, (_, n) => `order-${n}`),
+        ),
+    ],
+    [
+      'the collections of an idempotency key',
+      /collections_by_idempotency_key/,
+      (explaining) => listCollections(explaining, merchantId, { idempotencyKey: 'order' }, 50),
     ],
   ];
   for (const [what, index, read] of reads) {

@@ -1,5 +1,4 @@
 // Accepts a request for a collection: once per idempotency key, and recorded before the payer is prompted.
-import { randomUUID } from 'node:crypto';
 import { requireAttempt } from '../../db/accounts/attempt-counter.ts';
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Tx } from '../../db/database.ts';
@@ -16,6 +15,7 @@ import {
 } from '../../db/payments/idempotency-key.ts';
 import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
 import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
+import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { backlogFull, recordsUnavailable } from '../../domain/errors.ts';
 import {
@@ -169,7 +169,7 @@ function newCollection(input: CreateCollection, { clocks, coverage }: PaymentCon
     reference: request.reference,
     phone: request.phone,
     operator,
-    operatorReference: randomUUID(),
+    operatorReference: newOperatorReference(at.getTime()),
     description: request.description,
     metadata: request.metadata,
     failureCode: null,

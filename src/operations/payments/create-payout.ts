@@ -1,5 +1,4 @@
 // Accepts a request for a payout: once per idempotency key, and with its money held from then on.
-import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { recordAct } from '../../db/accounts/audit.ts';
 import {
@@ -23,6 +22,7 @@ import type { Policy } from '../../domain/accounts/policy.ts';
 import type { Currency } from '../../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
 import { approvalsRequired } from '../../domain/payments/release.ts';
 import { attestedPayout } from '../../security/release-attestation.ts';
@@ -210,7 +210,7 @@ function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext)
     reference: request.reference,
     phone: request.phone,
     operator,
-    operatorReference: randomUUID(),
+    operatorReference: newOperatorReference(at.getTime()),
     description: request.description,
     metadata: request.metadata,
     failureCode: null,

@@ -1,5 +1,4 @@
 // Accepts a request to reverse a collection: once per idempotency key, and one reversal at a time per collection.
-import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import type { Tx } from '../../db/database.ts';
@@ -18,6 +17,7 @@ import { DomainError, errorBody } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
 import { approvalsRequired, checkSecondFactor } from '../../domain/payments/release.ts';
 import { reversalObject, type Reversal, type ReversalState } from '../../domain/payments/reversal.ts';
 import { attestedRefund } from '../../security/release-attestation.ts';
@@ -99,7 +99,7 @@ async function insert(
     reference: collection.reference,
     collectionOperatorReference: collection.operatorReference,
     state: 'queued',
-    operatorReference: randomUUID(),
+    operatorReference: newOperatorReference(at.getTime()),
     failureCode: null,
     createdBy: userId,
     requestId: by.requestId,
