@@ -20,9 +20,9 @@ export async function benchIdle(): Promise<void> {
     benches.push([name, await startBenchEnvironment({ sandboxDecisionMs: 100, root })]);
   }
   for (const [, bench] of benches) {
-    const { run, receiver } = await startWholeShape(bench);
-    await run(WARM_UP);
-    receiver.kill();
+    const whole = await startWholeShape(bench);
+    await whole.run(WARM_UP);
+    whole.receiver.kill();
   }
   await sleep(SETTLE_MS);
   const before = await Promise.all(benches.map(([, bench]) => stateOf(bench)));
