@@ -14,7 +14,8 @@ import type { Options } from './options.ts';
 import { planPayments } from './plan.ts';
 import { randomOf } from './random.ts';
 import { type Outcome } from './report.ts';
-import { describeFault, scheduleFaults } from './schedule.ts';
+import { startMarkers } from './markers.ts';
+import { describeFault, scheduleFaults, schedulePulls, type PlannedFault } from './schedule.ts';
 import { ALL_ROLES, startTopology, type Topology } from './topology.ts';
 
 export const MERCHANTS = 3;
@@ -31,6 +32,8 @@ const SLOW_MACHINE = 3;
 /** What each payment adds to the limit: a backlog is worked off at the pace of a slow machine. */
 const DRAIN_MS_PER_PAYMENT = 200;
 const FEW = 3;
+/** Between two pulls there is little time to send; what was given up has nothing left to lose. */
+const PATIENT = { MALIPO_PROMPT_DEADLINE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' };
 
 type Report = (line: string) => void;
 
@@ -41,7 +44,8 @@ export async function runCampaign(options: Options, report: Report, interrupted:
     servers: options.servers,
     roles: options.areRolesSplit ? ['api', 'worker,dispatcher'] : [ALL_ROLES],
     merchants: MERCHANTS,
-    hasDisk: options.faults,
+    hasDisk: options.faults && options.pulls === 0,
+    settings: options.pulls > 0 ? PATIENT : {},
     report,
   });
   report(`everything runs; evidence and logs are in ${topology.folder}`);
@@ -61,7 +65,6 @@ export async function runCampaign(options: Options, report: Report, interrupted:
 
 async function runOn(topology: Topology, client: Client, options: Options, report: Report): Promise<Outcome> {
   const { payments, seed, minutes, except } = options;
-  const servers = topology.serverProcesses.length;
   const durationMs = minutes * MINUTE_MS;
   const loadOverMs = durationMs + (options.faults ? CALM_MS : 0);
   const plan = planPayments(
@@ -69,24 +72,37 @@ async function runOn(topology: Topology, client: Client, options: Options, repor
     randomOf(seed, 'payments'),
   );
   const hasDisk = topology.disk !== null;
-  const schedule = options.faults
-    ? scheduleFaults({ durationMs, servers, hasDisk, longestGapMs: options.faultGap * 1000 }, randomOf(seed, 'faults'))
-    : [];
-  if (options.faults && !hasDisk) report('no disk can be mounted here: it is never full in this campaign');
+  const schedule = scheduleOf(options, topology);
+  if (options.faults && options.pulls === 0 && !hasDisk)
+    report('no disk can be mounted here: it is never full in this campaign');
   for (const fault of schedule) report(`planned: ${describeFault(fault)}`);
   await prepare(topology, client, payments);
   report(`the merchants have money; ${payments} payments and ${schedule.length} faults follow`);
   const startMs = Date.now();
+  const markers = options.pulls > 0 ? await startMarkers(topology.temporalPostgres.server) : null;
   const [, faults] = await Promise.all([
     runLoad(plan, { client, merchants: topology.merchants, startMs }),
     runFaults(schedule, { topology, seed, startMs, report }),
   ]);
+  const losses = (await markers?.stop()) ?? [];
   const loadMs = Date.now() - startMs;
   report('the load and the faults are over; waiting for the end of everything');
   const quietFromMs = Date.now();
   const judgement = await untilClean(topology.evidence, quietFromMs + endLimitMs(payments), report);
   const endMs = judgement.violations.length === 0 ? Date.now() - quietFromMs : null;
-  return { options, judgement, faults, loadMs, endMs };
+  return { options, judgement, faults, losses, loadMs, endMs };
+}
+
+function scheduleOf({ faults, pulls, plug, seed, minutes, faultGap }: Options, topology: Topology): PlannedFault[] {
+  const durationMs = minutes * MINUTE_MS;
+  const random = randomOf(seed, 'faults');
+  if (!faults) return [];
+  if (pulls > 0) return schedulePulls({ pulls, plug, durationMs }, random);
+  const servers = topology.serverProcesses.length;
+  return scheduleFaults(
+    { durationMs, servers, hasDisk: topology.disk !== null, longestGapMs: faultGap * 1000 },
+    random,
+  );
 }
 
 /** Logs everybody in and gives the merchants money. */

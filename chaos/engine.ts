@@ -22,6 +22,8 @@ type EngineOptions<Server> = {
 
 /** A campaign kills it more often than anything but a campaign does. */
 const MOST_FAILURES = 1000;
+/** And with less time in between to be healthy in. */
+const LONGEST_RESTART_MS = 1000;
 
 /** Resolves when it runs; rejects when the first start fails. */
 export async function startEngine<Server extends Running>(options: EngineOptions<Server>): Promise<Engine<Server>> {
@@ -48,6 +50,7 @@ export async function startEngine<Server extends Running>(options: EngineOptions
     report,
     stopping: stopping.signal,
     mostFailures: MOST_FAILURES,
+    longestRestartMs: LONGEST_RESTART_MS,
   });
   return {
     server,

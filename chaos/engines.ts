@@ -1,5 +1,6 @@
 // The engines of a campaign: PostgreSQL with either of Temporal's servers, each started again when it ends.
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { freePort } from '../src/dev/ports.ts';
 import { startPostgresServer, TEMPORAL, type PostgresServer } from '../src/dev/postgres-server.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
@@ -9,9 +10,12 @@ import { startEngine, type Engine } from './engine.ts';
 
 /**
  * `embedded`: Temporal's development server, as `npm start` has it. `postgresql`: its production server, with its data in
- * the PostgreSQL that the service uses too, so that a fault there hits both.
+ * the PostgreSQL that the service uses too, so that a fault there hits both. `postgresql-async`: the same, but no commit of
+ * Temporal's waits for the disk. `postgresql-apart`: that in a PostgreSQL of its own, where no commit of ours takes its
+ * commits along to the disk.
  */
-export type EngineKind = 'embedded' | 'postgresql';
+export const ENGINE_KINDS = ['embedded', 'postgresql', 'postgresql-async', 'postgresql-apart'] as const;
+export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 type EngineOptions = {
   readonly folder: string;
@@ -20,23 +24,31 @@ type EngineOptions = {
 };
 
 export const DATABASE = 'malipo';
-const TEMPORAL_DATABASE = 'temporal';
+export const TEMPORAL_DATABASE = 'temporal';
 const HOST = '127.0.0.1';
 /** Several servers, and each of the four parts of Temporal's production server, keep connections of their own. */
 const SETTINGS = { max_connections: '400' };
+/** Commits that do not wait for the disk stay in memory for up to ten seconds, in place of 0.2, unless another commit waits. */
+const LATE_WRITES = { wal_writer_delay: '10s', wal_writer_flush_after: '1GB', wal_buffers: '64MB' };
 
 export async function startPostgres(
   dataDir: string,
-  { folder, report }: EngineOptions,
+  { folder, kind, report }: EngineOptions,
+  name = 'PostgreSQL',
 ): Promise<Engine<PostgresServer>> {
   const port = await freePort();
-  const logFile = join(folder, 'postgres.log');
+  const logFile = join(folder, `${name.replaceAll(' ', '-')}.log`);
+  const settings = isAsync(kind) ? { ...SETTINGS, ...LATE_WRITES } : SETTINGS;
   return startEngine({
-    name: 'PostgreSQL',
+    name,
     logFile,
     report,
-    start: (signal) => startPostgresServer({ dataDir, host: HOST, port, settings: SETTINGS, logFile, signal }),
+    start: (signal) => startPostgresServer({ dataDir, host: HOST, port, settings, logFile, signal }),
   });
+}
+
+function isAsync(kind: EngineKind): boolean {
+  return kind === 'postgresql-async' || kind === 'postgresql-apart';
 }
 
 export async function startTemporal(
@@ -64,12 +76,25 @@ async function developmentServer(
 
 async function productionServer(
   postgres: PostgresServer,
-  { folder, report }: EngineOptions,
+  { folder, kind, report }: EngineOptions,
   common: ServerOptions,
 ): Promise<Start> {
   const programs = await resolveTemporalPrograms({ report, env: process.env });
   const { host, port } = postgres;
   await postgres.ensureAccounts(DATABASE, TEMPORAL_DATABASE);
+  if (isAsync(kind)) await commitWithoutWaiting(postgres);
   const { username: user, password } = new URL(postgres.urlFor(TEMPORAL_DATABASE, TEMPORAL));
   return () => startTemporalOnPostgres({ ...common, programs, postgres: { host, port, user, password }, folder });
+}
+
+async function commitWithoutWaiting({ adminUrl }: PostgresServer): Promise<void> {
+  const client = new Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    for (const database of [TEMPORAL_DATABASE, `${TEMPORAL_DATABASE}_visibility`]) {
+      await client.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+    }
+  } finally {
+    await client.end();
+  }
 }

@@ -7,7 +7,8 @@ import { request } from 'undici';
 import type { FaultLine } from './checker/evidence.ts';
 import type { Engine } from './engine.ts';
 import { openLineFile } from './line-file.ts';
-import { describeFault, partHitBy, type PlannedFault } from './schedule.ts';
+import { pullPlug } from './plug.ts';
+import { describeFault, partHitBy, PLUGS, type PlannedFault } from './schedule.ts';
 import type { Part, Topology } from './topology.ts';
 
 /** A fault as it was: it may have begun and ended later than planned on a busy machine. */
@@ -23,7 +24,7 @@ type FaultsOptions = {
 export type Heal = () => Promise<void>;
 type Report = (line: string) => void;
 /** Writes down what is done to the service, before it is done. */
-type Record = (line: FaultLine) => void;
+export type Record = (line: FaultLine) => void;
 
 const SWITCH_LIMIT_MS = 5000;
 const SWITCH_TRIES = 20;
@@ -65,7 +66,7 @@ async function begin(
   record: Record,
 ): Promise<Heal> {
   const { topology, seed, report } = options;
-  const { serverProcesses, temporal, postgres, sandbox, receiver, disk } = topology;
+  const { serverProcesses, temporal, postgres, temporalPostgres, sandbox, receiver, disk } = topology;
   const server = serverProcesses[target % serverProcesses.length];
   switch (kind) {
     case 'server_killed':
@@ -108,6 +109,13 @@ async function begin(
     case 'disk_full':
       disk?.fill();
       return () => Promise.resolve(disk?.makeRoom());
+    case 'plug_of_engines_pulled':
+    case 'plug_of_database_pulled': {
+      const engines = kind === PLUGS.engines ? [temporalPostgres, temporal] : [temporalPostgres];
+      for (const engine of engines) engine.holdDown(Date.now() + durationMs);
+      pullPlug(engines, record);
+      return () => untilAllRun(engines);
+    }
   }
 }
 
@@ -129,10 +137,12 @@ async function endEngine(
   engine.holdDown(Date.now() + durationMs);
   await end(engine, signal, record);
   // Until it runs again: how long an engine takes to start is not the service's doing.
-  return async () => {
-    const giveUpAtMs = Date.now() + ENGINE_START_LIMIT_MS;
-    while (engine.pid() === undefined && Date.now() < giveUpAtMs) await sleep(ENGINE_LOOK_MS);
-  };
+  return () => untilAllRun([engine]);
+}
+
+async function untilAllRun(engines: readonly Engine[]): Promise<void> {
+  const giveUpAtMs = Date.now() + ENGINE_START_LIMIT_MS;
+  while (engines.some((engine) => engine.pid() === undefined) && Date.now() < giveUpAtMs) await sleep(ENGINE_LOOK_MS);
 }
 
 /** Stands still until it is healed. */

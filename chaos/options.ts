@@ -1,7 +1,8 @@
 // The options of `npm run chaos`.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import type { EngineKind } from './engines.ts';
+import { ENGINE_KINDS, type EngineKind } from './engines.ts';
+import { PLUGS, type Plug } from './schedule.ts';
 
 export type Options = {
   readonly payments: number;
@@ -15,6 +16,9 @@ export type Options = {
   readonly faults: boolean;
   /** The longest time from one fault to the next, in seconds. */
   readonly faultGap: number;
+  /** In place of all other faults the plug is pulled so many times; 0: the faults are those of the seed. */
+  readonly pulls: number;
+  readonly plug: Plug;
   /** Rows of the sandbox operator's table that no payment is of. */
   readonly except: readonly string[];
   /** Markdown with the tables of the run. */
@@ -28,9 +32,11 @@ export type Options = {
 /** Payments per minute, unless the options say how long it takes. */
 const PAYMENTS_PER_MINUTE = 90;
 const SHORTEST_FAULT_GAP = 2;
+const PULLS_PER_MINUTE = 3;
 
 export const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [--servers K] [--split-roles]
-                       [--topology embedded|postgresql] [--no-faults] [--fault-gap SECONDS]
+                       [--topology ${ENGINE_KINDS.join('|')}]
+                       [--no-faults] [--fault-gap SECONDS] [--pull-plug N [--plug ${Object.keys(PLUGS).join('|')}]]
                        [--except ROW,…] [--report FILE] [--keep]
        npm run chaos -- --prove`;
 
@@ -47,6 +53,8 @@ export function readOptions(args: readonly string[]): Options {
       topology: { type: 'string', default: 'embedded' },
       'no-faults': { type: 'boolean', default: false },
       'fault-gap': { type: 'string', default: '10' },
+      'pull-plug': { type: 'string', default: '0' },
+      plug: { type: 'string', default: 'engines' },
       except: { type: 'string', default: '' },
       report: { type: 'string' },
       keep: { type: 'boolean', default: false },
@@ -54,17 +62,26 @@ export function readOptions(args: readonly string[]): Options {
     },
   });
   const payments = positive('payments', values.payments);
-  const { topology } = values;
-  if (topology !== 'embedded' && topology !== 'postgresql') throw new Error('--topology is embedded or postgresql');
+  const pulls = Number(values['pull-plug']);
+  if (!(Number.isInteger(pulls) && pulls >= 0))
+    throw new Error(`--pull-plug is how many times, not ${values['pull-plug']}`);
+  const topology = ENGINE_KINDS.find((kind) => kind === values.topology);
+  if (!topology) throw new Error(`--topology is one of ${ENGINE_KINDS.join(', ')}`);
+  if (pulls > 0 && topology === 'embedded') throw new Error('--pull-plug needs a topology with Temporal on PostgreSQL');
+  const plug = (Object.keys(PLUGS) as Plug[]).find((name) => name === values.plug);
+  if (!plug) throw new Error(`--plug is one of ${Object.keys(PLUGS).join(', ')}`);
+  const usualMinutes = pulls > 0 ? pulls / PULLS_PER_MINUTE : payments / PAYMENTS_PER_MINUTE;
   return {
     payments,
     seed: values.seed ?? String(randomInt(1_000_000_000)),
-    minutes: values.minutes === undefined ? payments / PAYMENTS_PER_MINUTE : positive('minutes', values.minutes),
+    minutes: values.minutes === undefined ? usualMinutes : positive('minutes', values.minutes),
     servers: positive('servers', values.servers),
     areRolesSplit: values['split-roles'],
     topology,
     faults: !values['no-faults'],
     faultGap: atLeast(SHORTEST_FAULT_GAP, 'fault-gap', values['fault-gap']),
+    pulls,
+    plug,
     except: values.except.split(',').filter(Boolean),
     report: values.report,
     keep: values.keep,

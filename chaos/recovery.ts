@@ -28,6 +28,18 @@ export function recoveryTimes(faults: readonly Fault[], evidence: Case): Map<num
   );
 }
 
+/** For each fault that any payment followed: from its beginning until one that was requested after it reached the operator. */
+export function flowsAgainMs(faults: readonly Fault[], { records, operator }: Case): number[] {
+  const sends = [...records.collections, ...records.payouts].flatMap(({ createdAt, operatorReference }) => {
+    const receivedAtMs = operator.get(operatorReference)?.receivedAtMs;
+    return receivedAtMs === undefined ? [] : [{ requestedAtMs: createdAt.getTime(), receivedAtMs }];
+  });
+  return faults.flatMap(({ begunAtMs }) => {
+    const received = sends.filter(({ requestedAtMs }) => requestedAtMs > begunAtMs).map((send) => send.receivedAtMs);
+    return received.length > 0 ? [Math.min(...received) - begunAtMs] : [];
+  });
+}
+
 function stepsOf({ records, operator, received }: Case): Step[] {
   const events = groupBy(records.events, ({ paymentId }) => paymentId ?? '');
   const steps: Step[] = [];

@@ -4,13 +4,16 @@ import type { Judgement } from './checker/check.ts';
 import { isExplained, sendsOf, type Send } from './checker/send-rules.ts';
 import type { Case, Violation } from './checker/violation.ts';
 import type { Fault } from './faults.ts';
+import type { Loss } from './markers.ts';
 import type { Options } from './options.ts';
-import { recoveryTimes, type Recovery } from './recovery.ts';
+import { flowsAgainMs, recoveryTimes, type Recovery } from './recovery.ts';
 
 export type Outcome = {
   readonly options: Options;
   readonly judgement: Judgement;
   readonly faults: readonly Fault[];
+  /** What each pull of the plug took from Temporal's databases. */
+  readonly losses: readonly Loss[];
   readonly loadMs: number;
   /** From the last request until the checker had nothing to object; null: never. */
   readonly endMs: number | null;
@@ -51,6 +54,7 @@ export function formatReport(outcome: Outcome): string {
     sendsTable(evidence),
     '',
     faultsTable(outcome),
+    ...(outcome.losses.length > 0 ? ['', pullsTable(outcome)] : []),
     ...(violations.length > 0 ? ['', violationLines(violations)] : []),
     '',
   ].join('\n');
@@ -141,6 +145,27 @@ function faultsTable({ faults, judgement }: Outcome): string {
       ];
     }),
   ]);
+}
+
+function pullsTable({ faults, losses, judgement }: Outcome): string {
+  const lost = losses.filter(({ markers }) => markers > 0);
+  const markers = lost.reduce((sum, loss) => sum + loss.markers, 0);
+  const flows = flowsAgainMs(faults, judgement.evidence);
+  return table([
+    ['pulls of the plug', 'number', 'median', 'longest'],
+    ['that PostgreSQL came back from', String(losses.length), '', ''],
+    [
+      `that lost confirmed commits of Temporal’s databases: ${markers}`,
+      String(lost.length),
+      ...medianAndLongest(lost.map(({ spanMs }) => spanMs)),
+    ],
+    ['until a payment requested after it was at the operator', String(flows.length), ...medianAndLongest(flows)],
+  ]);
+}
+
+function medianAndLongest(durationsMs: readonly number[]): [string, string] {
+  const sorted = [...durationsMs].sort((a, b) => a - b);
+  return [seconds(sorted[Math.floor(sorted.length / 2)] ?? 0), seconds(sorted.at(-1) ?? 0)];
 }
 
 function table(rows: readonly (readonly string[])[]): string {

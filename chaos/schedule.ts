@@ -22,8 +22,17 @@ export const FAULT_KINDS = [
   'receiver_down',
   'receiver_killed',
   'disk_full',
+  'plug_of_engines_pulled',
+  'plug_of_database_pulled',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** What loses its power: the PostgreSQL with Temporal's databases, with Temporal or under a Temporal that goes on. */
+export const PLUGS = {
+  engines: 'plug_of_engines_pulled',
+  database: 'plug_of_database_pulled',
+} as const satisfies Record<string, FaultKind>;
+export type Plug = keyof typeof PLUGS;
 
 export type PlannedFault = {
   readonly number: number;
@@ -37,7 +46,7 @@ export type PlannedFault = {
 };
 
 type Profile = {
-  /** How often it comes in comparison with the others. */
+  /** How often it comes in comparison with the others; 0: only when asked for. */
   readonly weight: number;
   /** What it hits: no two faults hit the same at once. */
   readonly hits: BrokenPart;
@@ -65,6 +74,8 @@ const PROFILES: Readonly<Record<FaultKind, Profile>> = {
   receiver_down: { weight: 1, hits: 'receiver', durationMs: [3000, 10_000] },
   receiver_killed: { weight: 1, hits: 'receiver', durationMs: [0, 0] },
   disk_full: { weight: 1, hits: 'postgres', durationMs: [2000, 6000] },
+  plug_of_engines_pulled: { weight: 0, hits: 'postgres', durationMs: [100, 2000] },
+  plug_of_database_pulled: { weight: 0, hits: 'postgres', durationMs: [100, 2000] },
 };
 
 const FIRST_AT_MS = 4000;
@@ -103,6 +114,21 @@ function scheduleAll(options: Omit<ScheduleOptions, 'hasDisk'>, random: Random):
     const isHit = underWay.some((earlier) => PROFILES[earlier.kind].hits === PROFILES[kind].hits);
     if (underWay.length < MOST_AT_ONCE && !isHit) faults.push(fault);
   }
+}
+
+type PullOptions = { readonly pulls: number; readonly plug: Plug; readonly durationMs: number };
+
+/** At random moments, and yet at least half of the mean gap from one to the next, in which everything starts again. */
+export function schedulePulls({ pulls, plug, durationMs }: PullOptions, random: Random): PlannedFault[] {
+  const kind = PLUGS[plug];
+  const gapMs = (durationMs - FIRST_AT_MS) / pulls;
+  return Array.from({ length: pulls }, (_, index) => ({
+    number: index + 1,
+    kind,
+    target: 0,
+    atMs: Math.floor(FIRST_AT_MS + index * gapMs) + random.integer(0, Math.floor(gapMs / 2)),
+    durationMs: random.integer(...PROFILES[kind].durationMs),
+  }));
 }
 
 export function partHitBy(kind: FaultKind): BrokenPart {

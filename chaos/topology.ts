@@ -42,6 +42,8 @@ export type Topology = {
   readonly receiver: Server;
   readonly temporal: Engine;
   readonly postgres: Engine<PostgresServer>;
+  /** The one with Temporal's databases, if that has any: the same, unless it is apart. */
+  readonly temporalPostgres: Engine<PostgresServer>;
   /** To which a client of our own may connect, to end the connections of the service. */
   readonly adminUrl: string;
   /** Null where none could be mounted. */
@@ -107,7 +109,12 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   const engineOptions = { folder, kind: options.kind, report };
   const postgres = await startPostgres(join(disk?.folder ?? folder, 'postgres'), engineOptions);
   stops.push(() => postgres.stop());
-  const temporal = await startTemporal(postgres.server, { ...engineOptions, namespace: NAMESPACE });
+  const temporalPostgres =
+    options.kind === 'postgresql-apart'
+      ? await startPostgres(join(folder, 'temporal-postgres'), engineOptions, 'PostgreSQL of Temporal')
+      : postgres;
+  if (temporalPostgres !== postgres) stops.push(() => temporalPostgres.stop());
+  const temporal = await startTemporal(temporalPostgres.server, { ...engineOptions, namespace: NAMESPACE });
   stops.push(() => temporal.stop());
   const { ownerUrl, applicationUrl } = await postgres.server.ensureAccounts(DATABASE);
   await prepareDatabase(ownerUrl, 'test');
@@ -158,6 +165,7 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     receiver,
     temporal,
     postgres,
+    temporalPostgres,
     adminUrl: postgres.server.adminUrl,
     disk,
     environment,

@@ -1,0 +1,80 @@
+// Rows written one after the other beside Temporal's, by which one sees how many of its commits each pull of the plug has lost.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { PostgresServer } from '../src/dev/postgres-server.ts';
+import { TEMPORAL_DATABASE } from './engines.ts';
+
+/** What was confirmed, and was not there any more when PostgreSQL ran again. */
+export type Loss = {
+  /** When the last of them was confirmed. */
+  readonly atMs: number;
+  readonly markers: number;
+  /** From the first that was lost to the last: every other commit to Temporal's databases in this time is lost too. */
+  readonly spanMs: number;
+};
+
+type Markers = {
+  /** Returns a loss for each time that PostgreSQL went away, also where it lost nothing. */
+  stop(): Promise<readonly Loss[]>;
+};
+
+const EVERY_MS = 10;
+const AGAIN_MS = 50;
+const CONNECT_LIMIT_MS = 5000;
+
+/** Commits to Temporal's database, as it does itself, until it is stopped. */
+export async function startMarkers(postgres: PostgresServer): Promise<Markers> {
+  const connectionString = postgres.urlFor(TEMPORAL_DATABASE);
+  const losses: Loss[] = [];
+  const confirmedAtMs = new Map<number, number>();
+  let last = 0;
+  const stopping = new AbortController();
+
+  async function write(client: Client): Promise<void> {
+    await client.connect();
+    const { rows } = await client.query<{ kept: number }>('SELECT coalesce(max(number), 0) AS kept FROM chaos_markers');
+    const kept = rows[0]?.kept ?? 0;
+    if (confirmedAtMs.size > 0) losses.push(lossAfter(kept));
+    confirmedAtMs.clear();
+    for (last = Math.max(last, kept) + 1; !stopping.signal.aborted; last++) {
+      await client.query('INSERT INTO chaos_markers VALUES ($1)', [last]);
+      confirmedAtMs.set(last, Date.now());
+      await sleep(EVERY_MS);
+    }
+  }
+
+  function lossAfter(kept: number): Loss {
+    const lost = [...confirmedAtMs].filter(([number]) => number > kept);
+    const atMs = Math.max(...confirmedAtMs.values());
+    return { atMs, markers: lost.length, spanMs: atMs - (lost[0]?.[1] ?? atMs) };
+  }
+
+  await onConnection(connectionString, async (client) => {
+    await client.connect();
+    await client.query('CREATE TABLE chaos_markers (number integer PRIMARY KEY)');
+  });
+  const written = (async () => {
+    while (!stopping.signal.aborted) {
+      await onConnection(connectionString, write).catch(() => undefined);
+      await sleep(AGAIN_MS);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await written;
+      return losses;
+    },
+  };
+}
+
+async function onConnection(connectionString: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_LIMIT_MS });
+  // A connection that breaks rejects the query under way; without a listener it would end the process.
+  client.on('error', () => undefined);
+  try {
+    await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
