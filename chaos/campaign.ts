@@ -32,8 +32,11 @@ const SLOW_MACHINE = 3;
 /** What each payment adds to the limit: a backlog is worked off at the pace of a slow machine. */
 const DRAIN_MS_PER_PAYMENT = 200;
 const FEW = 3;
-/** Between two pulls there is little time to send; what was given up has nothing left to lose. */
-const PATIENT = { MALIPO_PROMPT_DEADLINE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' };
+/**
+ * Between two pulls there is little time to send, and what was given up has nothing left to lose. Shorter than `CATCH_UP_MS`: what
+ * a slow machine still has to catch up with by then is given up, so that it delays nothing that no fault explains.
+ */
+const PATIENT = { MALIPO_PROMPT_DEADLINE_MS: '20000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '20000' };
 
 type Report = (line: string) => void;
 

@@ -153,7 +153,7 @@ function pullsTable({ faults, losses, judgement }: Outcome): string {
   const flows = flowsAgainMs(faults, judgement.evidence);
   return table([
     ['pulls of the plug', 'number', 'median', 'longest'],
-    ['that PostgreSQL came back from', String(losses.length), '', ''],
+    ['that hit PostgreSQL while it ran', String(losses.length), '', ''],
     [
       `that lost confirmed commits of Temporal’s databases: ${markers}`,
       String(lost.length),
