@@ -10,7 +10,9 @@ const LAST_MS = 2 ** 48 - 1;
  * no two are the same, and none can be guessed from another one or from the time.
  */
 export function newOperatorReference(atMs: number): string {
-  const time = Math.min(Math.max(0, Math.floor(atMs)), LAST_MS).toString(16).padStart(HEX_OF_TIME, '0');
+  const time = Math.min(Math.max(0, Math.floor(atMs)), LAST_MS)
+    .toString(16)
+    .padStart(HEX_OF_TIME, '0');
   const random = randomBytes(10);
   random.writeUInt8((random.readUInt8(0) & 0x0f) | 0x40, 0);
   random.writeUInt8((random.readUInt8(2) & 0x3f) | 0x80, 2);

@@ -9,7 +9,9 @@ const MANY = 2000;
 
 /** Its 128 bits. */
 function bitsOf(reference: string): string {
-  return BigInt(`0x${reference.replaceAll('-', '')}`).toString(2).padStart(128, '0');
+  return BigInt(`0x${reference.replaceAll('-', '')}`)
+    .toString(2)
+    .padStart(128, '0');
 }
 
 describe('an operator reference', () => {
