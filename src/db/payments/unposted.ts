@@ -10,37 +10,38 @@ export type EntryRange = { readonly accountId: string; readonly after: bigint; r
 
 export type UnpostedPayment = { readonly id: string; readonly merchantId: MerchantId };
 
-/** `payments` says which are looked at; the parameters are its own. */
-const SELECT_COLLECTIONS = (payments: string) =>
-  `SELECT c.id, c.merchant_id FROM collections c
-   LEFT JOIN ledger_transfers paid ON paid.collection_id = c.id AND paid.kind = 'collection_paid'
-   LEFT JOIN ledger_transfers back ON back.collection_id = c.id AND back.kind = 'collection_reversed'
-   WHERE ${payments} AND ((c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
-      OR (c.state = 'reversed') <> (back.id IS NOT NULL)
-      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) ORDER BY c.id`;
+// Payments and transfers are read by one range of an index each and brought together here: a join would go down an index for each payment,
+// and the deeper the more transfers there ever were. A payment's own row has its state and no kind, a transfer's has a kind and no state.
+// `which` says of a column with the payment's id which are looked at; the parameters are its own.
+const WITH_TRANSFERS = (table: 'collections' | 'payouts', which: (id: string) => string) => {
+  const id = table === 'collections' ? 'collection_id' : 'payout_id';
+  return `SELECT id, max(merchant_id) AS merchant_id FROM (
+      SELECT id, merchant_id, state, amount_minor, NULL AS kind FROM ${table} WHERE ${which('id')}
+      UNION ALL
+      SELECT ${id}, NULL, NULL, amount_minor, kind FROM ledger_transfers WHERE ${which(id)}) AS rows
+    GROUP BY id HAVING min(amount_minor) <> max(amount_minor)`;
+};
 
-const SELECT_PAYOUTS = (payments: string) =>
-  `SELECT p.id, p.merchant_id FROM payouts p LEFT JOIN ledger_transfers t ON t.payout_id = p.id
-   WHERE ${payments}
-   GROUP BY p.id
-   HAVING coalesce(array_agg(t.kind ORDER BY t.kind) FILTER (WHERE t.id IS NOT NULL), '{}') <>
-       CASE WHEN p.state IN ('queued', 'released', 'reconciling') THEN ARRAY['payout_held']
-            WHEN p.state = 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
-            WHEN p.state = 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
-            ELSE ARRAY['payout_held', 'payout_voided'] END
-      OR bool_or(t.amount_minor <> p.amount_minor) ORDER BY p.id`;
+const SELECT_COLLECTIONS = (which: (id: string) => string) =>
+  `${WITH_TRANSFERS('collections', which)}
+      OR (max(state) IN ('succeeded', 'reversed')) <> (count(*) FILTER (WHERE kind = 'collection_paid') > 0)
+      OR (max(state) = 'reversed') <> (count(*) FILTER (WHERE kind = 'collection_reversed') > 0) ORDER BY id`;
 
-const COLLECTIONS = statement(
-  'ledger_collections_against_transfers',
-  `${SELECT_COLLECTIONS('c.id > $1 AND c.id <= $2')} LIMIT 100`,
-);
-const PAYOUTS = statement(
-  'ledger_payouts_against_transfers',
-  `${SELECT_PAYOUTS('p.id > $1 AND p.id <= $2')} LIMIT 100`,
-);
+const SELECT_PAYOUTS = (which: (id: string) => string) =>
+  `${WITH_TRANSFERS('payouts', which)}
+      OR coalesce(array_agg(kind ORDER BY kind) FILTER (WHERE kind IS NOT NULL), '{}') <>
+       CASE WHEN max(state) IN ('queued', 'released', 'reconciling') THEN ARRAY['payout_held']
+            WHEN max(state) = 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
+            WHEN max(state) = 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
+            ELSE ARRAY['payout_held', 'payout_voided'] END ORDER BY id`;
 
-const LISTED_COLLECTIONS = statement('ledger_listed_collections', SELECT_COLLECTIONS('c.id = ANY($1::text[])'));
-const LISTED_PAYOUTS = statement('ledger_listed_payouts', SELECT_PAYOUTS('p.id = ANY($1::text[])'));
+const inRange = (id: string) => `${id} > $1 AND ${id} <= $2`;
+const COLLECTIONS = statement('ledger_collections_against_transfers', `${SELECT_COLLECTIONS(inRange)} LIMIT 100`);
+const PAYOUTS = statement('ledger_payouts_against_transfers', `${SELECT_PAYOUTS(inRange)} LIMIT 100`);
+
+const inList = (id: string) => `${id} = ANY($1::text[])`;
+const LISTED_COLLECTIONS = statement('ledger_listed_collections', SELECT_COLLECTIONS(inList));
+const LISTED_PAYOUTS = statement('ledger_listed_payouts', SELECT_PAYOUTS(inList));
 
 // An entry's side is read by the index with its number: with a limit it cannot be joined in any other way.
 const sideOf = (side: 'credit' | 'debit') =>
