@@ -1,4 +1,5 @@
 // The log: JSON lines on standard output, without secrets or personal data.
+import { isNativeError } from 'node:util/types';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { isPaymentId, traceIdOf } from './domain/trace.ts';
 
@@ -60,7 +61,7 @@ const MAX_CAUSES = 5;
  * libraries attach requests and responses to their errors.
  */
 function describeError(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return typeof error === 'object' && error !== null ? 'not an Error' : error;
+  if (!isError(error)) return typeof error === 'object' && error !== null ? 'not an Error' : error;
   const { code, constraint, table, errors } = error as Readonly<Record<string, unknown>> & Error;
   const isDeep = depth >= MAX_CAUSES;
   return {
@@ -73,6 +74,11 @@ function describeError(error: unknown, depth = 0): unknown {
     ...(Array.isArray(errors) && !isDeep && { errors: errors.map((each) => describeError(each, depth + 1)) }),
     ...(error.cause !== undefined && !isDeep && { cause: describeError(error.cause, depth + 1) }),
   };
+}
+
+/** Workflow code has an `Error` of its own. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || isNativeError(value);
 }
 
 function isPlain(value: unknown): value is string | number {

@@ -11,7 +11,7 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import type { Log } from '../log.ts';
+import { isError, type Log } from '../log.ts';
 import { UnwatchedWorker } from './unwatched-worker.ts';
 import { createSdkMetrics, type SdkMetrics } from './metrics/sdk-metrics.ts';
 import {
@@ -135,7 +135,7 @@ function write(log: Log, level: string, message: string, meta: object | undefine
 
 // The SDK warns of every run that fails. The last attempt of a delivery has a line of its own, as all attempts have.
 function isDeadLetter({ workflowType, error }: Readonly<Record<string, unknown>>): boolean {
-  return workflowType === DELIVERY_WORKFLOW && error instanceof Error && error.message.startsWith(DEAD_LETTERED);
+  return workflowType === DELIVERY_WORKFLOW && isError(error) && error.message.startsWith(DEAD_LETTERED);
 }
 
 function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, settings: WorkerSettings) {

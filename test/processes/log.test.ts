@@ -1,5 +1,6 @@
 // Errors in the log: enough to correct them, and nothing personal or secret.
 import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 import { DatabaseError } from 'pg';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import { createLog } from '../../src/log.ts';
@@ -59,6 +60,12 @@ describe('the log', () => {
     for (const error of [{ phone: '256772' }, new Error('outer', { cause: { body: '256772' } })]) {
       assert.ok(!written({ error }).text.includes('256772'));
     }
+  });
+
+  it('shows an error of workflow code, whose `Error` is another one than ours', () => {
+    const thrown: unknown = runInNewContext(`new TypeError('outer', { cause: new Error('inner') })`);
+    const { type, message, cause } = written({ error: thrown }).line['error'] as Described;
+    assert.deepEqual([type, message, cause?.message], ['TypeError', 'outer', 'inner']);
   });
 
   it('cuts a circular chain of causes', () => {
