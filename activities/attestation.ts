@@ -2,6 +2,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Money } from '../src/domain/money.ts';
 import type { FailureCode } from '../src/domain/payments/failure.ts';
+import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import {
   followsFrom,
   hasPayment,
@@ -17,9 +18,15 @@ import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import { open, seal, type KeyRing } from '../src/security/sealing.ts';
 import { attest, coveredStatus, isAttested, type StatusKeys } from '../src/security/status-attestation.ts';
 
+/** `recorded`: the payment as it is since what follows from the result is recorded; without it that is still to be done. */
 export type SendResult =
-  | { readonly kind: 'accepted'; readonly attested: AttestedStatus }
-  | { readonly kind: 'refused'; readonly failureCode: FailureCode; readonly attested: AttestedStatus }
+  | { readonly kind: 'accepted'; readonly attested: AttestedStatus; readonly recorded?: PaymentSnapshot }
+  | {
+      readonly kind: 'refused';
+      readonly failureCode: FailureCode;
+      readonly attested: AttestedStatus;
+      readonly recorded?: PaymentSnapshot;
+    }
   /** It may not be sent any more, or it is in doubt whether it was: the operator is queried for its status. */
   | { readonly kind: 'not_sent' }
   /** Nothing was done, because enough workflow tasks wait for sends. */

@@ -23,16 +23,16 @@ export type ExchangedPayment = {
 
 export type OperatorExchange = ExchangedPayment & NewExchange;
 
-/**
- * Calls the operator and records how that ended, by one statement. What is known of the payment matters more than the record: when
- * that fails, or the process dies before it, the exchange is not shown, and the outcome counts all the same.
- */
-export async function recordedExchange<Outcome extends SendOutcome | StatusOutcome>(
-  { db, onExchanged, log }: ExchangeDeps,
+/** What came of an exchange, and what is still to be recorded of it. */
+export type MadeExchange<Outcome> = { readonly outcome: Outcome; readonly made: NewExchange };
+
+/** Calls the operator. The caller records the exchange, by itself or with what follows from it. */
+export async function makeExchange<Outcome extends SendOutcome | StatusOutcome>(
+  { onExchanged }: Pick<ExchangeDeps, 'onExchanged'>,
   payment: ExchangedPayment,
   kind: NewExchange['kind'],
   exchange: () => Promise<Outcome>,
-): Promise<Outcome> {
+): Promise<MadeExchange<Outcome>> {
   const startedAt = new Date();
   const begunMs = performance.now();
   const outcome = await exchange();
@@ -40,10 +40,21 @@ export async function recordedExchange<Outcome extends SendOutcome | StatusOutco
   const failureCode = 'code' in outcome ? outcome.code : null;
   const made: NewExchange = { kind, startedAt, durationMs, outcome: outcome.kind, failureCode };
   onExchanged?.({ ...payment, ...made });
+  return { outcome, made };
+}
+
+/**
+ * One statement. What is known of the payment matters more than the record: when that fails, or the process dies before it, the exchange
+ * is not shown, and the outcome counts all the same.
+ */
+export async function recordExchange(
+  { db, log }: Pick<ExchangeDeps, 'db' | 'log'>,
+  ref: PaymentRef,
+  made: NewExchange,
+): Promise<void> {
   try {
-    await insertExchange(db, payment.ref, made);
+    await insertExchange(db, ref, made);
   } catch (error) {
-    log.warn({ error, id: payment.ref.id, kind }, 'an exchange with the operator could not be recorded');
+    log.warn({ error, id: ref.id, kind: made.kind }, 'an exchange with the operator could not be recorded');
   }
-  return outcome;
 }

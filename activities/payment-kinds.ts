@@ -1,5 +1,6 @@
 // What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
 import type { Database } from '../src/db/database.ts';
+import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { beginCollectionSend, markAccepted } from '../src/db/payments/payment-progress.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
@@ -33,7 +34,7 @@ import {
 } from '../src/security/release-attestation.ts';
 
 /** A payment with what the calls to its operator need. */
-type LoadedPayment = {
+export type LoadedPayment = {
   readonly operator: OperatorId;
   /** The request that made it; null: it was made before that was recorded. */
   readonly requestId: string | null;
@@ -71,6 +72,12 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
   return {
     load,
 
+    /** No read of a collection that this process knows: what a query needs of it never changes. Its snapshot may be of a while ago. */
+    async loadForQuery(ref: PaymentRef): Promise<LoadedPayment> {
+      const known = ref.kind === 'collection' ? recent.find(ref) : undefined;
+      return known ? loadedCollection(known) : load(ref);
+    },
+
     /**
      * One statement: a collection whose first send is recorded to begin, by this call, as it is then. Null: it is another kind of
      * payment, a send of it began before, or none may begin.
@@ -90,19 +97,15 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
      * until the operator says something else its outcome is unknown. A collection then ends as undecided, once that is
      * settled and its reconciliation is over. `basis` is that of the status that the input follows from.
      */
-    async record(
-      ref: PaymentRef,
-      input: PaymentTransitionInput,
-      at: Date,
-      basis: StatusBasis | null,
-    ): Promise<PaymentSnapshot> {
+    async record(ref: PaymentRef, input: PaymentTransitionInput, recording: Recording): Promise<PaymentSnapshot> {
+      const { at, basis } = recording;
       // Who released it by hand may also have written or cleared that it was sent: only a person frees its money.
       if (ref.kind !== 'collection' && FREES_MONEY.has(input.kind)) {
         const { snapshot, isReleaseUnattested } = await load(ref);
         if (isReleaseUnattested && (await holdUnattested(ref, at))) return snapshot;
       }
       try {
-        return await recordOnce(ref, input, { at, basis }, deps);
+        return await recordOnce(ref, input, recording, deps);
       } catch (error) {
         if (!(error instanceof ReceiptReused)) throw error;
         const { operatorReceipt } = error;
@@ -112,7 +115,7 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
         const { id, merchantId } = ref;
         if (isNew)
           log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
-        const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, { at, basis: null }, deps);
+        const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, { ...recording, basis: null }, deps);
         if (ref.kind !== 'collection' || basis === null) return unknown;
         return recordOnce(ref, { kind: 'undecided', queriedAtMs: basis.queriedAtMs }, { at, basis }, deps);
       }
@@ -120,19 +123,26 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
   };
 }
 
-type Recording = { readonly at: Date; readonly basis: StatusBasis | null };
+type Recording = {
+  readonly at: Date;
+  readonly basis: StatusBasis | null;
+  /** Of a collection: the exchange from which the input follows, to be recorded with it. */
+  readonly exchange?: NewExchange;
+};
 
 async function recordOnce(
   ref: PaymentRef,
   input: PaymentTransitionInput,
-  { at, basis }: Recording,
+  { at, basis, exchange }: Recording,
   { payments, recent, log, clocks: { notFoundSpanMs } }: Deps,
 ): Promise<PaymentSnapshot> {
   switch (ref.kind) {
     case 'collection': {
       const transition = input as CollectionTransitionInput;
       const known = recent.take(ref);
-      return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at, basis, known }));
+      const collection = await payments.recordCollectionTransition({ ref, transition, at, basis, known, exchange });
+      recent.note(collection);
+      return collectionSnapshot(collection);
     }
     case 'payout': {
       const transition = input as PayoutOutcomeInput;

@@ -22,12 +22,13 @@ import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { StatusAttestor } from './attestation.ts';
+import { createConsequences } from './consequences.ts';
 import type { ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
 import { createRecheckActivities } from './rechecks.ts';
 import { createSend } from './send.ts';
-import { createStatusQuery, type StatusQuery } from './status-query.ts';
+import { createDecidingQuery, createStatusQuery } from './status-query.ts';
 import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
 export type PaymentActivityDeps = ExchangeDeps & {
@@ -42,23 +43,19 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const kinds = createPaymentKinds(deps);
-  const queryStatus = createStatusQuery(deps, kinds);
+  const calls = { ...deps, consequences: createConsequences(deps, kinds) };
   const transactions = ownTransactions(deps, kinds);
   return {
-    ...operatorCalls(deps, kinds, queryStatus),
+    sendWithOperator: createSend(calls, kinds),
+
+    /**
+     * One call: the operator status now. Other money than ours, to the unit, is `paid_otherwise`. Of a collection that is pending, one
+     * statement then records the exchange and the outcome.
+     */
+    queryStatusWithOperator: createDecidingQuery(calls, kinds),
+
     ...transactions,
-    ...createRecheckActivities({ ...deps, recorder: transactions }, queryStatus),
-  };
-}
-
-function operatorCalls(deps: PaymentActivityDeps, kinds: PaymentKinds, queryStatus: StatusQuery) {
-  return {
-    sendWithOperator: createSend(deps, kinds),
-
-    /** One call: the operator status now. Other money than ours, to the unit, is `paid_otherwise`. */
-    async queryStatusWithOperator(ref: PaymentRef): Promise<AttestedStatus> {
-      return (await queryStatus(ref)).attested;
-    },
+    ...createRecheckActivities({ ...deps, recorder: transactions }, createStatusQuery(calls, kinds)),
   };
 }
 
@@ -105,7 +102,7 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
     async recordTransition({ ref, transition, attested }: RecordTransition): Promise<PaymentSnapshot> {
       attestor.requireAttested(ref.id, transition, attested);
       const basis = attested !== null && needsOperatorStatus(transition) ? basisOf(attested) : null;
-      return withFailures(() => kinds.record(ref, exactInput(transition), new Date(), basis));
+      return withFailures(() => kinds.record(ref, exactInput(transition), { at: new Date(), basis }));
     },
 
     /**

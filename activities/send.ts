@@ -7,7 +7,8 @@ import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
 import { isInLocalActivity } from './current-activity.ts';
-import { recordedExchange, type ExchangeDeps } from './exchanges.ts';
+import type { Consequences } from './consequences.ts';
+import { makeExchange, recordExchange, type ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import type { PaymentKinds } from './payment-kinds.ts';
 
@@ -15,6 +16,7 @@ type SendDeps = ExchangeDeps & {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
+  readonly consequences: Consequences;
 };
 
 /**
@@ -46,7 +48,7 @@ export function createSend(deps: SendDeps, kinds: PaymentKinds): (ref: PaymentRe
 }
 
 async function send(ref: PaymentRef, deps: SendDeps, kinds: PaymentKinds): Promise<SendResult> {
-  const { db, operators, attestor } = deps;
+  const { db, operators, attestor, consequences } = deps;
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));
   if (!payment.maySend(new Date())) return { kind: 'not_sent' };
@@ -59,9 +61,12 @@ async function send(ref: PaymentRef, deps: SendDeps, kinds: PaymentKinds): Promi
   // This process may have been stopped in between, and a call after the deadline would come after what was decided.
   if (!mayBegin || !payment.maySend(new Date())) return { kind: 'not_sent' };
   const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-  const outcome = await recordedExchange(deps, { ref, ...payment }, 'send', () =>
+  const { outcome, made } = await makeExchange(deps, { ref, ...payment }, 'send', () =>
     payment.send(operators[payment.operator]),
   );
+  const isRecordedAlone = ref.kind !== 'collection' || outcome.kind === 'unknown';
+  if (isRecordedAlone) await recordExchange(deps, ref, made);
   // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
-  return attestor.attestSend(query, outcome, isFirstTry);
+  const result = attestor.attestSend(query, outcome, isFirstTry);
+  return isRecordedAlone ? result : consequences.ofSend(ref, result, made);
 }

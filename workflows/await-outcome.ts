@@ -1,7 +1,7 @@
 // The wait loop of all payments: polls the operator status, and queries it at callbacks, until the payment is final.
 import { condition, sleep } from '@temporalio/workflow';
+import type { QueriedStatus } from '../activities/status-query.ts';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
-import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain/payments/payment.ts';
 import { contradictionIn, isStatusMissing } from '../src/domain/payments/send-progress.ts';
 import { describeWait, inWords } from './details.ts';
@@ -13,6 +13,7 @@ import {
   recordDiscrepancy,
   recordNeverSent,
   recordNotFound,
+  recordedIn,
   recordTransition,
   scheduleRecheck,
   type Payment,
@@ -95,11 +96,12 @@ export async function recheck<Kind extends PaymentKind>(
 /** Records everything that follows from the status: a payment that was paid and returned takes two transitions. */
 async function applyStatus<Kind extends PaymentKind>(
   payment: Payment<Kind>,
-  from: PaymentSnapshot<Kind>,
-  attested: AttestedStatus,
+  before: PaymentSnapshot<Kind>,
+  attested: QueriedStatus,
 ): Promise<PaymentSnapshot<Kind>> {
   const lifecycle = LIFECYCLES[payment.kind];
   const { status } = attested;
+  const from = recordedIn(payment, attested) ?? before;
   const isAccepted = lifecycle.isAcceptanceUnrecorded(from, status);
   let snapshot = isAccepted ? await recordAccepted(payment, from, attested) : from;
   const adds = lifecycle.notFoundStep(snapshot, attested, payment.clocks);

@@ -16,6 +16,7 @@ import {
 } from '@temporalio/workflow';
 import type { SendResult } from '../activities/attestation.ts';
 import type { PaymentActivities } from '../activities/payment.ts';
+import type { QueriedStatus } from '../activities/status-query.ts';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot, type TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
@@ -94,6 +95,8 @@ export async function sendPayment<Kind extends PaymentKind>(
     const left = await reloadPayment(payment);
     return left.isSendBegun ? recordTransition(payment, { kind: 'outcome_unknown' }, null) : left;
   }
+  const recorded = recordedIn(payment, result);
+  if (recorded) return recorded;
   switch (result.kind) {
     case 'accepted':
       return recordAccepted(payment, snapshot, result.attested);
@@ -174,12 +177,30 @@ export async function recordTransition<Kind extends PaymentKind>(
   const summary = `record ${transition.kind}`;
   const snapshot = await own.recordTransition.executeWithOptions({ summary }, [{ ref: input, transition, attested }]);
   if (input.kind === 'collection' && transition.kind === 'outcome_unknown') showOperatorAwaited(payment);
-  showState(payment, snapshot);
-  return snapshot as PaymentSnapshot<Kind>;
+  return shown(payment, snapshot);
+}
+
+const RECORDED_WITH_EXCHANGE_SINCE_VERSION = 3;
+
+/**
+ * The payment as the activity that called the operator recorded it, or null: its outcome is still to be recorded. Runs that began before
+ * that was done record it themselves, whichever worker makes their calls.
+ */
+export function recordedIn<Kind extends PaymentKind>(
+  payment: Payment<Kind>,
+  result: SendResult | QueriedStatus,
+): PaymentSnapshot<Kind> | null {
+  if (payment.version < RECORDED_WITH_EXCHANGE_SINCE_VERSION || !('recorded' in result)) return null;
+  return shown(payment, result.recorded);
+}
+
+function shown<Kind extends PaymentKind>(payment: Payment<Kind>, recorded: PaymentSnapshot): PaymentSnapshot<Kind> {
+  showState(payment, recorded);
+  return recorded as PaymentSnapshot<Kind>;
 }
 
 /** One status query, whose retries the Temporal UI shows. A query that fails gives `unknown`. */
-export async function queryStatus({ input, clocks }: Payment): Promise<AttestedStatus> {
+export async function queryStatus({ input, clocks }: Payment): Promise<QueriedStatus> {
   const { queryStatusWithOperator } = proxyActivities<PaymentActivities>(queryingStatus(clocks));
   const summary = `query status at ${input.operator}`;
   const beforeMs = Date.now();
@@ -190,7 +211,7 @@ export async function queryStatus({ input, clocks }: Payment): Promise<AttestedS
  * After a callback the operator nearly always has the status, so a query within the workflow task saves a round trip
  * through Temporal. If it gives no status, the normal query follows, whose retries the Temporal UI shows.
  */
-export async function queryStatusAfterCallback(payment: Payment): Promise<AttestedStatus> {
+export async function queryStatusAfterCallback(payment: Payment): Promise<QueriedStatus> {
   const { input } = payment;
   // A refund is never urgent, and its callbacks are rare.
   if (input.kind === 'reversal') return queryStatus(payment);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import type { CrashPoint } from '../support/crash-points.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
+import { openApiOf } from '../support/openapi-check.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -43,15 +44,17 @@ const UNDECIDED: Path = {
   environment: { MALIPO_PROMPT_WINDOW_MS: '500', MALIPO_RECONCILE_FOR_MS: '30000' },
 };
 
-type Step = { activity: string; transition?: string };
+type Step = { activity: string; transition?: string } | { commitOf: string; nth: number };
 
+// What follows from a call without further ado is recorded by the activity that makes the call: of its changes, this is the nth.
+const change = (nth: number) => ({ commitOf: 'collection_change_record', nth });
 const record = (transition: string) => ({ activity: 'recordTransition', transition });
 const STEPS: readonly (readonly [string, Step, Path])[] = [
   ['the prompt is raised', { activity: 'sendWithOperator' }, PAID],
   ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],
-  ['the prompt is recorded', record('prompt_accepted'), PAID],
-  ['the payment is recorded', record('paid'), PAID],
-  ['a refusal is recorded', record('declined'), DECLINED],
+  ['the prompt is recorded', change(1), PAID],
+  ['the payment is recorded', change(2), PAID],
+  ['a refusal is recorded', change(2), DECLINED],
   ['an expiry is recorded', record('expired'), EXPIRED],
   ['an unknown outcome is recorded', record('outcome_unknown'), UNDECIDED],
 ];
@@ -82,6 +85,8 @@ describe('a collection', function () {
 /** Starts a server that dies at the crash point, then one that does not. */
 async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, path: Path): Promise<void> {
   const doomed = await startServerChild(testEnv, { crashPoint });
+  // The response to the request is checked against it, when the server may be gone.
+  await openApiOf(testEnv.baseUrl);
   const payment = await pay(testEnv, path.row);
   await doomed.dies();
   await expireLeases(testEnv.db);

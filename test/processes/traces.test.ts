@@ -69,7 +69,7 @@ describe('the trace of a payment', () => {
     assert.equal(workflow.parentSpanId, accepted.spanId);
     const byId = new Map(spans.map((span) => [span.spanId, span]));
     const parentOf = (span: ReceivedSpan) => byId.get(span.parentSpanId ?? '');
-    for (const name of ['loadPayment', 'sendWithOperator', 'recordTransition', 'queryStatusWithOperator']) {
+    for (const name of ['loadPayment', 'sendWithOperator', 'queryStatusWithOperator']) {
       const activities = named(spans, name);
       assert.ok(activities.length > 0, name);
       for (const activity of activities) assert.equal(parentOf(activity), workflow);
@@ -79,9 +79,12 @@ describe('the trace of a payment', () => {
     assert.equal(parentOf(send)?.name, 'sendWithOperator');
     for (const query of named(spans, 'mtn-momo status_query'))
       assert.equal(parentOf(query)?.name, 'queryStatusWithOperator');
-    for (const state of ['prompted', 'succeeded']) {
+    for (const [state, activity] of [
+      ['prompted', 'sendWithOperator'],
+      ['succeeded', 'queryStatusWithOperator'],
+    ] as const) {
       const change = only(spans, `collection ${state}`);
-      assert.deepEqual([change.kind, parentOf(change)?.name], [INTERNAL, 'recordTransition']);
+      assert.deepEqual([change.kind, parentOf(change)?.name], [INTERNAL, activity]);
       const webhook = only(spans, `webhook collection.${state}`);
       assert.deepEqual([webhook.kind, parentOf(webhook)], [CLIENT, change]);
     }

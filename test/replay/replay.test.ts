@@ -77,6 +77,31 @@ describe('recorded histories', () => {
     assert.deepEqual([...(await failuresOf(await workflowBundle(), altered))], []);
   });
 
+  it('of version 2 can be replayed where a worker of version 3 made the calls to the operator, and recorded what followed', async () => {
+    const recorded = {
+      state: 'succeeded',
+      failureCode: null,
+      promptDeadlineAtMs: 0,
+      promptExpiresAtMs: 0,
+      isSendBegun: true,
+    };
+    const histories = recordedHistories(2).filter(({ name }) =>
+      /^collection-(paid-after-callback|declined)/.test(name),
+    );
+    for (const { name, text } of histories) {
+      let calls = 0;
+      const altered = text.replaceAll(/"data":"([A-Za-z0-9+/=]+)"/g, (whole, data: string) => {
+        const result: unknown = JSON.parse(Buffer.from(data, 'base64').toString('utf8'));
+        if (typeof result !== 'object' || result === null || !('attested' in result || 'attestation' in result))
+          return whole;
+        calls += 1;
+        return `"data":"${Buffer.from(JSON.stringify({ ...result, recorded })).toString('base64')}"`;
+      });
+      assert.equal(calls, 2, name);
+      assert.deepEqual([...(await failuresOf(await workflowBundle(), [{ name, text: altered, events: [] }]))], []);
+    }
+  });
+
   it('contain no machine name, folder or phone', () => {
     for (const { name, text } of VERSIONS.flatMap(recordedHistories)) {
       const decoded = [...text.matchAll(/"data":"([A-Za-z0-9+/=]+)"/g)].map(([, data]) =>

@@ -14,6 +14,8 @@ export const crashPointSchema = z.union([
     moment: z.enum(['before', 'after']),
     /** Around the commit of what the statement of this name writes. */
     commitOf: z.string(),
+    /** Which of its commits in this process, the first by default. */
+    nth: z.number().optional(),
   }),
 ]);
 
@@ -42,7 +44,8 @@ export function crashingInterceptors(point: CrashPoint | null): WorkerIntercepto
 /** Kills this process at the crash point, if it is around a commit. */
 export function crashAtCommit(point: CrashPoint | null): void {
   if (point === null || !('commitOf' in point)) return;
-  const { commitOf } = point;
+  const { commitOf, nth = 1 } = point;
+  let commitsLeft = nth;
   const isInTransaction = new WeakSet<Client>();
   const hasWritten = new WeakSet<Client>();
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its own `this` below
@@ -61,7 +64,7 @@ export function crashAtCommit(point: CrashPoint | null): void {
   }
 
   Client.prototype.query = function (this: Client, ...args: unknown[]): unknown {
-    if (!commits(this, args[0])) return Reflect.apply(query, this, args);
+    if (!commits(this, args[0]) || --commitsLeft > 0) return Reflect.apply(query, this, args);
     if (point.moment === 'before') return die();
     // The pool passes a callback, a transaction awaits a promise.
     const callback = args.at(-1);

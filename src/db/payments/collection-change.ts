@@ -3,6 +3,7 @@ import { collectionPosting, type CollectionChange } from '../../domain/payments/
 import { collectionEvent, type Environment } from '../../domain/event.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import type { Queryable } from '../database.ts';
+import type { NewExchange } from './operator-exchange.ts';
 import {
   announceChange,
   ANY_TRIES,
@@ -25,7 +26,16 @@ const RECORD = changeStatement(
    WHERE id = $11 AND version = $12 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $19)
      AND (send_repeated_at IS NULL OR NOT $20)
    RETURNING id, merchant_id, version, request_id`,
+  `exchange AS (
+     INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome, failure_code)
+     SELECT moved.merchant_id, moved.id, $21::text, $22::timestamptz, $23::integer, $24::text, $25::text FROM moved
+     WHERE $21::text IS NOT NULL)`,
 );
+
+type CollectionCondition = Condition & {
+  /** Written with the change: a collection has few, so no limit of theirs applies. */
+  readonly exchange?: NewExchange | null;
+};
 
 /**
  * Compare-and-set on the version that the change was decided on, and on the recorded send if the change depends on it:
@@ -36,7 +46,7 @@ export async function recordCollectionChange(
   db: Queryable,
   change: CollectionChange,
   environment: Environment,
-  { requiresOneTry }: Condition = ANY_TRIES,
+  { requiresOneTry, exchange = null }: CollectionCondition = ANY_TRIES,
 ): Promise<boolean> {
   const { before, after } = change;
   const consequences = consequencesAt(after.updatedAt, collectionPosting(after), (event) =>
@@ -54,6 +64,11 @@ export async function recordCollectionChange(
     after.amountReversedMinor,
     change.requiresNotSent,
     requiresOneTry,
+    exchange?.kind,
+    exchange?.startedAt,
+    exchange?.durationMs,
+    exchange?.outcome,
+    exchange?.failureCode,
   ];
   const [written] = await withOwnReceipt(after.operatorReceipt, () => db.run<RecordedChange>(RECORD, values));
   if (!written) return false;

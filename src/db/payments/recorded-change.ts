@@ -76,11 +76,12 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
 
 /**
  * `moved` writes the payment's row and returns id, merchant_id, version and request_id; $1 is the time of the change. The statement
- * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it.
+ * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it; so must `also`.
  * It returns a `RecordedChange`, or nothing if it wrote nothing.
  */
-export function changeStatement(name: string, subject: Subject, moved: string): Statement {
-  return statement(name, `WITH ${changeParts(subject, moved)} SELECT ${IS_OWED} FROM moved`);
+export function changeStatement(name: string, subject: Subject, moved: string, also?: string): Statement {
+  const parts = [changeParts(subject, moved), ...(also === undefined ? [] : [also])];
+  return statement(name, `WITH ${parts.join(',\n     ')} SELECT ${IS_OWED} FROM moved`);
 }
 
 type Subject = 'collection_id' | 'payout_id';

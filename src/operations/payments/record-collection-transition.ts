@@ -3,6 +3,7 @@ import { findCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
+import { insertExchange, type NewExchange } from '../../db/payments/operator-exchange.ts';
 import { isSendRepeated } from '../../db/payments/payment-progress.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
@@ -21,6 +22,8 @@ export type RecordCollectionTransition = {
   readonly basis: StatusBasis | null;
   /** As the caller read it a moment ago. Only a change that is written counts of what is decided on it. */
   readonly known?: Collection | undefined;
+  /** The exchange from which the input follows, to be recorded in the same statement, or by itself where nothing changes. */
+  readonly exchange?: NewExchange | undefined;
 };
 
 /**
@@ -37,8 +40,9 @@ export async function recordCollectionTransition(
 ): Promise<Collection> {
   const { db, environment } = context;
   const { ref, basis } = input;
+  let exchange = input.exchange ?? null;
   let known = input.known?.id === ref.id && input.known.merchantId === ref.merchantId ? input.known : undefined;
-  return compareAndSet(ref.id, async () => {
+  const collection = await compareAndSet(ref.id, async () => {
     const isKnown = known !== undefined;
     const before = known ?? (await findCollection(db, ref.merchantId, ref.id));
     known = undefined;
@@ -47,9 +51,14 @@ export async function recordCollectionTransition(
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
     if (change === null) return isKnown ? 'missed' : before;
     const requiresOneTry = basis?.isRefusedSend === true;
-    if (await recordCollectionChange(db, change, environment, { requiresOneTry })) return change.after;
+    if (await recordCollectionChange(db, change, environment, { requiresOneTry, exchange })) {
+      exchange = null;
+      return change.after;
+    }
     return !isKnown && requiresOneTry && (await isSendRepeated(db, { kind: 'collection', ...ref })) ? before : 'missed';
   });
+  if (exchange !== null) await insertExchange(db, { kind: 'collection', ...ref }, exchange);
+  return collection;
 }
 
 /** Null: nothing changes. */

@@ -1,5 +1,6 @@
 // The send of a collection: within a workflow task, and what is recorded on the row that it read.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import {
   createPaymentActivities,
@@ -7,6 +8,7 @@ import {
   type PaymentActivityDeps,
 } from '../../../activities/payment.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
+import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { createPayments } from '../../../src/operations/payments/create-payments.ts';
@@ -31,7 +33,8 @@ describe('the send of a collection', () => {
 
   beforeEach(() => {
     const answered = new Promise<SendOutcome>((resolve) => (answer = resolve));
-    const status: StatusOutcome = { kind: 'succeeded', receipt: 'R-1', paid: { amount: '5000', currency: 'UGX' } };
+    const receipt = `R-${randomUUID()}`;
+    const status: StatusOutcome = { kind: 'succeeded', receipt, paid: { amount: '5000', currency: 'UGX' } };
     activities = createPaymentActivities({
       db,
       payments: createPayments(contextOf(db)),
@@ -66,38 +69,77 @@ describe('the send of a collection', () => {
     assert.equal((await inWorkflowTask(async () => send(await newRef()))).kind, 'accepted');
   });
 
-  it('is recorded where the collection is still as the send read it', async () => {
+  const exchangesOf = async ({ id }: PaymentRef) =>
+    (await listExchanges(db, [id], 10)).map(({ kind, outcome }) => `${kind} ${outcome}`);
+  const step = ({ id }: PaymentRef<'collection'>, transition: CollectionTransitionInput) =>
+    record(db, { id, merchantId: merchantId.id }, transition);
+
+  it('is recorded with its exchange by the activity that makes it, and recording it again changes nothing', async () => {
     const ref = await newRef();
     answer({ kind: 'accepted' });
     const sent = await send(ref);
     assert.ok(sent.kind === 'accepted');
+    assert.equal(sent.recorded?.state, 'prompted');
+    assert.equal(await stateOf(ref), 'prompted');
+    assert.deepEqual(await exchangesOf(ref), ['send accepted']);
     const input = { ref, transition: { kind: 'prompt_accepted' } as const, attested: sent.attested };
     assert.equal((await activities.recordTransition(input)).state, 'prompted');
-    assert.equal((await activities.recordTransition(input)).state, 'prompted');
+    assert.deepEqual(await exchangesOf(ref), ['send accepted']);
   });
 
-  it('is decided again where the collection has changed since the send read it', async () => {
-    const ref = await newRef();
+  it('is decided again where the collection changes while it is made, and its exchange is recorded all the same', async () => {
+    const [before, ref] = [await begun(), await newRef()];
+    const sending = send(ref);
+    await eventually('the send', async () => (await begun()) > before);
+    await step(ref, { kind: 'prompt_accepted' });
+    await step(ref, { kind: 'paid', operatorReceipt: 'R-2' });
     answer({ kind: 'accepted' });
-    const sent = await send(ref);
-    assert.ok(sent.kind === 'accepted');
-    const steps: CollectionTransitionInput[] = [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: 'R-2' }];
-    for (const step of steps) await record(db, { id: ref.id, merchantId: merchantId.id }, step);
+    const sent = await sending;
     // Decided on what the send read, it would be `prompted`.
-    const input = { ref, transition: { kind: 'prompt_accepted' } as const, attested: sent.attested };
-    assert.equal((await activities.recordTransition(input)).state, 'succeeded');
+    assert.ok(sent.kind === 'accepted' && sent.recorded?.state === 'succeeded');
     assert.equal(await stateOf(ref), 'succeeded');
+    assert.deepEqual(await exchangesOf(ref), ['send accepted']);
   });
 
-  it('leaves nothing behind by which a later transition would be taken for one that changes nothing', async () => {
+  it('counts and is left to the workflow to record where the database does not take it', async () => {
+    const ref = await newRef();
+    answer({ kind: 'accepted' });
+    await db.pool.query(`
+      CREATE FUNCTION refuse_one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;
+      CREATE TRIGGER refuse_one BEFORE UPDATE ON collections FOR EACH ROW
+        WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION refuse_one()`);
+    const sent = await send(ref).finally(() => db.pool.query('DROP FUNCTION refuse_one CASCADE'));
+    assert.ok(sent.kind === 'accepted' && sent.recorded === undefined);
+    assert.deepEqual(await exchangesOf(ref), ['send accepted']);
+    const input = { ref, transition: { kind: 'prompt_accepted' } as const, attested: sent.attested };
+    assert.equal((await activities.recordTransition(input)).state, 'prompted');
+  });
+
+  it('leaves nothing behind by which a later outcome would be taken for one that changes nothing', async () => {
     const ref = await newRef();
     // Read as `initiated`, from which nothing is paid.
     await activities.loadPayment(ref);
-    await record(db, { id: ref.id, merchantId: merchantId.id }, { kind: 'prompt_accepted' });
-    const attested = await activities.queryStatusWithOperator(ref);
-    await record(db, { id: ref.id, merchantId: merchantId.id }, { kind: 'outcome_unknown' });
-    assert.equal(attested.status.kind, 'paid');
-    const input = { ref, transition: { kind: 'paid', operatorReceipt: 'R-1' } as const, attested };
+    await step(ref, { kind: 'prompt_accepted' });
+    const { recorded, ...attested } = await activities.queryStatusWithOperator(ref);
+    assert.ok(attested.status.kind === 'paid');
+    assert.equal(recorded, undefined, 'more than one step follows from it');
+    await step(ref, { kind: 'outcome_unknown' });
+    const input = {
+      ref,
+      transition: { kind: 'paid', operatorReceipt: attested.status.operatorReceipt } as const,
+      attested,
+    };
     assert.equal((await activities.recordTransition(input)).state, 'succeeded');
+  });
+
+  it('is followed by a status query that records how the collection ended, with its exchange', async () => {
+    const ref = await newRef();
+    answer({ kind: 'accepted' });
+    await send(ref);
+    await step(ref, { kind: 'outcome_unknown' });
+    const { recorded } = await activities.queryStatusWithOperator(ref);
+    assert.equal(recorded?.state, 'succeeded');
+    assert.equal(await stateOf(ref), 'succeeded');
+    assert.deepEqual(await exchangesOf(ref), ['send accepted', 'status_query succeeded']);
   });
 });
