@@ -1,10 +1,9 @@
 // The Temporal server of a bench environment, on the database that the benchmark names.
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { freePort } from '../src/dev/ports.ts';
 import { TEMPORAL, type PostgresServer } from '../src/dev/postgres-server.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
-import { startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
+import { commitWithoutWaiting, startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
 import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 
@@ -34,7 +33,7 @@ export async function startTemporalEngine(
     await prepareTemporal({ address: server.address, namespace });
     return server;
   }
-  if (engine === 'postgresql-async') await commitWithoutWaiting(postgres);
+  if (engine === 'postgresql-async') await commitWithoutWaiting(postgres.adminUrl, TEMPORAL_DATABASE);
   const { hostname: host, port, password } = new URL(postgres.urlFor(TEMPORAL_DATABASE, TEMPORAL));
   const server = await startTemporalOnPostgres({
     ...common,
@@ -44,16 +43,4 @@ export async function startTemporalEngine(
   });
   await prepareTemporal({ address: server.address, namespace });
   return server;
-}
-
-async function commitWithoutWaiting(postgres: PostgresServer): Promise<void> {
-  const client = new Client({ connectionString: postgres.adminUrl });
-  await client.connect();
-  try {
-    for (const database of [TEMPORAL_DATABASE, `${TEMPORAL_DATABASE}_visibility`]) {
-      await client.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
-    }
-  } finally {
-    await client.end();
-  }
 }

@@ -1,10 +1,9 @@
 // The engines of a campaign: PostgreSQL with either of Temporal's servers, each started again when it ends.
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { freePort } from '../src/dev/ports.ts';
 import { startPostgresServer, TEMPORAL, type PostgresServer } from '../src/dev/postgres-server.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
-import { startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
+import { commitWithoutWaiting, startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
 import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
 import { startEngine, type Engine } from './engine.ts';
 
@@ -82,19 +81,7 @@ async function productionServer(
   const programs = await resolveTemporalPrograms({ report, env: process.env });
   const { host, port } = postgres;
   await postgres.ensureAccounts(DATABASE, TEMPORAL_DATABASE);
-  if (isAsync(kind)) await commitWithoutWaiting(postgres);
+  if (isAsync(kind)) await commitWithoutWaiting(postgres.adminUrl, TEMPORAL_DATABASE);
   const { username: user, password } = new URL(postgres.urlFor(TEMPORAL_DATABASE, TEMPORAL));
   return () => startTemporalOnPostgres({ ...common, programs, postgres: { host, port, user, password }, folder });
-}
-
-async function commitWithoutWaiting({ adminUrl }: PostgresServer): Promise<void> {
-  const client = new Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    for (const database of [TEMPORAL_DATABASE, `${TEMPORAL_DATABASE}_visibility`]) {
-      await client.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
-    }
-  } finally {
-    await client.end();
-  }
 }
