@@ -9,17 +9,17 @@ import type { SendResult, StatusAttestor } from './attestation.ts';
 import { recordExchange, type ExchangeDeps } from './exchanges.ts';
 import type { PaymentKinds } from './payment-kinds.ts';
 
-type ConsequenceDeps = ExchangeDeps & { readonly attestor: StatusAttestor; readonly clocks: Clocks };
+type RecorderDeps = ExchangeDeps & { readonly attestor: StatusAttestor; readonly clocks: Clocks };
 
 type Ref = PaymentRef<'collection'>;
 
-export type Consequences = ReturnType<typeof createConsequences>;
+export type ExchangeRecorder = ReturnType<typeof createExchangeRecorder>;
 
 /**
  * Each records the exchange, whatever comes of it. If a transition follows from it without further ado, that is recorded by the same
  * statement, and the collection is returned as it is then; if not, or if it could not be recorded, null: the workflow goes on from there.
  */
-export function createConsequences(deps: ConsequenceDeps, kinds: PaymentKinds) {
+export function createExchangeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
   const { attestor, clocks, log } = deps;
 
   async function record(
@@ -34,7 +34,10 @@ export function createConsequences(deps: ConsequenceDeps, kinds: PaymentKinds) {
         const basis = needsOperatorStatus(transition) ? basisOf(attested) : null;
         return await kinds.record(ref, transition, { at: new Date(), basis, exchange: made });
       } catch (error) {
-        log.warn({ error, id: ref.id }, 'what followed from an exchange was not recorded with it: its workflow does');
+        log.warn(
+          { error, id: ref.id },
+          'what follows from an exchange was not recorded with it; the workflow records it',
+        );
       }
     }
     await recordExchange(deps, ref, made);

@@ -22,7 +22,7 @@ import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { StatusAttestor } from './attestation.ts';
-import { createConsequences } from './consequences.ts';
+import { createExchangeRecorder } from './exchange-recorder.ts';
 import type { ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
@@ -43,7 +43,7 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const kinds = createPaymentKinds(deps);
-  const calls = { ...deps, consequences: createConsequences(deps, kinds) };
+  const calls = { ...deps, exchangeRecorder: createExchangeRecorder(deps, kinds) };
   const transactions = ownTransactions(deps, kinds);
   return {
     sendWithOperator: createSend(calls, kinds),
@@ -55,7 +55,7 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
     queryStatusWithOperator: createDecidingQuery(calls, kinds),
 
     ...transactions,
-    ...createRecheckActivities({ ...deps, recorder: transactions }, createStatusQuery(calls, kinds)),
+    ...createRecheckActivities({ ...deps, recorder: transactions }, createStatusQuery(deps, kinds)),
   };
 }
 

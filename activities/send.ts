@@ -7,7 +7,7 @@ import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
 import { isInLocalActivity } from './current-activity.ts';
-import type { Consequences } from './consequences.ts';
+import type { ExchangeRecorder } from './exchange-recorder.ts';
 import { makeExchange, recordExchange, type ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import type { PaymentKinds } from './payment-kinds.ts';
@@ -16,7 +16,7 @@ type SendDeps = ExchangeDeps & {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
-  readonly consequences: Consequences;
+  readonly exchangeRecorder: ExchangeRecorder;
 };
 
 /**
@@ -48,7 +48,7 @@ export function createSend(deps: SendDeps, kinds: PaymentKinds): (ref: PaymentRe
 }
 
 async function send(ref: PaymentRef, deps: SendDeps, kinds: PaymentKinds): Promise<SendResult> {
-  const { db, operators, attestor, consequences } = deps;
+  const { db, operators, attestor, exchangeRecorder } = deps;
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));
   if (!payment.maySend(new Date())) return { kind: 'not_sent' };
@@ -68,5 +68,5 @@ async function send(ref: PaymentRef, deps: SendDeps, kinds: PaymentKinds): Promi
   if (isRecordedAlone) await recordExchange(deps, ref, made);
   // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
   const result = attestor.attestSend(query, outcome, isFirstTry);
-  return isRecordedAlone ? result : consequences.ofSend(ref, result, made);
+  return isRecordedAlone ? result : exchangeRecorder.ofSend(ref, result, made);
 }

@@ -5,7 +5,7 @@ import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { PendingQuery, StatusAttestor } from './attestation.ts';
-import type { Consequences } from './consequences.ts';
+import type { ExchangeRecorder } from './exchange-recorder.ts';
 import { makeExchange, recordExchange, type ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
@@ -13,7 +13,6 @@ import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 type StatusQueryDeps = ExchangeDeps & {
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
-  readonly consequences: Consequences;
 };
 
 /** The payment as it is recorded, and the operator status, queried after that was read. */
@@ -35,7 +34,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds): S
 
 /** The same for the payment's workflow: how a collection ended is recorded with the exchange. */
 export function createDecidingQuery(
-  deps: StatusQueryDeps,
+  deps: StatusQueryDeps & { readonly exchangeRecorder: ExchangeRecorder },
   kinds: PaymentKinds,
 ): (ref: PaymentRef) => Promise<QueriedStatus> {
   return async (ref) => {
@@ -46,7 +45,7 @@ export function createDecidingQuery(
       return attested;
     }
     const snapshot = payment.snapshot as PaymentSnapshot<'collection'>;
-    const recorded = await deps.consequences.ofStatus(ref, snapshot, attested, made);
+    const recorded = await deps.exchangeRecorder.ofStatus(ref, snapshot, attested, made);
     return recorded ? { ...attested, recorded } : attested;
   };
 }
