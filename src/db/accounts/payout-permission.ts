@@ -8,7 +8,7 @@ import { rowVersionOf } from './api-key.ts';
  * and each owner with their membership, their account and their passkeys. The same text means the same rows as they were, and as
  * many: one that is missing, or there is none of, is part of it.
  */
-export const GROUNDS_VERSION = `concat(
+export const PERMISSION_VERSION = `concat(
   ${rowVersionOf('k')}, ';',
   (SELECT ${rowVersionOf('p')} FROM policies p WHERE p.merchant_id = k.merchant_id), ';',
   (SELECT string_agg(
@@ -20,11 +20,11 @@ export const GROUNDS_VERSION = `concat(
      AND (m.user_id = k.created_by OR m.removed_at IS NULL AND 'owner' = ANY (m.roles))))`;
 
 const FIND = statement(
-  'payout_grounds_find_version',
-  `SELECT ${GROUNDS_VERSION} AS version FROM api_keys k WHERE k.id = $1 AND ${rowVersionOf('k')} = $2`,
+  'payout_permission_find_version',
+  `SELECT ${PERMISSION_VERSION} AS version FROM api_keys k WHERE k.id = $1 AND ${rowVersionOf('k')} = $2`,
 );
 
 /** The versions; null when the row of the key has another version than this one. */
-export async function findGroundsVersion(db: Queryable, id: ApiKeyId, keyVersion: string): Promise<string | null> {
+export async function findPermissionVersion(db: Queryable, id: ApiKeyId, keyVersion: string): Promise<string | null> {
   return (await findOne<{ version: string }>(db, FIND, [id, keyVersion]))?.version ?? null;
 }

@@ -2,7 +2,7 @@
 import { availableAccount } from '../../domain/payments/ledger.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
-import { GROUNDS_VERSION } from '../accounts/payout-grounds.ts';
+import { PERMISSION_VERSION } from '../accounts/payout-permission.ts';
 import { findOne, isRefusedValue, statement, type Database } from '../database.ts';
 import { hasResponse, putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
 import { lockSpendableOf } from './ledger.ts';
@@ -14,7 +14,7 @@ export type PayoutAcceptance = {
   readonly request: KeyedRequest;
   readonly response: StoredResponse;
   /** Of what the payout was decided on, when that was verified. */
-  readonly groundsVersion: string;
+  readonly permissionVersion: string;
   /** The most that the queued payouts of its key may hold together; null: no limit. */
   readonly keyHeldLimitMinor: bigint | null;
 };
@@ -24,7 +24,7 @@ export type PayoutAcceptance = {
 const ACCEPT = statement(
   'payout_accept',
   `WITH confirmed AS MATERIALIZED (
-     SELECT k.merchant_id FROM api_keys k WHERE k.id = $23 AND ${GROUNDS_VERSION} = $29),
+     SELECT k.merchant_id FROM api_keys k WHERE k.id = $23 AND ${PERMISSION_VERSION} = $29),
    locked AS MATERIALIZED (
      SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$12', '$13')} AND NOT ${hasResponse('$12', '$13', '$35')}),
    payable AS MATERIALIZED (
@@ -49,11 +49,11 @@ export async function acceptPayout(
   acceptance: PayoutAcceptance,
   environment: Environment,
 ): Promise<'created' | 'unconfirmed' | 'undecided'> {
-  const { payout, request, response, groundsVersion, keyHeldLimitMinor } = acceptance;
+  const { payout, request, response, permissionVersion, keyHeldLimitMinor } = acceptance;
   const consequences = consequencesOf(payout, environment);
   const values = [
     ...newPayoutValues(payout, consequences),
-    groundsVersion,
+    permissionVersion,
     availableAccount(payout.merchantId),
     keyHeldLimitMinor,
     request.fingerprint,

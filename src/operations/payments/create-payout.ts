@@ -10,7 +10,7 @@ import {
 import { lockSpendable, type Spendable } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { insertPayout } from '../../db/payments/payout-change.ts';
-import { findGroundsVersion } from '../../db/accounts/payout-grounds.ts';
+import { findPermissionVersion } from '../../db/accounts/payout-permission.ts';
 import { acceptPayout } from '../../db/payments/payout-acceptance.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
@@ -104,9 +104,9 @@ export type AcceptPayout = Omit<CreatePayout, 'by' | 'apiKeyId'> & {
 };
 
 /** What the payouts of a key are decided on: it may create them from `since` on, by this policy, as long as its rows have the version. */
-type Grounds = { readonly version: string; readonly policy: Policy; readonly since: Date };
+type Permission = { readonly version: string; readonly policy: Policy; readonly since: Date };
 
-const MAX_GROUNDS = 10_000;
+const MAX_PERMISSIONS = 10_000;
 const READ_TIMEOUT_MS = 10_000;
 
 /**
@@ -118,21 +118,22 @@ const READ_TIMEOUT_MS = 10_000;
 export function createPayoutAcceptance(
   context: PaymentContext,
 ): (input: AcceptPayout) => Promise<CreatedPayout | null> {
-  const known = new LRUCache<string, Grounds>({ max: MAX_GROUNDS });
+  const known = new LRUCache<string, Permission>({ max: MAX_PERMISSIONS });
   return async ({ keyVersion, ...input }) => {
     if (!input.isAcceptingWork) return null;
     const name = `${input.apiKeyId} ${keyVersion}`;
-    const grounds = known.get(name) ?? (await unlessRefused(() => readGrounds(context, { ...input, keyVersion })));
-    if (grounds === null) return null;
-    known.set(name, grounds);
+    const permission =
+      known.get(name) ?? (await unlessRefused(() => readPermission(context, { ...input, keyVersion })));
+    if (permission === null) return null;
+    known.set(name, permission);
     // Nothing but the time can pass, so what was allowed stays so; a clock that was set back is before it.
-    if (input.at < grounds.since) return null;
-    const payout = await unlessRefused(() => newPayout(input, grounds.policy, context));
+    if (input.at < permission.since) return null;
+    const payout = await unlessRefused(() => newPayout(input, permission.policy, context));
     if (payout === null) return null;
     const response = queuedResponse(payout);
-    const { version: groundsVersion, policy } = grounds;
+    const { version: permissionVersion, policy } = permission;
     const { keyHeldLimitMinor } = policy;
-    const acceptance = { payout, request: keyedPayout(input), response, groundsVersion, keyHeldLimitMinor };
+    const acceptance = { payout, request: keyedPayout(input), response, permissionVersion, keyHeldLimitMinor };
     const outcome = await acceptPayout(context.db, acceptance, context.environment);
     if (outcome === 'unconfirmed') known.delete(name);
     return outcome === 'created' ? { kind: 'created', response, payout } : null;
@@ -140,13 +141,13 @@ export function createPayoutAcceptance(
 }
 
 /** Null: the key was written since it was verified, or may create no payouts. */
-function readGrounds(
+function readPermission(
   { db, environment }: PaymentContext,
   { merchantId, createdBy: userId, apiKeyId, keyVersion, at }: AcceptPayout,
-): Promise<Grounds | null> {
+): Promise<Permission | null> {
   // At one moment: the rows that are verified are those whose versions are kept.
   return db.withLongReads({ statementTimeoutMs: READ_TIMEOUT_MS, atOneMoment: true }, async (read) => {
-    const version = await findGroundsVersion(read, apiKeyId, keyVersion);
+    const version = await findPermissionVersion(read, apiKeyId, keyVersion);
     if (version === null || !countsAsMaker(await findRoles(read, merchantId, userId))) return null;
     const policy = await findPolicy(read, merchantId);
     await requireMayMoveMoney(read, { merchantId, userId, policy, environment, at }, apiKeyId);

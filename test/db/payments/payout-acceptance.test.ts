@@ -193,7 +193,7 @@ describe('a payout of a cached key', () => {
     assert.deepEqual(of.statements, ['payout_accept'], 'what was read is kept');
   });
 
-  it('is left when the clock stands before the moment at which its grounds were read', async () => {
+  it('is left when the clock stands before the moment at which its permission was read', async () => {
     assert.ok(await of.accept(1000n));
     assert.equal(await of.accept(1000n, { at: new Date(Date.now() - 60_000) }), null);
     assert.ok(await of.accept(1000n));
