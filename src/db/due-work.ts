@@ -1,4 +1,4 @@
-// The look: one statement that says for which loops of a dispatcher there may be something to do.
+// The work poll: one statement that says for which loops of a dispatcher there may be something to do.
 import type { DueWork } from '../domain/due-work.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { PAYMENT_KINDS, type PaymentKind } from '../domain/payments/payment.ts';
@@ -53,6 +53,6 @@ const FIND = statement(
  */
 export async function findDueWork(db: Queryable, operators: readonly OperatorId[]): Promise<DueWork> {
   const found = await findOne<DueWork>(db, FIND, [operators]);
-  if (found === null) throw new Error('the look returned no row');
+  if (found === null) throw new Error('the work poll returned no row');
   return found;
 }

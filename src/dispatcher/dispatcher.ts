@@ -30,10 +30,10 @@ export type DispatcherOptions = {
   readonly totals: Totals;
   readonly report: DispatchReport;
   /** Says which loops may have something to do. */
-  readonly look: () => Promise<DueWork>;
-  /** How often it looks. */
+  readonly findDueWork: () => Promise<DueWork>;
+  /** How often it polls for work. */
   readonly tickMs: number;
-  /** How often every loop runs, whatever the look says. */
+  /** How often every loop runs, whatever the work poll finds. */
   readonly wholePassMs: number;
   readonly log: Log;
 };
@@ -54,7 +54,7 @@ const EVERYTHING: DueWork = {
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { attempts, starter, checks, rechecks, maintenance, auditChains, totals, report, log } = options;
   let isStopped = false;
-  const look = createLook(options);
+  const poll = createWorkPoll(options);
   const loopOf = (name: string, pass: () => Promise<void>) =>
     createLoop(name, pass, { isStopped: () => isStopped, log });
   const attemptLoop = loopOf('first attempts', () => attempts.run());
@@ -81,12 +81,12 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     totals: totalsLoop,
   };
   const workLoops = Object.values(loopsByWork);
-  const lookLoop = loopOf('look', async () => {
-    const lookedAtMs = Date.now();
-    const due = await look();
+  const pollLoop = loopOf('work poll', async () => {
+    const polledAtMs = Date.now();
+    const due = await poll();
     for (const [work, loop] of Object.entries(loopsByWork) as [keyof DueWork, Loop][]) {
       if (due[work]) loop.wake();
-      else loop.rest(lookedAtMs);
+      else loop.rest(polledAtMs);
     }
     reportLoop.wake();
   });
@@ -94,11 +94,11 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const doneAsOfMs = Math.min(...workLoops.map((loop) => loop.doneAsOfMs()));
     if (doneAsOfMs > 0) await report.run(new Date(doneAsOfMs));
   });
-  const loops = [lookLoop, ...workLoops, reportLoop];
+  const loops = [pollLoop, ...workLoops, reportLoop];
   const timer = setInterval(() => {
-    lookLoop.wake();
+    pollLoop.wake();
   }, options.tickMs);
-  lookLoop.wake();
+  pollLoop.wake();
 
   return {
     wake: () => {
@@ -117,8 +117,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** Resolves to everything when the look fails, and when a whole pass is due. */
-function createLook({ look, starter, wholePassMs, log }: DispatcherOptions): () => Promise<DueWork> {
+/** Resolves to everything when the work poll fails, and when a whole pass is due. */
+function createWorkPoll({ findDueWork, starter, wholePassMs, log }: DispatcherOptions): () => Promise<DueWork> {
   let nextWholePassMs = -Infinity;
   return async () => {
     const nowMs = performance.now();
@@ -127,11 +127,11 @@ function createLook({ look, starter, wholePassMs, log }: DispatcherOptions): () 
       return EVERYTHING;
     }
     try {
-      const due = await look();
+      const due = await findDueWork();
       // Whether it still is behind, only a pass finds out.
       return { ...due, starts: due.starts || starter.isBehind() };
     } catch (error) {
-      log.error({ error }, 'the look failed; every loop looks for itself');
+      log.error({ error }, 'the work poll failed; every loop looks for itself');
       return EVERYTHING;
     }
   };
@@ -171,7 +171,7 @@ function createLoop(name: string, pass: () => Promise<void>, { isStopped, log }:
       if (!isStopped()) running ??= run();
     },
     rest(asOfMs) {
-      // A pass that is under way may be at what the look no longer sees, because it claimed it.
+      // A pass that is under way may be at what the work poll no longer finds, because it claimed it.
       if (!running) doneAsOfMs = asOfMs;
     },
     doneAsOfMs: () => doneAsOfMs,

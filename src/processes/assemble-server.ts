@@ -199,7 +199,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     auditChains: createAuditChains({ db, ring: settings.MALIPO_ATTESTATION_KEYS, log }),
     totals: createTotals(db),
     report: createDispatchReport({ db, operators: OPERATOR_IDS }),
-    look: () => findDueWork(queues, OPERATOR_IDS),
+    findDueWork: () => findDueWork(queues, OPERATOR_IDS),
     tickMs: TICK_MS,
     wholePassMs: WHOLE_PASS_MS,
     log,

@@ -1,4 +1,4 @@
-// What the look of a dispatcher finds: each kind of work that a loop would find, and nothing where there is none.
+// What the work poll of a dispatcher finds: each kind of work that a loop would find, and nothing where there is none.
 import assert from 'node:assert/strict';
 import { recordServiceAct } from '../../src/db/accounts/audit.ts';
 import { findDueWork } from '../../src/db/due-work.ts';
@@ -16,7 +16,7 @@ import { useDatabasePerCase } from './use-database.ts';
 
 const TABLES = ['collections', 'payouts', 'reversals'] as const;
 
-describe('the look', () => {
+describe('the work poll', () => {
   const db = useDatabasePerCase();
   let merchantId: MerchantId;
 

@@ -1,4 +1,4 @@
-// Which loops of a dispatcher run: those that the look finds work for, all of them now and then, and all when it fails.
+// Which loops of a dispatcher run: those that the work poll finds work for, all of them now and then, and all when it fails.
 import assert from 'node:assert/strict';
 import type { DueWork } from '../../src/domain/due-work.ts';
 import { startDispatcher, type Dispatcher } from '../../src/dispatcher/dispatcher.ts';
@@ -15,20 +15,20 @@ const NOTHING: DueWork = {
 };
 const ONCE = { attempts: 1, starts: 1, checks: 1, maintenance: 1, auditChains: 1, totals: 1 };
 const LONG_MS = 3_600_000;
-const LOOKS = 5;
+const POLLS = 5;
 
 describe('a dispatcher', () => {
   let dispatcher: Dispatcher;
   let due: DueWork;
   let isBehind: boolean;
-  let [lookFails, totalsFail]: boolean[] = [];
-  let looks: number;
+  let [pollFails, totalsFail]: boolean[] = [];
+  let polls: number;
   let passes: Record<keyof DueWork, number>;
   let reported: Date[];
 
   beforeEach(() => {
-    [due, isBehind, looks] = [NOTHING, false, 0];
-    [lookFails, totalsFail] = [false, false];
+    [due, isBehind, polls] = [NOTHING, false, 0];
+    [pollFails, totalsFail] = [false, false];
     passes = { attempts: 0, starts: 0, checks: 0, maintenance: 0, auditChains: 0, totals: 0 };
     reported = [];
   });
@@ -60,62 +60,62 @@ describe('a dispatcher', () => {
           return nothing();
         },
       },
-      look() {
-        looks += 1;
-        return lookFails ? Promise.reject(new Error('the database is away')) : Promise.resolve(due);
+      findDueWork() {
+        polls += 1;
+        return pollFails ? Promise.reject(new Error('the database is away')) : Promise.resolve(due);
       },
       tickMs: 5,
       wholePassMs,
       log: testLog,
     });
   }
-  const afterLooks = (count = LOOKS) => eventually(`${count} looks`, () => looks >= count);
+  const afterPolls = (count = POLLS) => eventually(`${count} polls`, () => polls >= count);
 
-  it('runs every loop when it starts, and none while the look finds nothing', async () => {
+  it('runs every loop when it starts, and none while the work poll finds nothing', async () => {
     start();
-    await afterLooks();
+    await afterPolls();
     assert.deepEqual(passes, ONCE);
   });
 
-  it('runs at each look the loops that it finds work for, and no other', async () => {
+  it('runs at each work poll the loops that it finds work for, and no other', async () => {
     due = { ...NOTHING, attempts: true, totals: true };
     start();
-    await afterLooks();
+    await afterPolls();
     const { attempts, totals, ...others } = passes;
-    assert.ok(attempts >= LOOKS - 1 && totals >= LOOKS - 1, JSON.stringify(passes));
+    assert.ok(attempts >= POLLS - 1 && totals >= POLLS - 1, JSON.stringify(passes));
     assert.deepEqual(others, { starts: 1, checks: 1, maintenance: 1, auditChains: 1 });
   });
 
-  it('runs a loop at once when it is woken, whatever the look finds', async () => {
+  it('runs a loop at once when it is woken, whatever the work poll finds', async () => {
     start();
-    await afterLooks(1);
+    await afterPolls(1);
     dispatcher.wake();
     dispatcher.wakeStarter();
     await eventually('both', () => passes.attempts === 2 && passes.starts === 2);
   });
 
-  it('looks for starts while they are behind, which only a start can end', async () => {
+  it('polls for starts while they are behind, which only a start can end', async () => {
     isBehind = true;
     start();
-    await afterLooks();
-    assert.ok(passes.starts >= LOOKS - 1, JSON.stringify(passes));
+    await afterPolls();
+    assert.ok(passes.starts >= POLLS - 1, JSON.stringify(passes));
     assert.equal(passes.attempts, 1);
   });
 
-  it('runs every loop now and then, whatever the look finds', async () => {
+  it('runs every loop now and then, whatever the work poll finds', async () => {
     start(10);
     await eventually('three passes of each', () => Object.values(passes).every((count) => count >= 3));
   });
 
-  it('runs every loop when the look fails', async () => {
-    lookFails = true;
+  it('runs every loop when the work poll fails', async () => {
+    pollFails = true;
     start();
     await eventually('three passes of each', () => Object.values(passes).every((count) => count >= 3));
   });
 
-  it('has done what was due as of a look that finds nothing', async () => {
+  it('has done what was due as of a work poll that finds nothing', async () => {
     start();
-    await afterLooks(1);
+    await afterPolls(1);
     const at = Date.now();
     await eventually('a later report', () => reported.some((doneAsOf) => doneAsOf.getTime() > at));
     assert.deepEqual(passes, ONCE);
@@ -125,7 +125,7 @@ describe('a dispatcher', () => {
     totalsFail = true;
     due = { ...NOTHING, totals: true };
     start();
-    await afterLooks();
+    await afterPolls();
     assert.deepEqual(reported, []);
   });
 });
