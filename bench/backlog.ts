@@ -1,7 +1,8 @@
 // Creates many events at once, each for one endpoint: a backlog of deliveries that are all due at the same moment.
 import type { Database } from '../src/db/database.ts';
 import { notify } from '../src/db/listener.ts';
-import { newId, type EndpointId, type MerchantId } from '../src/domain/ids.ts';
+import type { AttemptRecord } from '../src/db/webhooks/delivery.ts';
+import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../src/domain/ids.ts';
 import { DELIVERIES_CHANNEL } from '../src/processes/open-databases.ts';
 
 export type BacklogTarget = { readonly merchantId: MerchantId; readonly endpointId: EndpointId };
@@ -40,6 +41,16 @@ export async function makeBacklog(
   );
   await notify(db, DELIVERIES_CHANNEL);
 }
+
+const ANSWER = { statusCode: 200, headers: {}, body: Buffer.from('ok'), retryAfterMs: null };
+
+/** Of a first attempt that its receiver took without a wait. */
+export const deliveredAtOnce = (id: DeliveryId): AttemptRecord => ({
+  ...{ id, attemptNumber: 1, replayCount: 0, attemptsBeforeReplay: 0 },
+  attempt: { startedAt: new Date(), durationMs: 1, result: { kind: 'answered', ...ANSWER } },
+  next: { state: 'delivered' },
+  at: new Date(),
+});
 
 /** A body as long as that of a collection's event. */
 function bodyOf(id: string, endpointId: string): string {

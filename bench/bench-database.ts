@@ -24,7 +24,7 @@ export type BenchDatabase = {
   /** Makes a database of this name, or brings the one that is there up to date, and opens it. */
   prepare(name: string): Promise<Database>;
   /** One that is there, with one connection. */
-  open(name: string): Database;
+  open(name: string, connection?: { readonly claimsFromQueues: true }): Database;
   /** Nobody may be connected to the one that is copied. */
   copy(from: string, to: string): Promise<void>;
   stop(): Promise<void>;
@@ -47,8 +47,8 @@ export async function startBenchDatabase({ settings, keptIn }: BenchDatabaseOpti
     settings,
   });
   const attestor = createRowAttestor({ environment: 'test', keyRing: KEY_RING, report: () => undefined });
-  const open = (name: string) =>
-    openDatabase({ url: postgres.urlFor(name), ...LIMITS, onIdleError: () => undefined, attestor });
+  const open: BenchDatabase['open'] = (name, connection) =>
+    openDatabase({ url: postgres.urlFor(name), ...LIMITS, ...connection, onIdleError: () => undefined, attestor });
   return {
     open,
     async prepare(name) {

@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto';
 import type { ApiKey } from '../src/db/accounts/api-key.ts';
 import type { Database } from '../src/db/database.ts';
 import { acceptCollections } from '../src/db/payments/collection-acceptance.ts';
-import { claimDeliveries } from '../src/db/webhooks/delivery.ts';
-import { claimUnstarted } from '../src/db/work.ts';
+import { findDueWork } from '../src/db/due-work.ts';
+import { claimDeliveries, recordAttempts } from '../src/db/webhooks/delivery.ts';
+import { claimUnstarted, markStarted } from '../src/db/work.ts';
 import { claimLate } from '../src/db/work-checks.ts';
 import type { Person } from '../src/domain/accounts/member.ts';
 import { REAL_CLOCKS } from '../src/domain/clocks.ts';
 import { lowestIdAt, type EndpointId, type UserId } from '../src/domain/ids.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { LedgerFault } from '../src/domain/payments/ledger-fault.ts';
-import { coverageOf } from '../src/domain/payments/operator-catalogue.ts';
+import { coverageOf, OPERATOR_IDS } from '../src/domain/payments/operator-catalogue.ts';
 import { retainedSince } from '../src/domain/retention.ts';
 import { WORK_KINDS } from '../src/domain/work.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
@@ -26,8 +27,8 @@ import { checkRecentPayments } from '../src/queries/payments/check-recent-paymen
 import { listCollections } from '../src/queries/payments/collection.ts';
 import { readServiceFigures } from '../src/queries/service-figures.ts';
 import { createReleaseAttestor } from '../src/security/release-attestation.ts';
-import { makeBacklog } from './backlog.ts';
-import { findKey, KEY_RING, newAcceptance, startBenchDatabase } from './bench-database.ts';
+import { deliveredAtOnce, makeBacklog } from './backlog.ts';
+import { findKey, KEY_RING, newAcceptance, startBenchDatabase, type BenchDatabase } from './bench-database.ts';
 import { addMerchant } from './bench-environment.ts';
 import { cpuMsOf } from './cpu.ts';
 import { writeManyRows } from './many-rows.ts';
@@ -56,6 +57,8 @@ const SETTINGS = {
 
 type Filled = {
   readonly db: Database;
+  /** With the settings of connections that claim. */
+  readonly queues: Database;
   readonly payments: number;
   readonly key: ApiKey;
   readonly makerId: UserId;
@@ -67,6 +70,10 @@ type Work = {
   readonly name: string;
   readonly prepare?: (filled: Filled) => Promise<unknown>;
   readonly run: (filled: Filled) => Promise<unknown>;
+  /** Its calls are made over the connection that claims. */
+  readonly claims?: true;
+  /** What comes after each call and is not measured. */
+  readonly after?: (filled: Filled) => Promise<unknown>;
   /** What comes once before all of its calls. */
   readonly before?: (filled: Filled) => Promise<unknown>;
   /** It reads all that was ever written, so it may take as many times as long. */
@@ -86,8 +93,8 @@ type Cost = {
 
 export async function benchGrowth(): Promise<void> {
   const bench = await startBenchDatabase({ settings: SETTINGS, keptIn: KEPT_IN });
-  const few = await filledWith(await bench.prepare('few'), FEW);
-  const many = await filledWith(await bench.prepare('many'), MANY);
+  const few = await filledWith(bench, 'few', FEW);
+  const many = await filledWith(bench, 'many', MANY);
   const lines: string[][] = [];
   for (const work of WORK) {
     const [ofFew, ofMany] = await measure(work, [few, many]);
@@ -102,14 +109,15 @@ export async function benchGrowth(): Promise<void> {
   const heads = ['ms', 'with many', 'ratio', 'CPU ms', 'with many', 'ratio', 'pages', 'with many', 'read'];
   printTable([['work', ...heads], ...lines]);
   process.stdout.write(`\n${FEW} payments and ${MANY}: ${await bytesEach(many)} bytes of the database for each\n`);
-  for (const { db } of [few, many]) await db.close();
+  for (const { db, queues } of [few, many]) await Promise.all([db.close(), queues.close()]);
   await bench.stop();
 }
 
 type Merchant = { readonly apiKey: string; readonly makerId: UserId; readonly endpointId: EndpointId };
 
 /** A merchant with a year of so many payments, and what belongs to them; as an earlier run left them, if it did. */
-async function filledWith(db: Database, payments: number): Promise<Filled> {
+async function filledWith(bench: BenchDatabase, name: string, payments: number): Promise<Filled> {
+  const db = await bench.prepare(name);
   await db.pool.query(
     'CREATE TABLE IF NOT EXISTS bench_merchant AS SELECT null::jsonb AS merchant, 0 AS payments LIMIT 0',
   );
@@ -117,7 +125,8 @@ async function filledWith(db: Database, payments: number): Promise<Filled> {
   const { rows } = await db.pool.query<{ merchant: Merchant }>(read, [payments]);
   const merchant = rows[0]?.merchant ?? (await fill(db, payments));
   const { makerId, endpointId } = merchant;
-  return { db, payments, key: await findKey(db, merchant.apiKey), makerId, endpointId };
+  const queues = bench.open(name, { claimsFromQueues: true });
+  return { db, queues, payments, key: await findKey(db, merchant.apiKey), makerId, endpointId };
 }
 
 async function fill(db: Database, payments: number): Promise<Merchant> {
@@ -148,6 +157,7 @@ async function measure(work: Work, both: readonly [Filled, Filled]): Promise<[Co
       const cost = await costOf(work, filled);
       // The first call plans and warms up.
       if (call > 0 || work.readsHistory) costs.get(filled)?.push(cost);
+      await work.after?.(filled);
     }
     if (work.readsHistory) break;
   }
@@ -155,13 +165,14 @@ async function measure(work: Work, both: readonly [Filled, Filled]): Promise<[Co
 }
 
 async function costOf(work: Work, filled: Filled): Promise<Cost> {
-  const before = await pagesOf(filled);
+  const measured = work.claims ? { ...filled, db: filled.queues } : filled;
+  const before = await pagesOf(measured);
   const cpuMsBefore = cpuMsOf(before.pid);
   const startedMs = performance.now();
-  await work.run(filled);
+  await work.run(measured);
   const ms = performance.now() - startedMs;
   const cpuMs = cpuMsOf(before.pid) - cpuMsBefore;
-  const after = await pagesOf(filled);
+  const after = await pagesOf(measured);
   return { ms, cpuMs, pages: after.pages - before.pages, pagesRead: after.pagesRead - before.pagesRead };
 }
 
@@ -274,21 +285,51 @@ const CLAIM = { limit: 100, graceMs: 0, leaseMs: HELD_BACK_MS, overdueMs: 0 };
 const LIMITS = { perEndpoint: CLAIM.limit, endpointLimits: new Map(), perMerchant: CLAIM.limit };
 const IN_FLIGHT = { byEndpoint: new Map(), byMerchant: new Map() };
 
+type Claim<Row> = Required<Pick<Work, 'prepare'>> & {
+  readonly claim: (queues: Database) => Promise<readonly Row[]>;
+  readonly end: (queues: Database, claimed: readonly Row[]) => Promise<unknown>;
+};
+
+/** What is claimed does not stay so: the claims that come after it would pass over ever more rows. */
+function claimOf<Row>(name: string, { prepare, claim, end }: Claim<Row>): Work {
+  let claimed: readonly Row[] = [];
+  return {
+    name,
+    prepare,
+    claims: true,
+    run: async ({ db }) => {
+      claimed = await claim(db);
+      if (claimed.length === 0) throw new Error(`${name}: none was there`);
+    },
+    after: ({ queues }) => end(queues, claimed),
+  };
+}
+
 const WORK: readonly Work[] = [
   { name: `${TOGETHER} collections accepted after a start`, run: accept },
   { name: `${TOGETHER} collections accepted in work`, before: readIndexes, run: accept },
   { name: 'the first page of collections', run: listFrom(0) },
   { name: 'a page of half a year ago', run: listFrom(183) },
   { name: 'the home page', run: (filled) => getOverview(filled.db, personOf(filled), 'Africa/Kampala', new Date()) },
-  { name: 'new collections claimed', prepare: accept, run: ({ db }) => claimUnstarted(db, 'collection', CLAIM) },
-  {
-    name: '100 deliveries claimed',
+  claimOf('new collections claimed', {
+    prepare: accept,
+    claim: (db) => claimUnstarted(db, 'collection', CLAIM),
+    end: (db, started) => markStarted(db, 'collection', started, { at: new Date(), checkInMs: DAY_MS }),
+  }),
+  claimOf('100 deliveries claimed', {
     prepare: ({ db, key, endpointId }) =>
       makeBacklog(db, [{ merchantId: key.merchantId, endpointId }], { count: CLAIM.limit }),
-    run: ({ db }) => claimDeliveries(db, { ...CLAIM, ...LIMITS, inFlight: IN_FLIGHT }),
-  },
+    claim: (db) => claimDeliveries(db, { ...CLAIM, ...LIMITS, inFlight: IN_FLIGHT }),
+    end: (db, claimed) =>
+      recordAttempts(
+        db,
+        claimed.map(({ id }) => deliveredAtOnce(id)),
+      ),
+  }),
+  { name: 'the work poll', claims: true, run: ({ db }) => findDueWork(db, OPERATOR_IDS) },
   {
     name: 'late work of all kinds looked for',
+    claims: true,
     run: async ({ db }) => {
       for (const kind of WORK_KINDS) await claimLate(db, kind, CLAIM);
     },

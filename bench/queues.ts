@@ -8,13 +8,12 @@ import {
   escalateDeliveries,
   recordAttempts,
   withholdDeliveries,
-  type AttemptRecord,
 } from '../src/db/webhooks/delivery.ts';
 import { claimUnstarted, markStarted } from '../src/db/work.ts';
 import { lowestIdAt, type DeliveryId } from '../src/domain/ids.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
-import { makeBacklog, type BacklogTarget } from './backlog.ts';
+import { deliveredAtOnce, makeBacklog, type BacklogTarget } from './backlog.ts';
 import { KEY_RING, startBenchDatabase } from './bench-database.ts';
 import { median, printTable } from './table.ts';
 
@@ -206,21 +205,14 @@ const claimOf = (limit: number): Work => ({
   run: (db) => claimDeliveries(db, { ...CLAIM, limit, perEndpoint: limit, inFlight: IN_FLIGHT }),
 });
 
-const recordOf = (id: DeliveryId): AttemptRecord => ({
-  ...{ id, attemptNumber: 1, replayCount: 0, attemptsBeforeReplay: 0 },
-  attempt: { startedAt: new Date(), durationMs: 1, result: { kind: 'no_answer', error: 'none' } },
-  next: { state: 'delivered' },
-  at: new Date(),
-});
-
 const WORK: readonly Work[] = [
   claimOf(CLAIMED),
   claimOf(500),
   {
     name: `${CLAIMED} attempts recorded`,
-    run: (db, { pending }) => recordAttempts(db, pending.slice(0, CLAIMED).map(recordOf)),
+    run: (db, { pending }) => recordAttempts(db, pending.slice(0, CLAIMED).map(deliveredAtOnce)),
   },
-  { name: '200 attempts recorded', run: (db, { pending }) => recordAttempts(db, pending.map(recordOf)) },
+  { name: '200 attempts recorded', run: (db, { pending }) => recordAttempts(db, pending.map(deliveredAtOnce)) },
   { name: '10 deliveries escalated', run: (db) => escalateDeliveries(db, 10) },
   { name: 'deliveries to withhold looked for', run: (db) => withholdDeliveries(db, 500, new Date()) },
   {
