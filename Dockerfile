@@ -16,7 +16,9 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY console ./console
 COPY docs ./docs
-RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && npm run --silent sbom > sbom.cdx.json
+# The Node.js that runs our tools elsewhere is none of this image, which has its own.
+RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+  && rm -r node_modules/node-linux-* node_modules/.bin/node && npm run --silent sbom > sbom.cdx.json
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production

@@ -1,7 +1,7 @@
 // `npm run check`: format, lint, types, unused code, packages, structure and unit tests. The one command a contributor must know.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runProgram, startProgram } from './programs.mjs';
+import { startProgram } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = (name) => join(root, 'node_modules', '.bin', name);
@@ -9,9 +9,7 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 /** A step that takes longer has hung and is ended. */
 const STEP_LIMIT_MS = 30 * 60_000;
 
-/** Each step with its name and command. All others need this one. */
-const INSTALL = ['install', process.execPath, ['tools/install.mjs']];
-// The linter reads them too, and so does the build.
+// Each step with its name and command. The linter reads them too, and so does the build.
 const TYPES_OF_API = ['types of the API', process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']];
 /** It takes about as long as all the others together, which run beside it. */
 const LINT = ['lint', bin('eslint'), ['.']];
@@ -37,9 +35,9 @@ const STEPS = [
 /** Runs the steps, and `further` ones after them, prints how long each took, and returns the names of those that failed. */
 export async function check(further = []) {
   const failed = [];
-  const run = async ([name, command, args], start = runApart) => {
+  const run = async ([name, command, args]) => {
     const startedMs = performance.now();
-    const { status } = await start(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
+    const { status } = await runApart(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
     if (status !== 0) failed.push(name);
@@ -47,8 +45,6 @@ export async function check(further = []) {
   const runInTurn = async (steps) => {
     for (const step of steps) await run(step);
   };
-  await run(INSTALL, runProgram);
-  if (failed.length > 0) return failed;
   await run(TYPES_OF_API);
   await Promise.all([run(LINT), runInTurn([...STEPS, ...further])]);
   return failed;

@@ -48,8 +48,10 @@ function mayBeMissing({ optional, os, cpu, libc }) {
   return !isForUs;
 }
 
-function accepts(list, name) {
-  if (!list) return true;
+// Some packages name a single system, and not in a list.
+function accepts(systems, name) {
+  if (!systems) return true;
+  const list = [systems].flat();
   return list.some((item) => item.startsWith('!')) ? !list.includes(`!${name}`) : list.includes(name);
 }
 

@@ -11,12 +11,17 @@ const parent = mkdtempSync(join(tmpdir(), 'malipo-sbom-'));
 const folder = join(parent, 'malipo');
 mkdirSync(folder);
 try {
-  // npm's own `--omit dev` leaves out a package that a tool of ours needs too, so it gets a project without our tools.
+  // npm's own `--omit dev` leaves out a package that a tool of ours needs too, so it gets a project without our tools, and without
+  // the Node.js that runs them: the image has its own.
   const own = readJson('package.json');
-  delete own.devDependencies;
+  const runtimes = Object.keys(own.optionalDependencies).map((name) => `node_modules/${name}`);
   const lock = readJson('package-lock.json');
-  delete lock.packages[''].devDependencies;
-  lock.packages = Object.fromEntries(Object.entries(lock.packages).filter(([, { dev }]) => !dev));
+  for (const root of [own, lock.packages['']]) {
+    delete root.devDependencies;
+    delete root.optionalDependencies;
+  }
+  const isShipped = ([path, { dev }]) => !dev && !runtimes.includes(path);
+  lock.packages = Object.fromEntries(Object.entries(lock.packages).filter(isShipped));
   writeFileSync(join(folder, 'package.json'), JSON.stringify(own));
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];

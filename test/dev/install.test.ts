@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { throwaway } from './throwaway.ts';
 
-type Package = { version: string; integrity: string; optional?: true; os?: string[]; cpu?: string[] };
+type Package = { version: string; integrity: string; optional?: true; os?: string | string[]; cpu?: string | string[] };
 
 const OTHER_SYSTEM = process.platform === 'darwin' ? 'linux' : 'darwin';
 
@@ -112,9 +112,19 @@ describe('the installation of packages', () => {
     const one = { 'node_modules/one': pack('1.0.0') };
     lock({ ...one, 'node_modules/other': pack('1.0.0', { optional: true, os: [OTHER_SYSTEM] }) });
     assert.equal(install().ran, false);
+    lock({ ...one, 'node_modules/other': pack('1.0.0', { optional: true, os: OTHER_SYSTEM, cpu: process.arch }) });
+    assert.equal(install().ran, false);
     lock({
       ...one,
       'node_modules/ours': pack('1.0.0', { optional: true, os: [process.platform], cpu: [process.arch] }),
+    });
+    assert.match(install().output, /node_modules\/ours is missing/);
+  });
+
+  it('needs a package that names this system alone', () => {
+    lock({
+      'node_modules/one': pack('1.0.0'),
+      'node_modules/ours': pack('1.0.0', { optional: true, os: process.platform, cpu: process.arch }),
     });
     assert.match(install().output, /node_modules\/ours is missing/);
   });
