@@ -1,6 +1,7 @@
 // The plans of claims and of what is recorded in batches: they read what they claim, whatever PostgreSQL knows of the tables.
 import assert from 'node:assert/strict';
 import { openDatabase, type Database, type Queryable } from '../../src/db/database.ts';
+import { findDueWork } from '../../src/db/due-work.ts';
 import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work.ts';
 import {
   claimDeliveries,
@@ -10,6 +11,7 @@ import {
   type AttemptRecord,
 } from '../../src/db/webhooks/delivery.ts';
 import type { CollectionId, DeliveryId, MerchantId } from '../../src/domain/ids.ts';
+import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
 import type { Work } from '../../src/domain/work.ts';
 import { makeEndpoint, makeMerchant, oneRow, tamper } from './rows.ts';
 import { createTestDatabase } from '../support/engines.ts';
@@ -111,6 +113,11 @@ describe('the plan of a claim', function () {
       [
         /using deliveries_unstarted on [^]*Scan (using|on) deliveries_pkey/,
         (explaining) => claimUnstarted(explaining, 'delivery', { limit: 100, graceMs: 0, leaseMs: 1000 }),
+      ],
+      [
+        /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using collections_unstarted on )/,
+        // Explained, it returns no row.
+        (explaining) => assert.rejects(findDueWork(explaining, OPERATOR_IDS), /returned no row/),
       ],
       [/Scan (using|on) deliveries_pkey/, (explaining) => recordAttempts(explaining, batch.map(recordOf))],
       [
