@@ -7,7 +7,7 @@ import {
   type AuthenticationResponseJSON,
   type RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
+import { COSEALG, decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 
 /** The service as an authenticator knows it: a passkey is bound to the host, and each signature to the origin. */
 export type RelyingParty = { readonly id: string; readonly origin: string };
@@ -35,6 +35,12 @@ export function readCredential(text: string): GivenCredential | null {
   }
 }
 
+/**
+ * What passkeys may sign with, the preferred first. Named, because what the library takes by default depends on the Node.js that it runs
+ * on: a passkey that one process takes must not be one that another cannot verify.
+ */
+const ALGORITHMS = [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256];
+
 type Enrolling = { readonly userId: string; readonly email: string; readonly name: string };
 
 /** For `navigator.credentials.create`. The passkey is discoverable, so that a log-in need not name it. */
@@ -54,6 +60,7 @@ export function registrationOptions(
     attestationType: 'none',
     excludeCredentials: registered.map((credentialId) => ({ id: credentialId.toString('base64url') })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: ALGORITHMS,
   });
 }
 
@@ -85,6 +92,7 @@ export async function verifyRegistration(
       expectedOrigin: rp.origin,
       expectedRPID: rp.id,
       requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
     });
     if (!registrationInfo) return null;
     const { id, publicKey, counter } = registrationInfo.credential;
