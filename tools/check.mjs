@@ -9,7 +9,7 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 /** A step that takes longer has hung and is ended. */
 const STEP_LIMIT_MS = 30 * 60_000;
 
-// Each step with its name and command. The linter reads them too, and so does the build.
+// Each step has a name and a command. What this one writes the linter and the build read.
 const TYPES_OF_API = ['types of the API', process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']];
 /** It takes about as long as all the others together, which run beside it. */
 const LINT = ['lint', bin('eslint'), ['.']];

