@@ -32,8 +32,11 @@ const STEPS = [
   ],
 ];
 
-/** Runs the steps, and `further` ones after them, prints how long each took, and returns the names of those that failed. */
-export async function check(further = []) {
+/**
+ * Runs the steps, and `further` ones after them, and prints how long each took. Resolves when all have ended but the linter, for whose
+ * end nothing else needs to wait: `failed` resolves to the names of those that failed when that has ended, too.
+ */
+export async function startCheck(further = []) {
   const failed = [];
   const run = async ([name, command, args]) => {
     const startedMs = performance.now();
@@ -42,12 +45,10 @@ export async function check(further = []) {
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
     if (status !== 0) failed.push(name);
   };
-  const runInTurn = async (steps) => {
-    for (const step of steps) await run(step);
-  };
   await run(TYPES_OF_API);
-  await Promise.all([run(LINT), runInTurn([...STEPS, ...further])]);
-  return failed;
+  const linted = run(LINT);
+  for (const step of [...STEPS, ...further]) await run(step);
+  return { failed: linted.then(() => failed) };
 }
 
 /** What it prints appears once it has ended, so that it does not mix with what another program prints. */
@@ -61,7 +62,7 @@ async function runApart(command, args, options) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const failed = await check();
+  const failed = await (await startCheck()).failed;
   if (failed.length > 0) console.error(`check failed: ${failed.join(', ')}`);
   process.exit(failed.length === 0 ? 0 : 1);
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { check } from './check.mjs';
+import { startCheck } from './check.mjs';
 import { runFailedOnceMore } from './once-more.mjs';
 import { runProgram, startProgram } from './programs.mjs';
 
@@ -29,7 +29,8 @@ const FILES_SHOWN = 25;
 const NOT_INSTALLED = 3;
 
 // The build once for all: campaigns, and the processes that tests start, run what is built.
-const failedChecks = await check([['build', process.execPath, ['tools/build.mjs']]]);
+const check = await startCheck([['build', process.execPath, ['tools/build.mjs']]]);
+const failedChecks = [];
 const prepared = await runNode(['--import=tsx/esm', 'tools/prepare-temporal.ts']);
 if (prepared.status !== 0) failedChecks.push('Temporal server');
 const prometheus = await runNode(['--import=tsx/esm', 'tools/prometheus.ts']);
@@ -86,6 +87,7 @@ await runSeveral([
   async () => (requests = await runQuietly(['tools/fuzz.ts', ...GENERATED_REQUESTS], LIMITS_MS.requests)),
 ]);
 const campaign = await underFaults;
+failedChecks.push(...(await check.failed));
 const passedOnlyAlone = await runFailedOnceMore(runs, run);
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
