@@ -5,6 +5,8 @@ ARG NODE_IMAGE
 FROM ${NODE_IMAGE} AS build
 ARG NODE_IMAGE
 RUN case "$NODE_IMAGE" in *@sha256:*) ;; *) echo "NODE_IMAGE has to name an image by its digest" >&2; exit 1 ;; esac
+# Whoever names an older image by its digest gets that, whatever version stands before it.
+RUN node -e 'process.exit(process.versions.node.startsWith("24.") ? 0 : 1)' || { echo "NODE_IMAGE has to have Node.js 24" >&2; exit 1; }
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The scripts of packages do not run. The only one that package.json allows is for the embedded PostgreSQL, which no container needs.
@@ -18,7 +20,7 @@ COPY console ./console
 COPY docs ./docs
 # The Node.js that runs our tools elsewhere is none of this image, which has its own.
 RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -r node_modules/node-linux-* node_modules/.bin/node && npm run --silent sbom > sbom.cdx.json
+  && rm -rf node_modules/node-linux-* node_modules/.bin/node && npm run --silent sbom > sbom.cdx.json
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production

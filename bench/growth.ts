@@ -166,13 +166,13 @@ async function measure(work: Work, both: readonly [Filled, Filled]): Promise<[Co
 
 async function costOf(work: Work, filled: Filled): Promise<Cost> {
   const measured = work.claims ? { ...filled, db: filled.queues } : filled;
-  const before = await pagesOf(measured);
+  const before = await pagesOf(filled, measured.db);
   const cpuMsBefore = cpuMsOf(before.pid);
   const startedMs = performance.now();
   await work.run(measured);
   const ms = performance.now() - startedMs;
   const cpuMs = cpuMsOf(before.pid) - cpuMsBefore;
-  const after = await pagesOf(measured);
+  const after = await pagesOf(filled, measured.db);
   return { ms, cpuMs, pages: after.pages - before.pages, pagesRead: after.pagesRead - before.pagesRead };
 }
 
@@ -181,11 +181,14 @@ function medianCost(costs: readonly Cost[]): Cost {
   return { ms: of('ms'), cpuMs: of('cpuMs'), pages: of('pages'), pagesRead: of('pagesRead') };
 }
 
-/** What the one connection to this database has looked at and read since the server started. */
-async function pagesOf({ db }: Filled): Promise<Pick<Cost, 'pages' | 'pagesRead'> & { readonly pid: number }> {
+/** What the connections to this database have looked at and read since the server started, and the process of the one that is measured. */
+async function pagesOf(
+  { db, queues }: Filled,
+  measured: Database,
+): Promise<Pick<Cost, 'pages' | 'pagesRead'> & { readonly pid: number }> {
   // Else they are added up once a second.
-  await db.pool.query('SELECT pg_stat_force_next_flush()');
-  const { rows } = await db.pool.query<{ pages: string; hits: string; pid: number }>(
+  for (const each of [db, queues]) await each.pool.query('SELECT pg_stat_force_next_flush()');
+  const { rows } = await measured.pool.query<{ pages: string; hits: string; pid: number }>(
     `SELECT pg_backend_pid() AS pid, pg_stat_get_db_blocks_fetched(oid) AS pages, pg_stat_get_db_blocks_hit(oid) AS hits
      FROM pg_database WHERE datname = current_database()`,
   );

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
+import { npmCommand } from './npm.mjs';
 
 const root = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
 // npm writes this list of installed packages as the last step of an install.
@@ -104,9 +105,7 @@ async function runOrExit(args) {
 }
 
 function runNpm(args) {
-  // Under `npm start` this is the npm that runs this script.
-  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const [command, ...before] = npm;
+  const [command, ...before] = npmCommand();
   return new Promise((resolve) => {
     const child = spawn(command, [...before, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { npmCommand } from './npm.mjs';
 
 const root = process.argv[3] ?? dirname(dirname(fileURLToPath(import.meta.url)));
 const recordFile = join(root, 'docs', 'packages.json');
@@ -96,7 +97,8 @@ function licenceProblem({ name, license, optional, os }) {
 }
 
 function audit() {
-  const { status, stdout, stderr } = spawnSync('npm', ['audit', '--json'], {
+  const [npm, ...before] = npmCommand();
+  const { status, stdout, stderr } = spawnSync(npm, [...before, 'audit', '--json'], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

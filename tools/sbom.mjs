@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { npmCommand } from './npm.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const parent = mkdtempSync(join(tmpdir(), 'malipo-sbom-'));
@@ -24,8 +25,9 @@ try {
   lock.packages = Object.fromEntries(Object.entries(lock.packages).filter(isShipped));
   writeFileSync(join(folder, 'package.json'), JSON.stringify(own));
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
-  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
-  const { status } = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
+  const [npm, ...before] = npmCommand();
+  const args = [...before, 'sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+  const { status } = spawnSync(npm, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(parent, { recursive: true });

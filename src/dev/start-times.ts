@@ -1,4 +1,4 @@
-// How long each step of `npm start` took, from nothing to a paid collection.
+// How long each step of `npm start` took, from the build to a paid collection.
 import { z } from 'zod';
 import type { Environment } from './supervised-process.ts';
 

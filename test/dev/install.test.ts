@@ -39,7 +39,10 @@ describe('the installation of packages', () => {
   }
 
   /** Runs the script with a stand-in for npm, which records the arguments of each call on a line. */
-  function install(npmScript = ''): { ran: boolean; status: number | null; output: string; arguments: string } {
+  function install(
+    npmScript = '',
+    more: NodeJS.ProcessEnv = {},
+  ): { ran: boolean; status: number | null; output: string; arguments: string } {
     const [npm, calls] = [join(project, 'npm.js'), join(project, 'calls')];
     rmSync(calls, { force: true });
     writeFileSync(
@@ -51,7 +54,7 @@ describe('the installation of packages', () => {
       [join(findProjectRoot(), 'tools', 'install.mjs'), project],
       {
         encoding: 'utf8',
-        env: { npm_execpath: npm },
+        env: { npm_execpath: npm, ...more },
       },
     );
     const ran = existsSync(calls);
@@ -140,6 +143,13 @@ describe('the installation of packages', () => {
     mkdirSync(join(project, 'node_modules', 'one'));
     writeFileSync(join(project, 'node_modules', 'one', 'package.json'), '{}');
     assert.match(install().output, /an install was cut short/);
+  });
+
+  it('runs npm on the Node.js that npm runs on', () => {
+    const other = join(project, 'other-node');
+    writeFileSync(other, `#!/bin/sh\necho "the other one" >&2; exit 7\n`, { mode: 0o755 });
+    rmSync(join(project, 'node_modules'), { recursive: true });
+    assert.match(install('', { npm_node_execpath: other }).output, /the other one\nnpm ci failed with code 7/);
   });
 
   it('prints the output of npm when it fails', () => {

@@ -1,6 +1,7 @@
 // What the check of a posted transfer reads of the ledger, in a database that PostgreSQL knows nothing of yet.
 import assert from 'node:assert/strict';
 import { openDatabase } from '../../../src/db/database.ts';
+import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow } from '../rows.ts';
 import { createTestDatabase } from '../../support/engines.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
@@ -22,17 +23,30 @@ describe('a transfer in a database that was never analysed', () => {
     await drop();
   });
 
-  it('is found by its entry, and no other entry of the account is read', async () => {
+  /** Entries that were read by their number, on each side, and any other way. */
+  async function entriesRead() {
     const { one } = fixture;
-    const merchantId = await makeMerchant(one);
-    for (let n = 0; n < TRANSFERS; n++) await makeCollection(one, merchantId, 'succeeded');
     await one.pool.query('SELECT pg_stat_force_next_flush()');
-    const read = await oneRow<{ byEntry: string; otherwise: string }>(
+    return oneRow<{ credit: number; debit: number; otherwise: number }>(
       one,
-      `SELECT sum(idx_tup_read) FILTER (WHERE indexrelname = 'ledger_transfers_one_per_credit_entry') AS "byEntry",
-         sum(idx_tup_read) FILTER (WHERE indexrelname LIKE '%_statement') + max(seq_tup_read) AS otherwise
+      `SELECT sum(idx_tup_read) FILTER (WHERE indexrelname = 'ledger_transfers_one_per_credit_entry')::int AS credit,
+         sum(idx_tup_read) FILTER (WHERE indexrelname = 'ledger_transfers_one_per_debit_entry')::int AS debit,
+         (sum(idx_tup_read) FILTER (WHERE indexrelname LIKE '%_statement') + max(seq_tup_read))::int AS otherwise
        FROM pg_stat_user_indexes JOIN pg_stat_user_tables USING (relid) WHERE pg_stat_user_tables.relname = 'ledger_transfers'`,
     );
-    assert.deepEqual(read, { byEntry: String(TRANSFERS), otherwise: '0' });
+  }
+
+  it('is found by its entry, and no other entry of the account is read', async () => {
+    const merchantId = await makeMerchant(fixture.one);
+    for (let n = 0; n < TRANSFERS; n++) await makeCollection(fixture.one, merchantId, 'succeeded');
+    assert.deepEqual(await entriesRead(), { credit: TRANSFERS, debit: 0, otherwise: 0 });
+  });
+
+  it('is found by its entry on both sides', async () => {
+    const shop = await makeShop(fixture.one, 100_000n);
+    const before = await entriesRead();
+    for (let n = 0; n < TRANSFERS; n++) await makePayout(fixture.one, shop, 'queued');
+    const { credit, debit, otherwise } = await entriesRead();
+    assert.deepEqual([credit - before.credit, debit - before.debit, otherwise], [TRANSFERS, TRANSFERS, 0]);
   });
 });
