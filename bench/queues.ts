@@ -2,7 +2,6 @@
 // it was ever analysed, analysed before a backlog came, and analysed with the backlog. The same calls in a small database, in turns.
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queryable } from '../src/db/database.ts';
-import { QUEUE_SETTINGS, SESSION_SETTINGS } from '../src/db/session-settings.ts';
 import {
   claimDeliveries,
   escalateDeliveries,
@@ -36,12 +35,12 @@ export async function benchQueues(): Promise<void> {
   // Nobody may be connected to the one that is copied.
   await (await bench.prepare('malipo')).close();
   await bench.copy('malipo', 'many');
-  const both = [await fill(bench.open('malipo'), FEW), await fill(bench.open('many'), MANY)] as const;
+  const open = (name: string) => bench.open(name, { claimsFromQueues: true });
+  const both = [await fill(open('malipo'), FEW), await fill(open('many'), MANY)] as const;
   const lines: string[][] = [];
   const measured = async (moment: string): Promise<void> => {
     for (const work of WORK) lines.push([moment, work.name, ...(await measure(work, both))]);
   };
-  for (const { db } of both) await useQueueSettings(db);
   for (const { db, targets } of both) await addBacklog(db, targets);
   await measured('never analysed');
   for (const { db } of both) await db.pool.query('VACUUM ANALYZE');
@@ -58,13 +57,6 @@ export async function benchQueues(): Promise<void> {
   process.stdout.write(`\n${await sizesOf(both[1])}\n`);
   for (const { db } of both) await db.close();
   await bench.stop();
-}
-
-/** The connection is the only one of its pool. */
-async function useQueueSettings(db: Database): Promise<void> {
-  for (const [name, value] of Object.entries(QUEUE_SETTINGS)) {
-    if (!(name in SESSION_SETTINGS)) await db.pool.query('SELECT set_config($1, $2, false)', [name, value]);
-  }
 }
 
 /** Delivered and dead-lettered deliveries of several merchants, without their events, as years would have left them. */
