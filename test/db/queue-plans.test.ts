@@ -1,6 +1,6 @@
 // The plans of claims and of what is recorded in batches: they read what they claim, whatever PostgreSQL knows of the tables.
 import assert from 'node:assert/strict';
-import { openDatabase, type Database, type Queryable } from '../../src/db/database.ts';
+import type { Database, Queryable } from '../../src/db/database.ts';
 import { findDueWork } from '../../src/db/due-work.ts';
 import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work.ts';
 import {
@@ -14,7 +14,7 @@ import type { CollectionId, DeliveryId, MerchantId } from '../../src/domain/ids.
 import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
 import type { Work } from '../../src/domain/work.ts';
 import { makeEndpoint, makeMerchant, oneRow, tamper } from './rows.ts';
-import { createTestDatabase } from '../support/engines.ts';
+import { createTestDatabase, openOneConnection } from '../support/engines.ts';
 import { useFixturePerCase } from '../support/use-fixture.ts';
 
 const QUEUES = ['collections', 'payouts', 'reversals', 'events', 'deliveries'];
@@ -27,9 +27,7 @@ type State = 'pending' | 'delivered';
 
 async function openQueues() {
   const database = await createTestDatabase();
-  const limits = { poolSize: 1, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
-  const queues = openDatabase({ ...limits, url: database.url, onIdleError: () => undefined, claimsFromQueues: true });
-  return { ...database, queues };
+  return { ...database, queues: openOneConnection(database, { claimsFromQueues: true }) };
 }
 
 describe('the plan of a claim', function () {

@@ -191,6 +191,14 @@ export function openTestDatabase(applicationUrl: string, adminUrl: string): Pick
   return { url: applicationUrl, db: { ...application, pool: admin.pool, close: closeBoth } };
 }
 
+/** Opens the database once more, with one connection, which keeps the plans of its statements; the caller closes it. */
+export function openOneConnection(
+  { url }: Pick<TestDatabase, 'url'>,
+  connection?: { readonly claimsFromQueues: true },
+): Database {
+  return openDatabase({ ...LIMITS, poolSize: 1, url, attestor: testAttestor, ...connection });
+}
+
 /** Creates a separate database with the current schema, copied from a template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await postgres();

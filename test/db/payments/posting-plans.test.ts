@@ -1,24 +1,20 @@
 // What the check of a posted transfer reads of the ledger, in a database that PostgreSQL knows nothing of yet.
 import assert from 'node:assert/strict';
-import { openDatabase } from '../../../src/db/database.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow } from '../rows.ts';
-import { createTestDatabase } from '../../support/engines.ts';
+import { createTestDatabase, openOneConnection } from '../../support/engines.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 /** A plan for any values is made once a connection has run a statement five times. */
 const TRANSFERS = 12;
 
-async function openOneConnection() {
+async function openNewDatabase() {
   const database = await createTestDatabase();
-  const limits = { poolSize: 1, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
-  const { attestor } = database.db;
-  const one = openDatabase({ ...limits, url: database.url, onIdleError: () => undefined, attestor });
-  return { ...database, one };
+  return { ...database, one: openOneConnection(database) };
 }
 
 describe('a transfer in a database that was never analysed', () => {
-  const fixture = useFixturePerCase(openOneConnection, async ({ one, drop }) => {
+  const fixture = useFixturePerCase(openNewDatabase, async ({ one, drop }) => {
     await one.close();
     await drop();
   });
