@@ -1,5 +1,4 @@
 // How long each step of `npm start` took, from the build to a paid collection.
-import { z } from 'zod';
 import type { Environment } from './supervised-process.ts';
 
 export type StartTimes = {
@@ -9,12 +8,10 @@ export type StartTimes = {
   text(): string;
 };
 
-const stepsSchema = z.array(z.tuple([z.string(), z.number()]));
-
-/** Begins with the steps that `tools/start.mjs` has taken before, if there were any. */
+/** Begins with the build, if `tools/start.mjs` made one before. */
 export function startTimes(environment: Environment): StartTimes {
-  const before = environment['NPM_START_STEPS'];
-  const steps: [string, number][] = before === undefined ? [] : stepsSchema.parse(JSON.parse(before));
+  const buildMs = environment['NPM_START_BUILD_MS'];
+  const steps: [string, number][] = buildMs === undefined ? [] : [['build', Number(buildMs)]];
   let endedAtMs = Date.now();
   return {
     end(step) {
