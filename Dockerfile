@@ -18,7 +18,7 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY console ./console
 COPY docs ./docs
-# The Node.js that runs our tools elsewhere is none of this image, which has its own.
+# The image has its own Node.js: the one that npm scripts use elsewhere is for our tools alone.
 RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node && npm run --silent sbom > sbom.cdx.json
 

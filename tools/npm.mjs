@@ -1,4 +1,4 @@
-// The npm that runs the script, on the Node.js that it runs on: what a Linux system packages as npm finds its own parts on that alone.
+// The npm that runs the script, on the Node.js that it was started with: Debian's npm does not find its own parts on any other.
 
 /** The program and its first arguments. Outside of npm's scripts: whatever npm the PATH has. */
 export function npmCommand() {
