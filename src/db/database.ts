@@ -4,6 +4,8 @@ import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 import { WatchedPool, type PoolWatch } from './watched-pool.ts';
 import type { StateChange } from '../domain/payments/state-change.ts';
 import type { RowAttestor } from '../security/row-attestation.ts';
+import { DomainError } from '../domain/errors.ts';
+import { refusedBy } from './refused-rules.ts';
 import { connectionTo, QUEUE_SETTINGS, SESSION_SETTINGS } from './session-settings.ts';
 
 /** PostgreSQL truncates longer names, and two statements whose names it truncates alike would run as one. */
@@ -185,7 +187,9 @@ async function runOn<Row extends object>(
 ): Promise<Row[]> {
   const { name, text } = query;
   const config = { name, text, values: [...values], rowMode: 'array' as const, types: TYPES, ...limits };
-  const { fields, rows } = await connection.query<unknown[]>(config);
+  const { fields, rows } = await connection.query<unknown[]>(config).catch((error: unknown) => {
+    throw refusedBy(error) ?? error;
+  });
   const keys = fields.map((field) => keyOf(field.name));
   return rows.map((row) => toObject(keys, row) as Row);
 }
@@ -238,9 +242,9 @@ export function asRequested(tx: Tx, requestId: string): Tx {
   };
 }
 
-/** Whether the error is PostgreSQL's about a wrong value (class 22) or a broken rule (class 23). */
+/** Whether the database refused the statement: for a wrong value (class 22) or a broken rule (class 23). */
 export function isRefusedValue(error: unknown): boolean {
-  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '');
+  return error instanceof DomainError || (error instanceof DatabaseError && /^2[23]/.test(error.code ?? ''));
 }
 
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {

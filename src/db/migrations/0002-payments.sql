@@ -223,16 +223,16 @@ BEGIN
   SELECT * INTO STRICT payout FROM payouts WHERE id = NEW.payout_id FOR NO KEY UPDATE;
   IF payout.state <> 'queued' OR payout.merchant_id <> NEW.merchant_id OR NEW.approved_at >= payout.expires_at THEN
     RAISE EXCEPTION 'payout % is not queued, has expired or belongs to another merchant than the approval', payout.id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_while_queued';
   END IF;
   IF payout.created_by = NEW.user_id THEN
     RAISE EXCEPTION 'payout % cannot be approved by the person who created it', payout.id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_another';
   END IF;
   IF NOT EXISTS (SELECT 1 FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id
       AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']) THEN
     RAISE EXCEPTION 'payout % can be approved only by an owner or an approver of its merchant', payout.id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
   END IF;
   RETURN NEW;
 END $$;

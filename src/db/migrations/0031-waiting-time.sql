@@ -72,7 +72,7 @@ CREATE FUNCTION check_money_out() RETURNS trigger LANGUAGE plpgsql SET search_pa
 BEGIN
   IF is_live() AND count_secured_owners(NEW.merchant_id) < 2 THEN
     RAISE EXCEPTION 'merchant % needs two owners with a second factor before money leaves it', NEW.merchant_id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_two_owners';
   END IF;
   RETURN NEW;
 END $$;
@@ -83,7 +83,8 @@ CREATE TRIGGER reversals_check_money_out BEFORE INSERT ON reversals FOR EACH ROW
 
 CREATE FUNCTION refuse_while_waiting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet' USING ERRCODE = 'restrict_violation';
+  RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet'
+    USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_after_waiting';
 END $$;
 CREATE TRIGGER payout_approvals_check_waiting BEFORE INSERT ON payout_approvals
   FOR EACH ROW WHEN (NOT moves_money(NEW.merchant_id, NEW.user_id, NEW.approved_at))
@@ -101,7 +102,8 @@ BEGIN
   IF EXISTS (SELECT 1 FROM api_keys k JOIN users u ON u.id = NEW.created_by
       WHERE k.id = NEW.api_key_id AND k.created_at >= u.recovered_at
         AND u.recovered_at + waiting_time(NEW.merchant_id) > least(NEW.created_at, clock_timestamp())) THEN
-    RAISE EXCEPTION 'a key of a recovered account creates no payouts yet' USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'a key of a recovered account creates no payouts yet'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_by_recovered_key';
   END IF;
   RETURN NEW;
 END $$;

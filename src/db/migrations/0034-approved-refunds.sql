@@ -93,16 +93,16 @@ BEGIN
   SELECT * INTO STRICT reversal FROM reversals WHERE id = NEW.reversal_id FOR NO KEY UPDATE;
   IF reversal.state <> 'queued' OR reversal.merchant_id <> NEW.merchant_id OR NEW.approved_at >= reversal.expires_at THEN
     RAISE EXCEPTION 'refund % is not queued, has expired or belongs to another merchant than the approval', reversal.id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_while_queued';
   END IF;
   IF reversal.requested_by = NEW.user_id THEN
     RAISE EXCEPTION 'refund % cannot be approved by the person who requested it', reversal.id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_another';
   END IF;
   IF NOT EXISTS (SELECT 1 FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id
       AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']) THEN
     RAISE EXCEPTION 'refund % can be approved only by an owner or an approver of its merchant', reversal.id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
   END IF;
   RETURN NEW;
 END $$;

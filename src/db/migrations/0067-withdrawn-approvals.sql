@@ -119,7 +119,7 @@ BEGIN
       (SELECT count(*) FROM payout_approvals a
        JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
        WHERE a.payout_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']) THEN
-    RAISE EXCEPTION 'payout % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'payout % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
   END IF;
   RETURN NEW;
 END $$;
@@ -160,12 +160,12 @@ BEGIN
       (SELECT count(*) FROM reversal_approvals a
        JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
        WHERE a.reversal_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']) THEN
-    RAISE EXCEPTION 'reversal % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'reversal % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
   END IF;
   IF NEW.state = 'released'
      AND NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND state = 'succeeded') THEN
     RAISE EXCEPTION 'reversal % cannot be released: its collection is not paid', OLD.id
-      USING ERRCODE = 'restrict_violation';
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'refunds_of_paid';
   END IF;
   RETURN NEW;
 END $$;
@@ -191,7 +191,8 @@ BEGIN
       AND a.withdrawn_at IS NULL
   ) AS of_a_day;
   IF approved > allowed THEN
-    RAISE EXCEPTION '% approves more than the daily limit', NEW.user_id USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION '% approves more than the daily limit', NEW.user_id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approver_daily_limit';
   END IF;
   RETURN NULL;
 END $$;
