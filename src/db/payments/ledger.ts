@@ -90,19 +90,21 @@ function undecidedFault(state: 'released' | 'reconciling', days: number): string
     : `it was released more than ${days} days ago and has no outcome: see its workflow, and ask the operator`;
 }
 
-/** A call that locks the merchant's available account and returns `spendable_minor` and `queued_of_key_minor`, as `Spendable` has them. */
+/** A call that locks the merchant's available account and returns the columns that `Spendable` has. */
 export function lockSpendableOf(merchantId: string, account: string, apiKeyId: string): string {
   return `lock_spendable(${merchantId}, ${account}, ${apiKeyId})`;
 }
 
 const LOCK_SPENDABLE = statement(
   'ledger_account_lock_spendable',
-  `SELECT spendable_minor, queued_of_key_minor FROM ${lockSpendableOf('$1', '$2', '$3')}`,
+  `SELECT spendable_minor, reserved_minor, queued_of_key_minor FROM ${lockSpendableOf('$1', '$2', '$3')}`,
 );
 
 export type Spendable = {
   /** The available balance less the pending refunds, queued ones included, whose money has not left yet. */
   readonly spendableMinor: bigint;
+  /** The money of those pending refunds. */
+  readonly reservedMinor: bigint;
   /** What the queued payouts of the API key hold together; null when none was named. */
   readonly queuedOfKeyMinor: bigint | null;
 };

@@ -20,6 +20,7 @@ import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { countsAsMaker, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
 import type { Currency } from '../../domain/money.ts';
+import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
@@ -84,7 +85,9 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     const spendable = await lockSpendable(tx, merchantId, limitMinor === null ? null : apiKeyId);
     requireWithinKeyLimit(payout, spendable, limitMinor);
     if (spendable.spendableMinor < payout.amountMinor) {
-      const response = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
+      const reserved = { amountMinor: spendable.reservedMinor, currency: payout.currency };
+      const refusal = balanceInsufficient('payout', reserved);
+      const response = { status: 402, body: JSON.stringify(errorBody(refusal, input.requestId)) };
       await storeResponse(tx, request, response);
       return { kind: 'refused', response };
     }
@@ -244,13 +247,6 @@ function idempotencyKeyInUse(): DomainError {
   return new DomainError(
     'idempotency_key_reused',
     'The payout that was made with this Idempotency-Key is still under way. Use a new key for a new payout.',
-  );
-}
-
-function balanceInsufficient(): DomainError {
-  return new DomainError(
-    'balance_insufficient',
-    'The available balance is smaller than this payout. Nothing was held. Collect more, then use a new Idempotency-Key.',
   );
 }
 

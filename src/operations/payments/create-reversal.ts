@@ -17,6 +17,7 @@ import { DomainError, errorBody } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
 import { approvalsRequired, checkSecondFactor } from '../../domain/payments/release.ts';
 import { reversalObject, type Reversal, type ReversalState } from '../../domain/payments/reversal.ts';
@@ -53,23 +54,24 @@ export async function createReversal(context: PaymentContext, input: CreateRever
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
     const reversal = await insert(tx, input, context);
-    const response =
-      reversal === 'insufficient'
-        ? { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.by.requestId)) }
-        : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
+    const isRefused = reversal instanceof DomainError;
+    const response = isRefused
+      ? { status: 402, body: JSON.stringify(errorBody(reversal, input.by.requestId)) }
+      : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
     await storeResponse(tx, request, response);
-    return reversal === 'insufficient' ? { kind: 'refused', response } : { kind: 'created', response, reversal };
+    return isRefused ? { kind: 'refused', response } : { kind: 'created', response, reversal };
   });
 }
 
 /** After a reversal that ended like this, another one may be requested. */
 const MAY_FOLLOW: readonly ReversalState[] = ['failed', 'rejected', 'cancelled', 'expired'];
 
+/** Returns the error where the balance is too small. */
 async function insert(
   tx: Tx,
   input: CreateReversal,
   { clocks, environment, releases }: PaymentContext,
-): Promise<Reversal | 'insufficient'> {
+): Promise<Reversal | DomainError> {
   const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
   const roles = await findRolesLocked(tx, merchantId, userId);
@@ -78,7 +80,7 @@ async function insert(
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   checkSecondFactor(by.person, policy, at);
   // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
-  const { spendableMinor } = await lockSpendable(tx, merchantId);
+  const { spendableMinor, reservedMinor } = await lockSpendable(tx, merchantId);
   const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
   if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
   if (collection.state !== 'succeeded') {
@@ -87,7 +89,9 @@ async function insert(
   // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
   if (latest !== null && !MAY_FOLLOW.includes(latest.state)) throw underWay();
-  if (spendableMinor < collection.amountMinor) return 'insufficient';
+  if (spendableMinor < collection.amountMinor) {
+    return balanceInsufficient('refund', { amountMinor: reservedMinor, currency: collection.currency });
+  }
   const requested: Reversal = {
     id: newId('rev', at.getTime()),
     merchantId,
@@ -134,11 +138,4 @@ async function insert(
 
 function underWay(): DomainError {
   return new DomainError('state_conflict', 'A reversal of this collection is under way already.');
-}
-
-function balanceInsufficient(): DomainError {
-  return new DomainError(
-    'balance_insufficient',
-    'The available balance is smaller than what would go back. Collect more, then use a new Idempotency-Key.',
-  );
 }

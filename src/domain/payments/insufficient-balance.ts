@@ -1,0 +1,16 @@
+// Says that the available balance does not cover a payout or a refund, and what of that balance refunds reserve.
+import { DomainError } from '../errors.ts';
+import { toDecimalString, type Money } from '../money.ts';
+
+/** `reserved`: the part of the available balance that refunds will take which are not paid yet. */
+export function balanceInsufficient(noun: 'payout' | 'refund', reserved: Money): DomainError {
+  const amount = `${toDecimalString(reserved)} ${reserved.currency}`;
+  const because =
+    reserved.amountMinor === 0n ? '' : ` Refunds that are not paid yet reserve ${amount} of that balance.`;
+  return new DomainError(
+    'balance_insufficient',
+    `The available balance does not cover this ${noun}.${because} ${NEXT[noun]} Collect more, then use a new Idempotency-Key.`,
+  );
+}
+
+const NEXT = { payout: 'Nothing was held.', refund: 'Nothing was requested.' } as const;
