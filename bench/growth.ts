@@ -244,7 +244,7 @@ async function acceptPaid(filled: Filled): Promise<void> {
   };
   for (const ref of await accept(filled)) {
     const at = new Date();
-    const basis = { queriedAtMs: at.getTime(), isRefusedSend: false };
+    const basis = { kind: 'paid', queriedAtMs: at.getTime() } as const;
     for (const transition of [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: randomUUID() }] as const)
       await recordCollectionTransition(context, { ref, transition, at, basis });
   }

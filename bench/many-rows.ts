@@ -1,7 +1,10 @@
 // A year of payments of one merchant and what belongs to them, written straight into the tables: a ledger that adds up.
 import type { PoolClient } from 'pg';
 import type { Database } from '../src/db/database.ts';
+import { attestedStatusOf } from '../src/db/payments/attested-credit.ts';
 import type { EndpointId, MerchantId, UserId } from '../src/domain/ids.ts';
+import { posting } from '../src/domain/payments/ledger.ts';
+import type { PaymentId } from '../src/domain/payments/payment.ts';
 
 export type ManyRows = {
   readonly merchantId: MerchantId;
@@ -28,7 +31,7 @@ export async function writeManyRows(db: Database, rows: ManyRows): Promise<void>
     await client.query(TABLE_OF_BATCH);
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(INDEXES);
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
-    await writeBatches(client, rows);
+    await writeBatches(client, db, rows);
     for (const { name, definition } of indexes) {
       process.stderr.write(`${name}\n`);
       await client.query(definition);
@@ -39,7 +42,7 @@ export async function writeManyRows(db: Database, rows: ManyRows): Promise<void>
   }
 }
 
-async function writeBatches(client: PoolClient, rows: ManyRows): Promise<void> {
+async function writeBatches(client: PoolClient, db: Database, rows: ManyRows): Promise<void> {
   const counts = { collections: Math.round(rows.payments * 0.6), payouts: Math.round(rows.payments * 0.4) };
   const batches = Math.ceil(rows.payments / BATCH);
   const at = new Date().toISOString();
@@ -47,11 +50,45 @@ async function writeBatches(client: PoolClient, rows: ManyRows): Promise<void> {
     for (const [kind, statements] of [['collections', OF_COLLECTIONS] as const, ['payouts', OF_PAYOUTS] as const]) {
       const upTo = (batches: number) => Math.round(counts[kind] * batches);
       const numbers = { first: upTo(batch / batches) + 1, last: upTo((batch + 1) / batches), of: counts[kind] };
-      for (const sql of statements) await client.query(filled(sql, { ...rows, ...numbers, at }));
+      for (const [index, sql] of statements.entries()) {
+        await client.query(filled(sql, { ...rows, ...numbers, at }));
+        // The first fills the batch.
+        if (index === 0) await attestCredits(client, db, kind, rows.merchantId);
+      }
     }
     process.stderr.write(`\r${Math.round(((batch + 1) * rows.payments) / batches)} of ${rows.payments} payments   `);
   }
   process.stderr.write('\n');
+}
+
+type Made = { readonly n: string; readonly id: string; readonly amount: string; readonly at: Date };
+
+const CREDITS = {
+  collections: { noun: 'col', state: 'succeeded', posting: 'collection_paid', status: 'paid' },
+  payouts: { noun: 'pay', state: 'failed', posting: 'payout_voided', status: 'declined' },
+} as const;
+
+/** Attests what the batch makes available, as the processes of a deployment would have. */
+async function attestCredits(
+  client: PoolClient,
+  db: Database,
+  kind: keyof typeof CREDITS,
+  merchantId: MerchantId,
+): Promise<void> {
+  const { noun, state, posting: postingKind, status } = CREDITS[kind];
+  const { rows } = await client.query<Made>(
+    `SELECT n, ${id(noun)} AS id, amount, at FROM batch WHERE state = '${state}'`,
+  );
+  const attestations = rows.map(({ id, amount, at }) => {
+    const payment = { merchantId, operator: 'mtn-momo', amountMinor: BigInt(amount), currency: 'UGX' } as const;
+    const basis = { kind: status, queriedAtMs: at.getTime() };
+    return attestedStatusOf(db, posting(postingKind, payment), id as PaymentId, basis)?.attestation;
+  });
+  await client.query(
+    `UPDATE batch SET attestation = made.attestation
+     FROM unnest($1::bigint[], $2::text[]) AS made (n, attestation) WHERE made.n = batch.n`,
+    [rows.map(({ n }) => n), attestations],
+  );
 }
 
 const SETTINGS = `SET session_replication_role = replica; SET statement_timeout = 0; SET synchronous_commit = off;
@@ -81,7 +118,7 @@ function filled(sql: string, { merchantId, makerId, endpointId, first, last, of,
 // time, so that ids sort by creation, and sixteen that count. Its idempotency key is random, as merchants choose them, and its operator
 // reference begins with the time.
 const TABLE_OF_BATCH = `CREATE TEMP TABLE batch (n bigint, at timestamptz, digits text, state text, amount bigint, phone text,
-  key text, reference uuid)`;
+  key text, reference uuid, attestation text)`;
 const DIGITS = Array.from(
   { length: 10 },
   (_, digit) => `substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> ${5 * (9 - digit)}) & 31)::integer + 1, 1)`,
@@ -139,9 +176,9 @@ const OF_COLLECTIONS: readonly string[] = [
    FROM batch`,
   ...TRACES_OF('collection', 'col', 0),
   `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
-     credit_entry, credit_balance_minor, posted_at)
+     credit_entry, credit_balance_minor, posted_at, status_kind, status_queried_at, status_attestation)
    SELECT 'collection_paid', ${id('col')}, 'operator/mtn-momo/UGX', account.id, amount, 'UGX', at,
-     entry_count + row_number() OVER earlier, balance_minor + sum(amount) OVER earlier, at
+     entry_count + row_number() OVER earlier, balance_minor + sum(amount) OVER earlier, at, 'paid', at, attestation
    FROM batch, ledger_accounts AS account WHERE account.id = $merchant || '/available' AND state = 'succeeded'
    WINDOW earlier AS (ORDER BY n)`,
   `UPDATE ledger_accounts SET entry_count = entry_count + moved.entries, balance_minor = balance_minor + moved.amount
@@ -171,12 +208,15 @@ const OF_PAYOUTS: readonly string[] = [
    FROM batch`,
   ...TRACES_OF('payout', 'pay', 500_000_000),
   `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
-     debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at)
+     debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at, status_kind, status_queried_at,
+     status_attestation)
    SELECT kind, ${id('pay')}, CASE kind WHEN 'payout_held' THEN a_id ELSE h_id END,
      CASE kind WHEN 'payout_held' THEN h_id WHEN 'payout_voided' THEN a_id ELSE 'operator/mtn-momo/UGX' END, amount, 'UGX', at,
      CASE kind WHEN 'payout_held' THEN a_entry ELSE h_entry END, CASE kind WHEN 'payout_held' THEN a_balance ELSE h_balance END,
      CASE kind WHEN 'payout_held' THEN h_entry WHEN 'payout_voided' THEN a_entry END,
-     CASE kind WHEN 'payout_held' THEN h_balance WHEN 'payout_voided' THEN a_balance END, at
+     CASE kind WHEN 'payout_held' THEN h_balance WHEN 'payout_voided' THEN a_balance END, at,
+     CASE kind WHEN 'payout_voided' THEN 'declined' END, CASE kind WHEN 'payout_voided' THEN at END,
+     CASE kind WHEN 'payout_voided' THEN attestation END
    FROM (SELECT moves.*, a.id AS a_id, h.id AS h_id, h.entry_count + row_number() OVER earlier AS h_entry,
        h.balance_minor + sum(held) OVER earlier AS h_balance, a.entry_count + count(nullif(available, 0)) OVER earlier AS a_entry,
        a.balance_minor + sum(available) OVER earlier AS a_balance

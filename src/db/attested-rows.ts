@@ -69,6 +69,8 @@ const SOURCES = {
     attested: ['merchantId', 'userId', 'rolesBefore', 'rolesAfter', 'proposedBy', 'createdAt', 'expiresAt'],
   },
   policy_changes: { key: ['id'], attested: ['merchantId', 'changes', 'proposedBy', 'createdAt', 'expiresAt'] },
+  // Entries before it are not verified again before money leaves.
+  ledger_checkpoints: { key: ['accountId'], attested: ['entry', 'balanceMinor', 'unattestedMinor'] },
 } as const satisfies Record<string, Source>;
 
 export type AttestedTable = keyof typeof SOURCES;
@@ -185,6 +187,18 @@ export async function findAttested<Table extends AttestedTable>(
 ): Promise<AttestedRow<Table> | null> {
   const row = await findOne<AttestedRow<Table>>(db, STATEMENTS[table].find, key);
   return row !== null && isRowAttested(db, table, row) ? row : null;
+}
+
+/**
+ * The attestation of the row with these values, which follows the one that it has, for a statement that writes several rows. Whether it
+ * was attested before is for the caller to verify.
+ */
+export function nextAttestation<Table extends AttestedTable>(
+  { attestor }: Queryable,
+  table: Table,
+  row: AttestedRow<Table>,
+): string {
+  return attestor.attest(table, valuesOf(table, row), row.attestation);
 }
 
 /** Attests the row that this transaction has just inserted, or changed under its lock. */

@@ -275,9 +275,9 @@ const MANY_ROWS: readonly string[] = [
   `INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor, entry_count)
    VALUES ($merchant || '/available', 'available', $merchant, 'UGX', 0, 0) ON CONFLICT DO NOTHING`,
   `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
-     credit_entry, credit_balance_minor, posted_at)
+     credit_entry, credit_balance_minor, posted_at, status_kind, status_queried_at, status_attestation)
    SELECT 'collection_paid', ${ID('col')}, 'operator/mtn-momo/UGX', $merchant || '/available', 5000, 'UGX', now(), n, n * 5000,
-     now() + n * interval '1 millisecond'
+     now() + n * interval '1 millisecond', 'paid', now(), ''
    FROM generate_series($first, least($last, 40000)) AS n`,
   `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at)

@@ -9,7 +9,11 @@ import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';
 import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
-import type { StatusBasis } from '../../src/domain/payments/operator-status.ts';
+import {
+  needsOperatorStatus,
+  type PaymentTransitionInput,
+  type StatusBasis,
+} from '../../src/domain/payments/operator-status.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
 import { createReleaseAttestor } from '../../src/security/release-attestation.ts';
@@ -153,13 +157,28 @@ export async function record(
   transition: CollectionTransitionInput,
   at = new Date(),
 ): Promise<Collection> {
-  return recordCollectionTransition(contextOf(db), { ref, transition, at, basis: queriedAt(at) });
+  return recordCollectionTransition(contextOf(db), { ref, transition, at, basis: basisFor(transition, at) });
 }
 
-/** What a recorder knows of a status that was queried at that time. */
-export function queriedAt(at: Date): StatusBasis {
-  return { queriedAtMs: at.getTime(), isRefusedSend: false };
+/** What a recorder knows of a status that supports the transition and was queried at that time. */
+export function basisFor(transition: PaymentTransitionInput, at: Date): StatusBasis | null {
+  if (!needsOperatorStatus(transition)) return null;
+  return { kind: STATUS_OF[transition.kind], queriedAtMs: at.getTime() };
 }
+
+const STATUS_OF: Readonly<Record<PaymentTransitionInput['kind'], StatusBasis['kind']>> = {
+  prompt_accepted: 'pending',
+  paid: 'paid',
+  refunded: 'paid',
+  returned: 'returned',
+  declined: 'declined',
+  expired: 'declined',
+  never_accepted: 'not_found',
+  undecided: 'unknown',
+  outcome_unknown: 'unknown',
+  approval_expired: 'unknown',
+  never_sent: 'unknown',
+};
 
 /** Records a callback of the operator for this reference; null when no payment has it. */
 export function callBack(db: Database, operatorReference: string): ReturnType<typeof recordOperatorCallback> {

@@ -1,5 +1,6 @@
 // What differs between a payout and a refund when people decide about it.
 import type { Tx } from '../database.ts';
+import { isPaymentAttested } from './attested-credit.ts';
 import { recordPayoutChange } from './payout-change.ts';
 import { findPayoutLocked } from './payout.ts';
 import { findReversalLocked, updateReversal } from './reversal.ts';
@@ -29,6 +30,8 @@ export type DecidedKind<Payment extends DecidedPayment> = {
   notFound(): DomainError;
   /** Throws `state_conflict` when it must not be released although people may decide about it. */
   checkMayRelease(payment: Payment): void;
+  /** Whether a process of ours recorded what its money rests on, beside the balance that it is a part of. */
+  isMoneyAttested(tx: Tx, payment: Payment): Promise<boolean>;
   /** What its approvers agree to. */
   toAttested(payment: Payment): ApprovedPayment;
   /** As the API shows it. */
@@ -42,6 +45,7 @@ export const DECIDED_PAYOUT: DecidedKind<Payout> = {
   findLocked: async (tx, merchantId, id) => (isId('pay', id) ? findPayoutLocked(tx, merchantId, id) : null),
   notFound: () => new DomainError('payout_not_found', 'There is no payout with this id.'),
   checkMayRelease: () => undefined,
+  isMoneyAttested: () => Promise.resolve(true),
   toAttested: attestedPayout,
   toObject: payoutObject,
   async record(tx, payout, decision, { environment, clocks, at }) {
@@ -60,6 +64,8 @@ export const DECIDED_REFUND: DecidedKind<Reversal> = {
     if (!isCollectionReturned) return;
     throw new DomainError('state_conflict', 'The operator has returned this collection by itself: reject the refund.');
   },
+  // What goes back to the payer came by this collection.
+  isMoneyAttested: (tx, { collectionId }) => isPaymentAttested(tx, collectionId),
   toAttested: attestedRefund,
   toObject: reversalObject,
   async record(tx, reversal, decision, { clocks, at }) {

@@ -1,7 +1,9 @@
 // How far the ledger was checked: of each account up to which entry, and up to when the payments that changed.
-import type { EventId } from '../../domain/ids.ts';
+import type { EventId, MerchantId } from '../../domain/ids.ts';
+import { availableAccount } from '../../domain/payments/ledger.ts';
+import { isAttested, nextAttestation } from '../attested-rows.ts';
 import { findOne, statement, type Queryable } from '../database.ts';
-import type { EntryRange } from './unposted.ts';
+import type { EntryRange, IdRange } from './unposted.ts';
 
 /** Entries of an account that no check has seen yet. */
 export type MovedAccount = EntryRange & {
@@ -13,17 +15,39 @@ export type MovedAccount = EntryRange & {
    */
   readonly addsUp: boolean;
   readonly hasMore: boolean;
+} & Checkpoint;
+
+/** What the checkpoint of an account says beside its entry, which is `after`; without one, what the account had at its start. */
+type Checkpoint = {
+  readonly checkedMinor: bigint;
+  readonly checkedUnattestedMinor: bigint;
+  readonly checkpointAttestation: string | null;
 };
+
+const CHECKPOINT = `coalesce(c.entry, 0) AS after, coalesce(c.balance_minor, 0) AS checked_minor,
+  coalesce(c.unattested_minor, 0) AS checked_unattested_minor, c.attestation AS checkpoint_attestation`;
+
+/** Whether a process of ours wrote the checkpoint, or there is none. One that no process wrote is reported. */
+export function isCheckpointAttested(
+  db: Queryable,
+  account: Checkpoint & Pick<EntryRange, 'accountId' | 'after'>,
+): boolean {
+  const { accountId, after: entry, checkedMinor, checkedUnattestedMinor, checkpointAttestation } = account;
+  if (entry === 0n) return true;
+  const row = { accountId, entry, balanceMinor: checkedMinor, unattestedMinor: checkedUnattestedMinor };
+  return isAttested(db, 'ledger_checkpoints', { ...row, attestation: checkpointAttestation });
+}
 
 const FIND_MOVED = statement(
   'ledger_find_moved_accounts',
   `WITH moved AS (
-     SELECT a.id, a.entry_count, a.balance_minor, coalesce(c.entry, 0) AS after, coalesce(c.balance_minor, 0) AS checked_minor
+     SELECT a.id, a.entry_count, a.balance_minor, ${CHECKPOINT}
      FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
      WHERE a.merchant_id IS NOT NULL AND a.id > $1
        AND (a.entry_count <> coalesce(c.entry, 0) OR a.balance_minor <> coalesce(c.balance_minor, 0))
      ORDER BY a.id LIMIT $2)
-   SELECT moved.id AS account_id, moved.after, ends.entry, (moved.checked_minor + read.sum_minor)::bigint AS balance_minor,
+   SELECT moved.id AS account_id, moved.after, moved.checked_minor, moved.checked_unattested_minor, moved.checkpoint_attestation,
+     ends.entry, (moved.checked_minor + read.sum_minor)::bigint AS balance_minor,
      read.entries = ends.entry - moved.after AND read.are_right
        AND (ends.entry < moved.entry_count OR moved.checked_minor + read.sum_minor = moved.balance_minor) AS adds_up,
      ends.entry < moved.entry_count AS has_more
@@ -56,20 +80,68 @@ export async function findMovedAccounts(
 
 const RECORD = statement(
   'ledger_checkpoint_record',
-  `INSERT INTO ledger_checkpoints (account_id, entry, balance_minor)
-   SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
-   ON CONFLICT (account_id) DO UPDATE SET entry = excluded.entry, balance_minor = excluded.balance_minor, checked_at = now()
+  `INSERT INTO ledger_checkpoints (account_id, entry, balance_minor, unattested_minor, attestation)
+   SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
+   ON CONFLICT (account_id) DO UPDATE SET entry = excluded.entry, balance_minor = excluded.balance_minor,
+     unattested_minor = excluded.unattested_minor, attestation = excluded.attestation, checked_at = now()
    WHERE ledger_checkpoints.entry < excluded.entry`,
 );
 
-/** The database refuses one that no entry leaves. Safe to repeat: a checkpoint goes forward alone. */
-export async function recordCheckpoints(
-  db: Queryable,
-  accounts: readonly Pick<MovedAccount, 'accountId' | 'entry' | 'balanceMinor'>[],
-): Promise<void> {
+/** An account whose entries were checked, with what of its balance is not attested. */
+export type CheckedAccount = Pick<MovedAccount, 'accountId' | 'entry' | 'balanceMinor' | 'checkpointAttestation'> & {
+  readonly unattestedMinor: bigint;
+};
+
+/**
+ * Attests them and writes them. The database refuses one that no entry leaves. Safe to repeat, and of two processes at once the one
+ * that came further wins: a checkpoint goes forward alone.
+ */
+export async function recordCheckpoints(db: Queryable, accounts: readonly CheckedAccount[]): Promise<void> {
   if (accounts.length === 0) return;
-  const ids = accounts.map(({ accountId }) => accountId);
-  await db.run(RECORD, [ids, accounts.map(({ entry }) => entry), accounts.map(({ balanceMinor }) => balanceMinor)]);
+  const column = <Key extends keyof CheckedAccount>(key: Key) => accounts.map((account) => account[key]);
+  const attestations = accounts.map(({ checkpointAttestation: attestation, ...account }) =>
+    nextAttestation(db, 'ledger_checkpoints', { ...account, attestation }),
+  );
+  const values = [
+    column('accountId'),
+    column('entry'),
+    column('balanceMinor'),
+    column('unattestedMinor'),
+    attestations,
+  ];
+  await db.run(RECORD, values);
+}
+
+const FUNDS = statement(
+  'ledger_funds_of_merchant',
+  `SELECT a.id AS account_id, a.entry_count AS entry, ${CHECKPOINT},
+     a.balance_minor - reserved_by_refunds($2) AS spendable_minor
+   FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id WHERE a.id = $1 AND a.merchant_id = $2`,
+);
+
+/** An available account up to its newest entry, and what of it no pending refund will take. */
+export type Funds = EntryRange & Checkpoint & { readonly spendableMinor: bigint };
+
+/** One snapshot. */
+export async function findFunds(db: Queryable, merchantId: MerchantId): Promise<Funds> {
+  const funds = await findOne<Funds>(db, FUNDS, [availableAccount(merchantId), merchantId]);
+  if (!funds) throw new Error(`merchant ${merchantId} has no available account`);
+  return funds;
+}
+
+const ACCOUNTS = statement(
+  'ledger_accounts_with_checkpoints',
+  `SELECT a.id AS account_id, a.entry_count AS entry, ${CHECKPOINT}
+   FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
+   WHERE a.kind = 'available' AND a.id > $1 AND a.id <= $2 ORDER BY a.id`,
+);
+
+/** The available accounts of the range, up to their newest entries. */
+export async function findAvailableAccounts(
+  db: Queryable,
+  { after, to }: IdRange,
+): Promise<(EntryRange & Checkpoint)[]> {
+  return db.run<EntryRange & Checkpoint>(ACCOUNTS, [after, to]);
 }
 
 const FIND_CHECKED = statement('checked_payments_find', 'SELECT changed_before FROM checked_payments');

@@ -24,15 +24,15 @@ export type PayoutAcceptance = {
 const ACCEPT = statement(
   'payout_accept',
   `WITH confirmed AS MATERIALIZED (
-     SELECT k.merchant_id FROM api_keys k WHERE k.id = $23 AND ${PERMISSION_VERSION} = $29),
+     SELECT k.merchant_id FROM api_keys k WHERE k.id = $26 AND ${PERMISSION_VERSION} = $32),
    locked AS MATERIALIZED (
-     SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$12', '$13')} AND NOT ${hasResponse('$12', '$13', '$35')}),
+     SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$15', '$16')} AND NOT ${hasResponse('$15', '$16', '$38')}),
    payable AS MATERIALIZED (
      SELECT FROM locked CROSS JOIN LATERAL
-       ${lockSpendableOf('locked.merchant_id', '$30', 'CASE WHEN $31::bigint IS NOT NULL THEN $23 END')} AS now
-     WHERE now.spendable_minor >= $14
-       AND ($31::bigint IS NULL OR now.queued_of_key_minor + $14 <= $31::bigint)),
-   claimed AS (${putKey('SELECT $12, $13, $32, $33, $34, $35 FROM payable')}),
+       ${lockSpendableOf('locked.merchant_id', '$33', 'CASE WHEN $34::bigint IS NOT NULL THEN $26 END')} AS now
+     WHERE now.spendable_minor >= $17
+       AND ($34::bigint IS NULL OR now.queued_of_key_minor + $17 <= $34::bigint)),
+   claimed AS (${putKey('SELECT $15, $16, $35, $36, $37, $38 FROM payable')}),
    ${changeParts('payout_id', insertNewPayout('FROM claimed', ''))}
    SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`,
 );
@@ -50,7 +50,7 @@ export async function acceptPayout(
   environment: Environment,
 ): Promise<'created' | 'unconfirmed' | 'undecided'> {
   const { payout, request, response, permissionVersion, keyHeldLimitMinor } = acceptance;
-  const consequences = consequencesOf(payout, environment);
+  const consequences = consequencesOf(db, payout, environment);
   const values = [
     ...newPayoutValues(payout, consequences),
     permissionVersion,

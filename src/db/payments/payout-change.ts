@@ -1,5 +1,6 @@
 // Writes a new payout, or a change of one, in one statement: its row, the transfer, the event and the deliveries.
 import { payoutEvent, type Environment } from '../../domain/event.ts';
+import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-change.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
@@ -8,7 +9,7 @@ import {
   announceChange,
   ANY_TRIES,
   changeStatement,
-  consequencesAt,
+  consequencesOfState,
   consequenceValues,
   withOwnReceipt,
   type Condition,
@@ -17,10 +18,14 @@ import {
 } from './recorded-change.ts';
 
 /** What the payout's entry into its state writes besides its own row. */
-export function consequencesOf(payout: Payout, environment: Environment): Consequences {
-  return consequencesAt(payout.updatedAt, payoutPosting(payout), (event) =>
-    payoutEvent(payout, { ...event, environment }),
-  );
+export function consequencesOf(
+  db: Queryable,
+  payout: Payout,
+  environment: Environment,
+  basis: StatusBasis | null = null,
+): Consequences {
+  const entered = { id: payout.id, at: payout.updatedAt, posting: payoutPosting(payout), basis };
+  return consequencesOfState(db, entered, (event) => payoutEvent(payout, { ...event, environment }));
 }
 
 /**
@@ -32,13 +37,13 @@ export function insertNewPayout(source: string, onConflict: string): string {
   return `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
      created_at, updated_at, request_attestation, request_id)
-   SELECT $11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
-          $25::timestamptz + interval '1 minute', $26, $26, $27, $28 ${source}
+   SELECT $14, $15, $16, 'queued', $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+          $28::timestamptz + interval '1 minute', $29, $29, $30, $31 ${source}
    ${onConflict}
    RETURNING id, merchant_id, version, request_id`;
 }
 
-/** $1 to $28 of a statement with `insertNewPayout`. */
+/** $1 to $31 of a statement with `insertNewPayout`. */
 export function newPayoutValues(payout: Payout, consequences: Consequences): unknown[] {
   return [
     ...consequenceValues(consequences),
@@ -77,7 +82,7 @@ const INSERT = changeStatement(
  * still pending. Fails when the amount is more than the available balance.
  */
 export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
-  const consequences = consequencesOf(payout, environment);
+  const consequences = consequencesOf(tx, payout, environment);
   const [written] = await tx.run<RecordedChange>(INSERT, newPayoutValues(payout, consequences));
   if (!written) return false;
   announceNewPayout(tx, payout, consequences, written);
@@ -99,15 +104,15 @@ const RECORD = changeStatement(
   'payout_change_record',
   'payout_id',
   `UPDATE payouts
-   SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14, failed_by = $24,
-       operator_receipt = coalesce($15, operator_receipt), check_due_at = $16, amount_reversed_minor = $17,
-       decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
-       release_attestation = $25, request_attestation = $26,
-       workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
+   SET state = $16, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $17, failed_by = $27,
+       operator_receipt = coalesce($18, operator_receipt), check_due_at = $19, amount_reversed_minor = $20,
+       decided_by = $21, rejection_reason = $22, send_deadline_at = $23, approvals_required = $24,
+       release_attestation = $28, request_attestation = $29,
+       workflow_started_at = CASE WHEN state = 'queued' AND $16 <> 'expired' THEN NULL
                                   ELSE coalesce(workflow_started_at, $1) END,
        start_due_at = now(), workflow_failures = 0, start_failures = 0
-   WHERE id = $11 AND version = $12 AND (accepted_at IS NULL OR NOT $22)
-     AND (send_begun_at IS NULL OR NOT $23) AND (send_repeated_at IS NULL OR NOT $27)
+   WHERE id = $14 AND version = $15 AND (accepted_at IS NULL OR NOT $25)
+     AND (send_begun_at IS NULL OR NOT $26) AND (send_repeated_at IS NULL OR NOT $30)
    RETURNING id, merchant_id, version, request_id`,
 );
 
@@ -120,10 +125,10 @@ export async function recordPayoutChange(
   db: Queryable,
   change: PayoutChange,
   environment: Environment,
-  { requiresOneTry }: Condition = ANY_TRIES,
+  { requiresOneTry, basis = null }: Condition & { readonly basis?: StatusBasis | null } = ANY_TRIES,
 ): Promise<boolean> {
   const { before, after } = change;
-  const consequences = consequencesOf(after, environment);
+  const consequences = consequencesOf(db, after, environment, basis);
   const values = [
     ...consequenceValues(consequences),
     before.id,

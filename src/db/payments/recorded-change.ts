@@ -3,15 +3,20 @@ import { newDeliveryIds } from '../../domain/webhooks/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
 import type { Posting } from '../../domain/payments/ledger.ts';
+import type { StatusBasis } from '../../domain/payments/operator-status.ts';
+import type { PaymentId } from '../../domain/payments/payment.ts';
 import { ReceiptReused } from '../../domain/payments/discrepancy.ts';
 import { DatabaseError } from 'pg';
 import type { StateChange } from '../../domain/payments/state-change.ts';
 import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../database.ts';
+import { attestedStatusOf, type AttestedCreditStatus } from './attested-credit.ts';
 
 /** What a change writes besides the payment's own row. */
 export type Consequences = {
   /** Null when the change moves no money. */
   readonly posting: Posting | null;
+  /** What the posting rests on; null when it makes nothing available. */
+  readonly status: AttestedCreditStatus | null;
   readonly event: { readonly id: EventId; readonly type: EventType; readonly body: string };
   /** Ids for the deliveries: at most as many endpoints receive the event. */
   readonly deliveryIds: readonly DeliveryId[];
@@ -35,18 +40,32 @@ export type Condition = {
 
 export const ANY_TRIES: Condition = { requiresOneTry: false };
 
-/** What a payment's entry into its state writes besides its own row. `toEvent` builds the event's type and body. */
-export function consequencesAt(
-  at: Date,
-  posting: Posting | null,
+/** The entry of a payment into its state. */
+export type NewState = {
+  readonly id: PaymentId;
+  readonly at: Date;
+  readonly posting: Posting | null;
+  /** Of the verified status on which the state rests; null where no status decided. */
+  readonly basis: StatusBasis | null;
+};
+
+/**
+ * What a payment's entry into its state writes besides its own row. `toEvent` builds the event's type and body. A posting that makes
+ * money available is attested with the status on which it rests.
+ */
+export function consequencesOfState(
+  db: Queryable,
+  { id, at, posting, basis }: NewState,
   toEvent: (event: { readonly id: EventId; readonly at: Date }) => { readonly type: EventType; readonly body: string },
 ): Consequences {
-  const id = newId('evt', at.getTime());
-  return { posting, event: { id, ...toEvent({ id, at }) }, deliveryIds: newDeliveryIds(at), at };
+  const eventId = newId('evt', at.getTime());
+  const event = { id: eventId, ...toEvent({ id: eventId, at }) };
+  const status = posting && attestedStatusOf(db, posting, id, basis);
+  return { posting, status, event, deliveryIds: newDeliveryIds(at), at };
 }
 
-/** The values of the consequences, $1 to $10; the values of the payment's own row follow them. */
-export function consequenceValues({ posting, event, deliveryIds, at }: Consequences): unknown[] {
+/** The values of the consequences, $1 to $13; the values of the payment's own row follow them. */
+export function consequenceValues({ posting, status, event, deliveryIds, at }: Consequences): unknown[] {
   return [
     at,
     posting?.kind ?? null,
@@ -58,6 +77,9 @@ export function consequenceValues({ posting, event, deliveryIds, at }: Consequen
     event.type,
     event.body,
     deliveryIds,
+    status?.kind,
+    status?.queriedAt,
+    status?.attestation,
   ];
 }
 
@@ -93,8 +115,10 @@ export const IS_OWED = `EXISTS (SELECT FROM owed WHERE state = 'pending') AS is_
 export function changeParts(subject: Subject, moved: string): string {
   return `moved AS (${moved}),
      transfer AS (
-       INSERT INTO ledger_transfers (kind, ${subject}, debit_account_id, credit_account_id, amount_minor, currency, created_at)
-       SELECT $2::text, moved.id, $3::text, $4::text, $5::bigint, $6::text, $1::timestamptz FROM moved WHERE $2::text IS NOT NULL),
+       INSERT INTO ledger_transfers (kind, ${subject}, debit_account_id, credit_account_id, amount_minor, currency, created_at,
+         status_kind, status_queried_at, status_attestation)
+       SELECT $2::text, moved.id, $3::text, $4::text, $5::bigint, $6::text, $1::timestamptz, $11::text, $12::timestamptz, $13::text
+       FROM moved WHERE $2::text IS NOT NULL),
      event AS (
        INSERT INTO events (id, merchant_id, type, ${subject}, resource_version, body, created_at, request_id)
        SELECT $7::text, moved.merchant_id, $8::text, moved.id, moved.version, $9::text, $1::timestamptz, moved.request_id

@@ -7,8 +7,10 @@ import type { Contradiction } from './send-progress.ts';
  * `refunded_twice`: the operator returned a collection on its own, and the requested refund was paid too.
  * `receipt_reused`: the operator says that the payment was paid, with the receipt of another payment.
  * `release_unattested`: it is released in the database, and no process of ours recorded that release.
+ * `credit_unattested`: money is available by it, and no process of ours recorded the operator status that this rests on.
  */
-export type DiscrepancyKind = Contradiction | 'refunded_twice' | 'receipt_reused' | 'release_unattested';
+export type DiscrepancyKind =
+  Contradiction | 'refunded_twice' | 'receipt_reused' | 'release_unattested' | 'credit_unattested';
 
 /** A payment cannot be recorded as paid: its receipt has paid another one. Nothing was written. */
 export class ReceiptReused extends Error {
@@ -41,6 +43,7 @@ const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   refunded_twice: 'the provider gave the collection back by itself, and this refund was paid too',
   receipt_reused: 'the operator says that it was paid, with a receipt that has paid another payment',
   release_unattested: 'its row says that it was released, and this service did not record that: it was not sent',
+  credit_unattested: 'money is available by it, and this service did not record why: nobody can spend that money',
 };
 
 export const DISCREPANCY_KINDS = Object.keys(TEXTS) as [DiscrepancyKind, ...DiscrepancyKind[]];

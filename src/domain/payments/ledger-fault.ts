@@ -17,6 +17,15 @@ export function newDriftFault(accountId: string): LedgerFault {
   return { subject: accountId, fault: 'its balance is not what its new entries make it' };
 }
 
+export function unattestedFault({ ref }: { readonly ref: { readonly id: string } }): LedgerFault {
+  return { subject: ref.id, fault: 'money is available by it, and this service did not record why' };
+}
+
+/** Of an account. */
+export function checkpointFault(accountId: string): LedgerFault {
+  return { subject: accountId, fault: 'its checkpoint was not written by this service' };
+}
+
 export function unpostedFault({ id }: { readonly id: string }): LedgerFault {
   return { subject: id, fault: 'its state and its transfers disagree' };
 }

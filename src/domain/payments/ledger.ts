@@ -15,6 +15,13 @@ export const POSTING_KINDS = [
 ] as const;
 export type PostingKind = (typeof POSTING_KINDS)[number];
 
+const MAKES_AVAILABLE: ReadonlySet<PostingKind> = new Set(['collection_paid', 'payout_voided', 'payout_returned']);
+
+/** Whether a transfer of this kind brings money into the available balance of a merchant. */
+export function makesAvailable(kind: PostingKind): boolean {
+  return MAKES_AVAILABLE.has(kind);
+}
+
 /** `amountMinor` (always positive) leaves `debitAccount` and arrives in `creditAccount`. */
 export type Posting = {
   readonly kind: PostingKind;

@@ -85,14 +85,15 @@ export function exactInput(input: PaymentTransitionInput): PaymentTransitionInpu
 }
 
 /** What a recorder needs to know of the status from which a transition follows, once its attestation is verified. */
-export type StatusBasis = {
-  readonly queriedAtMs: number;
-  /** It is the answer to a send, and says nothing of other tries. */
-  readonly isRefusedSend: boolean;
-};
+export type StatusBasis = { readonly kind: OperatorStatus['kind']; readonly queriedAtMs: number };
 
 export function basisOf({ status, queriedAtMs }: AttestedStatus): StatusBasis {
-  return { queriedAtMs, isRefusedSend: status.kind === 'refused' };
+  return { kind: status.kind, queriedAtMs };
+}
+
+/** Whether the status is the answer to a send, which says nothing of other tries. */
+export function isRefusedSend(basis: StatusBasis | null): boolean {
+  return basis?.kind === 'refused';
 }
 
 /** Whether the transition is recorded only on an operator status that supports it, because it says or does what the operator decides. */

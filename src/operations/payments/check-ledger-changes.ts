@@ -1,15 +1,27 @@
 // Checks what changed in the ledger since the check before, and records how far it came.
 import type { Database, LongReadLimits } from '../../db/database.ts';
+import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
+import { findUnattestedCredits, type UnattestedCredit } from '../../db/payments/attested-credit.ts';
 import {
   findCheckedPayments,
+  findFunds,
   findLastEvent,
   findMovedAccounts,
+  isCheckpointAttested,
   recordCheckedPayments,
   recordCheckpoints,
+  type CheckedAccount,
+  type MovedAccount,
 } from '../../db/payments/ledger-checkpoint.ts';
 import { findUnpostedOfEntries, findUnpostedOfEvents } from '../../db/payments/unposted.ts';
-import { idTimeMs, lowestIdAt } from '../../domain/ids.ts';
-import { newDriftFault, unpostedFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';
+import { idTimeMs, lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import {
+  checkpointFault,
+  newDriftFault,
+  unattestedFault,
+  unpostedFault,
+  type LedgerFault,
+} from '../../domain/payments/ledger-fault.ts';
 
 const STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MOST_FAULTS = 400;
@@ -23,7 +35,8 @@ const LATE_BY_MS = 15 * 60_000;
 /**
  * Checks the entries of all accounts since their checkpoints, with their payments, and the payments that events report since the check
  * before: the first check of all reads everything. A checkpoint moves only over what has no fault, so that a fault is found again until it is
- * mended; what comes behind it in its account waits for that. What changed without an entry and without an event is left to the
+ * mended; what comes behind it in its account waits for that. Money that became available by a transfer which no process of ours attested
+ * is recorded as a discrepancy, and the checkpoint keeps how much it is. What changed without an entry and without an event is left to the
  * check of the whole ledger. Returns at most 400 faults. Safe to repeat, and to run twice at once; fails when the signal aborts it, and then goes on where it
  * was the next time.
  */
@@ -53,21 +66,69 @@ class Faults {
 async function checkEntries(db: Database, limits: LongReadLimits, faults: Faults): Promise<void> {
   let after = '';
   for (;;) {
-    const { moved, unposted } = await db.withLongReads(limits, async (reads) => {
-      const accounts = await findMovedAccounts(reads, { after, accounts: ACCOUNTS, entries: ENTRIES });
-      return { moved: accounts, unposted: await findUnpostedOfEntries(reads, accounts) };
-    });
+    const { moved, hasMore } = await checkAccounts(db, limits, { after, accounts: ACCOUNTS, faults });
     const last = moved.at(-1);
     if (last === undefined) return;
-    const isOfUnposted = (accountId: string) =>
-      unposted.some(({ merchantId }) => accountId.startsWith(`${merchantId}/`));
-    const right = moved.filter(({ accountId, addsUp }) => addsUp && !isOfUnposted(accountId));
-    await recordCheckpoints(db, right);
-    const drifted = moved.filter(({ addsUp }) => !addsUp);
-    faults.add([...drifted.map(({ accountId }) => newDriftFault(accountId)), ...unposted.map(unpostedFault)]);
     // Otherwise these accounts again, from where they are now.
-    if (!right.some(({ hasMore }) => hasMore)) after = last.accountId;
+    if (!hasMore) after = last.accountId;
   }
+}
+
+/** So many entries since the checkpoint are left to a release, which verifies them in its transaction. */
+const FEW_ENTRIES = 200n;
+
+export type CheckEntries = { readonly merchantId: MerchantId; readonly few?: bigint };
+
+/**
+ * The same for the entries of one merchant's available account, if more than a `few` came since its checkpoint, so that a release which
+ * follows has few to verify.
+ */
+export async function checkEntriesOf(db: Database, { merchantId, few = FEW_ENTRIES }: CheckEntries): Promise<void> {
+  const { entry, after } = await findFunds(db, merchantId);
+  if (entry - after <= few) return;
+  const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, byIndex: true };
+  const account = { after: `${merchantId}/`, accounts: 1, faults: new Faults() };
+  while ((await checkAccounts(db, limits, account)).hasMore);
+}
+
+type Accounts = { readonly after: string; readonly accounts: number; readonly faults: Faults };
+
+/** `hasMore`: a checkpoint moved, and there are entries behind it. */
+async function checkAccounts(db: Database, limits: LongReadLimits, { after, accounts, faults }: Accounts) {
+  const { moved, unposted, unattested } = await db.withLongReads(limits, async (reads) => {
+    const found = await findMovedAccounts(reads, { after, accounts, entries: ENTRIES });
+    const credits = await findUnattestedCredits(reads, found);
+    return { moved: found, unposted: await findUnpostedOfEntries(reads, found), unattested: credits };
+  });
+  const forged = moved.filter((account) => !isCheckpointAttested(db, account));
+  const isOfUnposted = (accountId: string) => unposted.some(({ merchantId }) => accountId.startsWith(`${merchantId}/`));
+  const right = moved.filter(
+    (account) => account.addsUp && !isOfUnposted(account.accountId) && !forged.includes(account),
+  );
+  // Before the checkpoints: what they pass over is not found again.
+  for (const { ref } of unattested) {
+    const found = { kind: 'credit_unattested', operatorReceipt: null, reported: null, foundAt: new Date() } as const;
+    await db.withTransaction((tx) => insertDiscrepancy(tx, ref, found));
+  }
+  await recordCheckpoints(
+    db,
+    right.map((account) => withUnattested(account, unattested)),
+  );
+  const drifted = moved.filter(({ addsUp }) => !addsUp);
+  faults.add([
+    ...drifted.map(({ accountId }) => newDriftFault(accountId)),
+    ...forged.map(({ accountId }) => checkpointFault(accountId)),
+    ...unposted.map(unpostedFault),
+    ...unattested.map(unattestedFault),
+  ]);
+  return { moved, hasMore: right.some((account) => account.hasMore) };
+}
+
+function withUnattested(account: MovedAccount, unattested: readonly UnattestedCredit[]): CheckedAccount {
+  const { accountId, entry, balanceMinor, checkpointAttestation, checkedUnattestedMinor } = account;
+  const own = unattested.filter((credit) => credit.accountId === accountId);
+  const unattestedMinor = own.reduce((sum, { amountMinor }) => sum + amountMinor, checkedUnattestedMinor);
+  return { accountId, entry, balanceMinor, unattestedMinor, checkpointAttestation };
 }
 
 async function checkChangedPayments(

@@ -1,4 +1,5 @@
 // Binds the payment operations to their database, environment and clocks, once per process.
+import { checkEntriesOf, type CheckEntries } from './check-ledger-changes.ts';
 import { createCheckout, type CreateCheckout } from './create-checkout.ts';
 import { createAcceptance, createCollection, type CreateCollection } from './create-collection.ts';
 import {
@@ -42,6 +43,7 @@ export function createPayments(context: PaymentContext) {
     createReversal: (input: CreateReversal) => createReversal(context, input),
     endQueuedPayout: (input: EndQueuedPayout) => endQueuedPayout(context, input),
     endQueuedReversal: (input: EndQueuedReversal) => endQueuedReversal(context, input),
+    checkEntries: (input: CheckEntries) => checkEntriesOf(context.db, input),
     releaseReversal: (input: ReleaseReversal) => releaseReversal(context, input),
     releasePayout: (input: ReleasePayout) => releasePayout(context, input),
     releasePayouts: (input: ReleasePayouts) => releasePayouts(context, input),

@@ -9,7 +9,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { changeCollection, type CollectionChange } from '../../domain/payments/collection-change.ts';
 import { confirmsInput, type CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
-import type { StatusBasis } from '../../domain/payments/operator-status.ts';
+import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import { confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { PaymentContext } from './payment-context.ts';
@@ -50,8 +50,8 @@ export async function recordCollectionTransition(
     const change = await changeOf(before, input, context);
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
     if (change === null) return isKnown ? 'missed' : before;
-    const requiresOneTry = basis?.isRefusedSend === true;
-    if (await recordCollectionChange(db, change, environment, { requiresOneTry, exchange })) {
+    const requiresOneTry = isRefusedSend(basis);
+    if (await recordCollectionChange(db, change, environment, { requiresOneTry, basis, exchange })) {
       exchange = null;
       return change.after;
     }

@@ -5,7 +5,7 @@ import { findPayout } from '../../db/payments/payout.ts';
 import { recordPayoutChange } from '../../db/payments/payout-change.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { StatusBasis } from '../../domain/payments/operator-status.ts';
+import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
@@ -37,8 +37,8 @@ export async function recordPayoutTransition(
     if (!isTimely(before, transition, at, clocks)) return before;
     const change = changePayout(before, transition, at, clocks);
     if (change === null) return before;
-    const requiresOneTry = basis?.isRefusedSend === true;
-    if (await recordPayoutChange(db, change, environment, { requiresOneTry })) return change.after;
+    const requiresOneTry = isRefusedSend(basis);
+    if (await recordPayoutChange(db, change, environment, { requiresOneTry, basis })) return change.after;
     return requiresOneTry && (await isSendRepeated(db, { kind: 'payout', ...ref })) ? before : 'missed';
   });
 }

@@ -8,7 +8,7 @@ import { findReversal, updateReversal } from '../../db/payments/reversal.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
-import type { StatusBasis } from '../../domain/payments/operator-status.ts';
+import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { changeReversal } from '../../domain/payments/reversal-change.ts';
@@ -52,7 +52,7 @@ export async function recordReversalTransition(
       const found = { kind: 'refunded_twice', operatorReceipt: null, reported: null, foundAt: at } as const;
       await insertDiscrepancy(tx, { kind: 'reversal', id, merchantId }, found);
     }
-    const requiresOneTry = basis?.isRefusedSend === true;
+    const requiresOneTry = isRefusedSend(basis);
     if (await updateReversal(tx, change, { requiresOneTry })) return { reversal: after, isPosted };
     if (requiresOneTry && (await isSendRepeated(tx, { kind: 'reversal', ...ref }))) {
       return { reversal: before, isPosted: true };

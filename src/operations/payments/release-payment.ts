@@ -8,6 +8,7 @@ import {
   type KeyedRequest,
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
+import { findAttestedFunds } from '../../db/payments/attested-funds.ts';
 import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } from '../../db/payments/approval.ts';
 import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
@@ -205,6 +206,7 @@ async function approve<Payment extends DecidedPayment>(
   checkRelease({ payment, person, policy, releasedMinor, at });
   of.checkMayRelease(payment);
   checkRequest(payment, of, context);
+  await requireAttestedMoney(tx, payment, of);
   const attestation = context.releases.attestApproval(of.toAttested(payment), { userId, approvedAt: at });
   if (!isRepeat) await insertApproval(tx, { kind: of.noun, id: payment.id, userId, merchantId, at, attestation });
   const approvals = isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }];
@@ -235,6 +237,22 @@ function checkRequest<Payment extends DecidedPayment>(
   throw new DomainError(
     'state_conflict',
     `This ${of.noun} is not recorded as it was requested. Reject it, and have it requested anew.`,
+  );
+}
+
+// Held money left the available balance when the payout was made, so that balance without what nobody attested covers everything that
+// was spent and held so far, or somebody spends money that no operator reported.
+async function requireAttestedMoney<Payment extends DecidedPayment>(
+  tx: Tx,
+  payment: Payment,
+  of: DecidedKind<Payment>,
+): Promise<void> {
+  const { unattestedMinor, attestedMinor } = await findAttestedFunds(tx, payment.merchantId);
+  const isCovered = unattestedMinor === 0n || attestedMinor >= 0n;
+  if (isCovered && (await of.isMoneyAttested(tx, payment))) return;
+  throw new DomainError(
+    'state_conflict',
+    'This payment would spend money that the service did not record as received. Only its staff can resolve that.',
   );
 }
 

@@ -1,10 +1,17 @@
 // Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued.
 import type { Database, Queryable } from '../../db/database.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
+import { findAllUnattestedCredits } from '../../db/payments/attested-credit.ts';
+import { findAvailableAccounts, isCheckpointAttested } from '../../db/payments/ledger-checkpoint.ts';
 import { findBalanceDrift, findLastOfRange, findUndecided } from '../../db/payments/ledger.ts';
 import { findUnpostedCollections, findUnpostedPayouts, type IdRange } from '../../db/payments/unposted.ts';
 import { discrepancyFault } from '../../domain/payments/discrepancy.ts';
-import { unpostedFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';
+import {
+  checkpointFault,
+  unattestedFault,
+  unpostedFault,
+  type LedgerFault,
+} from '../../domain/payments/ledger-fault.ts';
 
 /** A range takes seconds; one account may have millions of entries, which are summed in one statement. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
@@ -22,7 +29,11 @@ type Range = {
 };
 
 const RANGES: Readonly<Record<Part, Range>> = {
-  account: { size: 100, find: findBalanceDrift, next: 'collection' },
+  account: {
+    size: 100,
+    find: async (reads, range) => [...(await findBalanceDrift(reads, range)), ...(await findUnattested(reads, range))],
+    next: 'collection',
+  },
   collection: {
     size: 10_000,
     find: async (reads, range) => (await findUnpostedCollections(reads, range)).map(unpostedFault),
@@ -34,6 +45,18 @@ const RANGES: Readonly<Record<Part, Range>> = {
     next: 'done',
   },
 };
+
+// What an attested checkpoint has behind it, a process of ours verified with keys that may be replaced since.
+async function findUnattested(reads: Queryable, range: IdRange): Promise<LedgerFault[]> {
+  const faults: LedgerFault[] = [];
+  for (const account of await findAvailableAccounts(reads, range)) {
+    const isChecked = isCheckpointAttested(reads, account);
+    if (!isChecked) faults.push(checkpointFault(account.accountId));
+    const unchecked = isChecked ? account : { ...account, after: 0n };
+    faults.push(...(await findAllUnattestedCredits(reads, unchecked)).map(unattestedFault));
+  }
+  return faults;
+}
 
 /** How far a check came: the next range begins after this id of this part. As JSON it is what a later try begins with. */
 export type LedgerCheckProgress = {

@@ -4,7 +4,7 @@ import { call } from '../../support/api.ts';
 import { phoneFor, promptsRaised } from '../../support/payments.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { contextOf, paid, queriedAt } from '../../db/rows.ts';
+import { contextOf, paid, basisFor } from '../../db/rows.ts';
 import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
 import { checkoutMaker, openPayer, unescaped, type MakeCheckout, type Payer } from './payer.ts';
 
@@ -158,7 +158,12 @@ describe('a payer at a checkout', function () {
   async function late(id: string): Promise<void> {
     const ref = { id, merchantId: testEnv.merchant.id } as Parameters<typeof recordCollectionTransition>[1]['ref'];
     const at = new Date();
-    await recordCollectionTransition(contextOf(testEnv.db), { ref, transition: paid(), at, basis: queriedAt(at) });
+    await recordCollectionTransition(contextOf(testEnv.db), {
+      ref,
+      transition: paid(),
+      at,
+      basis: basisFor(paid(), at),
+    });
   }
 
   it('pays a reusable one again and again, and each phone has one request at a time', async () => {

@@ -32,6 +32,7 @@ function attestorWith(...keyRing: Parameters<typeof createRowAttestor>[0]['keyRi
 const WITHOUT_ATTESTATION: Readonly<Record<string, string>> = {
   'api_keys.replaced_by': 'keeps a key from being rolled again',
   'invitations.accepted_by': 'is shown to people: when it was accepted is attested',
+  'ledger_checkpoints.checked_at': 'is shown to people',
   'member_changes.decided_at': 'stays as it was decided, by a rule of the database',
   'member_changes.decided_by': 'stays as it was decided, by a rule of the database',
   'member_changes.state': 'stays as it was decided, by a rule of the database',

@@ -1,11 +1,13 @@
 // Rows that say who may do what, without their attestation or away from their place, each with the rule that refuses it.
 import { ATTESTED_TABLES, type AttestedTable } from '../../../src/db/attested-rows.ts';
+import { checkpointAt } from '../payments/ledger-checkpoint-rule-cases.ts';
 import { insert, insertRow, ruleCase, type RuleCase, type RuleFixture, type Sql } from '../rule-cases.ts';
 
 /** What finds the row of a case again. */
 const MARK = '1.by the test';
 
 function attestedRow(fixture: RuleFixture, table: AttestedTable, attestation: string | null): Sql {
+  if (table === 'ledger_checkpoints') return checkpointAt(fixture, { before: 0, attestation });
   if (table !== 'members') return insert(fixture, table, { attestation });
   const { merchantId, otherMemberId: userId } = fixture;
   const row = { merchant_id: merchantId, user_id: userId, roles: ['maker'], created_at: new Date() };
@@ -13,13 +15,14 @@ function attestedRow(fixture: RuleFixture, table: AttestedTable, attestation: st
 }
 
 /** What rules of their own say, which refuse the change first. */
-const OTHER_REFUSALS = 'is never changed|cannot change|can only be approved';
+const OTHER_REFUSALS = 'is never changed|cannot change|can only be approved|goes forward alone';
 
 const ID_AND_MERCHANT = ['id', 'merchant_id'];
 /** What names a row, where that is more than its id, or something else. */
 const KEYS_OF: Readonly<Partial<Record<AttestedTable, readonly string[]>>> = {
   members: ['merchant_id', 'user_id'],
   policies: ['merchant_id'],
+  ledger_checkpoints: ['account_id'],
   invitations: ID_AND_MERCHANT,
   member_changes: ID_AND_MERCHANT,
   policy_changes: ID_AND_MERCHANT,

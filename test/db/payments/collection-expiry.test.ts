@@ -78,7 +78,7 @@ describe('a collection without an outcome', () => {
     overAtMs: number,
     [queriedMs, recordedMs]: readonly [number, number],
   ): Promise<boolean> {
-    const basis = { queriedAtMs: overAtMs + queriedMs, isRefusedSend: false };
+    const basis = { kind: 'declined', queriedAtMs: overAtMs + queriedMs } as const;
     const at = new Date(overAtMs + recordedMs);
     const input = { ref: { id, merchantId }, transition: EXPIRED, at, basis };
     return (await recordCollectionTransition(contextOf(db), input)).state === 'expired';

@@ -128,8 +128,9 @@ const BALANCE_CASES: readonly RuleCase[] = [
     DISABLE_POSTING,
     {
       text: `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency,
-               created_at, credit_entry, credit_balance_minor)
-             SELECT 'collection_paid', $1, 'operator/mtn-momo/UGX', id, 5000, 'UGX', now(), entry_count + 1, balance_minor
+               created_at, credit_entry, credit_balance_minor, status_kind, status_queried_at, status_attestation)
+             SELECT 'collection_paid', $1, 'operator/mtn-momo/UGX', id, 5000, 'UGX', now(), entry_count + 1, balance_minor,
+               'paid', now(), '${ATTESTATION}'
              FROM ledger_accounts WHERE id = $2`,
       values: [fixture.collections.prompted, `${fixture.merchantId}/available`],
     },
@@ -188,6 +189,8 @@ const BALANCE_CASES: readonly RuleCase[] = [
   ),
 ];
 
+const ATTESTATION = `1.${'a'.repeat(43)}`;
+
 /** The transfer that paid the succeeded collection, with these columns replaced. */
 function transfer(fixture: RuleFixture, columns: Readonly<Record<string, unknown>> = {}): Sql {
   return insertRow('ledger_transfers', {
@@ -198,6 +201,9 @@ function transfer(fixture: RuleFixture, columns: Readonly<Record<string, unknown
     amount_minor: 5000,
     currency: 'UGX',
     created_at: new Date(),
+    status_kind: 'paid',
+    status_queried_at: new Date(),
+    status_attestation: ATTESTATION,
     ...columns,
   });
 }
@@ -228,7 +234,11 @@ const DISABLE_POSTING: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGG
 
 const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
   ['a transfer of zero, with the trigger disabled', () => ({ amount_minor: 0 }), 'ledger_transfers_amount_minor_check'],
-  ['a transfer of an unknown kind, with the trigger disabled', () => ({ kind: 'gift' }), 'ledger_transfers_kind_check'],
+  [
+    'a transfer of an unknown kind, with the trigger disabled',
+    () => ({ kind: 'gift', status_kind: null, status_queried_at: null, status_attestation: null }),
+    'ledger_transfers_kind_check',
+  ],
   [
     'a collection’s transfer without the collection, with the trigger disabled',
     () => ({ collection_id: null }),
@@ -253,6 +263,26 @@ const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<strin
     'a transfer to an unknown account, with the trigger disabled',
     (fixture) => ({ collection_id: fixture.collections.prompted, credit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_credit_account_id_currency_fkey',
+  ],
+  [
+    'a transfer that makes money available without an attestation, with the trigger disabled',
+    (fixture) => ({ collection_id: fixture.collections.prompted, status_attestation: null }),
+    'ledger_transfers_attested',
+  ],
+  [
+    'a collection that was paid by no status, with the trigger disabled',
+    (fixture) => ({ collection_id: fixture.collections.prompted, status_kind: null, status_queried_at: null }),
+    'ledger_transfers_status',
+  ],
+  [
+    'a collection that was paid by a status that does not say so, with the trigger disabled',
+    (fixture) => ({ collection_id: fixture.collections.prompted, status_kind: 'pending' }),
+    'ledger_transfers_status',
+  ],
+  [
+    'a status without the time of its query, with the trigger disabled',
+    (fixture) => ({ collection_id: fixture.collections.prompted, status_queried_at: null }),
+    'ledger_transfers_status',
   ],
   [
     'a held balance below zero, with the trigger disabled',

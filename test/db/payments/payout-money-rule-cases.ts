@@ -38,9 +38,15 @@ function transfer(fixture: RuleFixture, kind: Kind, payoutId: string, columns: C
     amount_minor: 1000,
     currency: 'UGX',
     created_at: new Date(),
+    ...(kind === 'payout_voided' || kind === 'payout_returned' ? { status_attestation: `1.${'a'.repeat(43)}` } : {}),
+    ...(kind === 'payout_returned' ? status('returned') : {}),
+    ...(kind === 'payout_voided' && payoutId === fixture.payouts.failed ? status('declined') : {}),
     ...columns,
   });
 }
+
+/** What the operator said. */
+const status = (kind: string): Columns => ({ status_kind: kind, status_queried_at: new Date() });
 
 function event(fixture: RuleFixture, payoutId: string, state: string, version: number, columns: Columns = {}): Sql {
   const subject = { collection_id: null, payout_id: payoutId, resource_version: version };
@@ -93,6 +99,21 @@ const TRANSFER_CASES: readonly RuleCase[] = [
     'ledger_transfers_payout_id_fkey',
     (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', newId('pay'))],
   ),
+  ruleCase('a hold of a failed payout that is voided by no status', /is voided by another status/, (fixture) => [
+    transfer(fixture, 'payout_voided', fixture.payouts.failed, { status_kind: null, status_queried_at: null }),
+  ]),
+  ruleCase('a hold of a rejected payout that is voided by a status', /is voided by another status/, (fixture) => [
+    transfer(fixture, 'payout_voided', fixture.payouts.rejected, status('declined')),
+  ]),
+  ruleCase('a hold that is voided by a status that says paid', 'ledger_transfers_status', (fixture) => [
+    transfer(fixture, 'payout_voided', fixture.payouts.failed, status('paid')),
+  ]),
+  ruleCase('a hold that is voided without an attestation', 'ledger_transfers_attested', (fixture) => [
+    transfer(fixture, 'payout_voided', fixture.payouts.rejected, { status_attestation: null }),
+  ]),
+  ruleCase('a payout that is returned by no status', 'ledger_transfers_status', (fixture) => [
+    transfer(fixture, 'payout_returned', fixture.payouts.reversed, { status_kind: null, status_queried_at: null }),
+  ]),
   ruleCase('to hold more than the available balance', /exceeds the available balance/, (fixture) => {
     const payout = { id: newId('pay'), amount_minor: 5_000_000 };
     return [
@@ -159,7 +180,7 @@ const COMMIT_CASES: readonly RuleCase[] = [
       DISABLE_CHECK,
       move(fixture.payouts.released, 'failed', DECLINED),
       event(fixture, fixture.payouts.released, 'failed', 2),
-      transfer(fixture, 'payout_voided', fixture.payouts.released),
+      transfer(fixture, 'payout_voided', fixture.payouts.released, status('declined')),
       transfer(fixture, 'payout_paid', fixture.payouts.released),
     ],
   ),

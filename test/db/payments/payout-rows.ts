@@ -34,7 +34,7 @@ import {
   type ReleasePayouts,
   type ReleaseReversal,
 } from '../../../src/operations/payments/release-payment.ts';
-import { contextOf, makeCollection, makeMember, makeMerchant, paid, queriedAt } from '../rows.ts';
+import { contextOf, makeCollection, makeMember, makeMerchant, paid, basisFor } from '../rows.ts';
 
 /** A merchant with money, one person who requests payouts and two who may release them. */
 export type Shop = {
@@ -169,7 +169,7 @@ export function recordPayout(
   transition: PayoutOutcomeInput,
   at = new Date(),
 ): Promise<Payout> {
-  return recordPayoutTransition(contextOf(db), { ref, transition, at, basis: queriedAt(at) });
+  return recordPayoutTransition(contextOf(db), { ref, transition, at, basis: basisFor(transition, at) });
 }
 
 /** For a payout that a test lets expire. */
@@ -263,13 +263,15 @@ export async function recordReversal(
   transition: ReversalTransitionInput,
   at = new Date(),
 ): Promise<Reversal> {
-  return (await recordReversalTransition(contextOf(db), { ref, transition, at, basis: queriedAt(at) })).reversal;
+  return (await recordReversalTransition(contextOf(db), { ref, transition, at, basis: basisFor(transition, at) }))
+    .reversal;
 }
 
 /** Records that the operator confirmed the refund; returns whether the refund was posted. */
 export async function confirmRefund(db: Database, ref: Reversal): Promise<boolean> {
   const at = new Date();
-  const input = { ref, transition: { kind: 'refunded' }, at, basis: queriedAt(at) } as const;
+  const transition = { kind: 'refunded' } as const;
+  const input = { ref, transition, at, basis: basisFor(transition, at) };
   return (await recordReversalTransition(contextOf(db), input)).isPosted;
 }
 

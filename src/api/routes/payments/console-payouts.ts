@@ -35,6 +35,7 @@ function releaseRoute(deps: ApiDeps): Route {
     response: PAYOUT,
     errors: ['payout_not_found', 'approval_self', 'state_conflict'],
     handle: async ({ id: payoutId, idempotencyKey, by }) => {
+      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
       const released = await deps.payments.releasePayout({ by, idempotencyKey, payoutId, at: new Date() });
       if (released.kind === 'approved') deps.offer({ kind: 'payout', ...released.payout });
       return { stored: released };
@@ -58,6 +59,7 @@ function releaseManyRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'What became of each.', schema: releasedPayoutsSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { ids: payoutIds }, idempotencyKey, by }) => {
+      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
       const released = await deps.payments.releasePayouts({ by, idempotencyKey, payoutIds, at: new Date() });
       const payouts = released.kind === 'approved' ? released.payouts : [];
       for (const payout of payouts) deps.offer({ kind: 'payout', ...payout });

@@ -132,6 +132,7 @@ function releaseRoute(deps: ApiDeps): Route {
     response: REVERSAL,
     errors: ['reversal_not_found', 'approval_self', 'state_conflict'],
     handle: async ({ id: reversalId, idempotencyKey, by }) => {
+      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
       const released = await deps.payments.releaseReversal({ by, idempotencyKey, reversalId, at: new Date() });
       if (released.kind === 'approved') deps.offer({ kind: 'reversal', ...released.reversal });
       return { stored: released };

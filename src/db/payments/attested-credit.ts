@@ -1,0 +1,120 @@
+// Transfers that make money of a merchant available: each is attested, with the operator status that it rests on, by the process that
+// recorded it.
+import { setImmediate } from 'node:timers/promises';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { Currency } from '../../domain/money.ts';
+import { makesAvailable, type AccountId, type Posting, type PostingKind } from '../../domain/payments/ledger.ts';
+import type { OperatorStatus, StatusBasis } from '../../domain/payments/operator-status.ts';
+import type { PaymentId, PaymentRef } from '../../domain/payments/payment.ts';
+import { findOne, statement, type Queryable } from '../database.ts';
+import type { EntryRange } from './unposted.ts';
+
+/** What a transfer rests on. Kind and time are null where no status decided: a person did, or nothing was ever sent. */
+export type AttestedCreditStatus = {
+  readonly kind: OperatorStatus['kind'] | null;
+  readonly queriedAt: Date | null;
+  readonly attestation: string;
+};
+
+/** The attested status of a posting of this payment, or null when the posting makes nothing available. */
+export function attestedStatusOf(
+  { attestor }: Queryable,
+  posting: Posting,
+  paymentId: PaymentId,
+  basis: StatusBasis | null,
+): AttestedCreditStatus | null {
+  if (!makesAvailable(posting.kind)) return null;
+  const kind = basis?.kind ?? null;
+  const queriedAt = basis && new Date(basis.queriedAtMs);
+  const values = valuesOf({ ...posting, paymentId, statusKind: kind, statusQueriedAt: queriedAt });
+  return { kind, queriedAt, attestation: attestor.attest(TABLE, values, null) };
+}
+
+const TABLE = 'ledger_transfers';
+
+type Credit = {
+  readonly kind: PostingKind;
+  readonly paymentId: PaymentId;
+  readonly creditAccount: AccountId;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+  readonly statusKind: OperatorStatus['kind'] | null;
+  readonly statusQueriedAt: Date | null;
+};
+
+function valuesOf(credit: Credit) {
+  const { kind, paymentId, creditAccount, amountMinor, currency, statusKind, statusQueriedAt } = credit;
+  return [kind, paymentId, creditAccount, amountMinor, currency, statusKind, statusQueriedAt];
+}
+
+type StoredCredit = Credit & { readonly statusAttestation: string | null };
+
+function isAttested({ attestor }: Queryable, credit: StoredCredit): boolean {
+  return attestor.isAttested(TABLE, valuesOf(credit), credit.statusAttestation);
+}
+
+const COLUMNS = `kind, coalesce(collection_id, payout_id) AS payment_id, credit_account_id AS credit_account, amount_minor, currency,
+  status_kind, status_queried_at, status_attestation`;
+
+// Read by the index with the number of the entry: with a limit it cannot be joined in any other way.
+const OF_ENTRIES = statement(
+  'ledger_credits_of_entries',
+  `SELECT t.* FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
+   CROSS JOIN LATERAL (
+     SELECT ${COLUMNS} FROM ledger_transfers
+     WHERE credit_account_id = moved.account_id AND credit_entry > moved.after AND credit_entry <= moved.entry
+     ORDER BY credit_entry LIMIT moved.entry - moved.after) AS t
+   WHERE t.kind IN ('collection_paid', 'payout_voided', 'payout_returned')`,
+);
+
+/** Money that is available by a transfer which no process of ours attested. */
+export type UnattestedCredit = {
+  readonly ref: PaymentRef<'collection' | 'payout'>;
+  readonly accountId: AccountId;
+  readonly amountMinor: bigint;
+};
+
+/** An attestation takes microseconds to verify: so many are verified before others have their turn. */
+const AT_ONCE = 1000;
+
+const ENTRIES_AT_ONCE = 10_000n;
+
+/** Those among the entries of one account, however many it has. */
+export async function findAllUnattestedCredits(db: Queryable, range: EntryRange): Promise<UnattestedCredit[]> {
+  const { accountId, entry: newest } = range;
+  const unattested: UnattestedCredit[] = [];
+  for (let after = range.after; after < newest; after += ENTRIES_AT_ONCE) {
+    const entry = after + ENTRIES_AT_ONCE < newest ? after + ENTRIES_AT_ONCE : newest;
+    unattested.push(...(await findUnattestedCredits(db, [{ accountId, after, entry }])));
+  }
+  return unattested;
+}
+
+/** Those among the entries of the ranges, read by one statement. */
+export async function findUnattestedCredits(db: Queryable, ranges: readonly EntryRange[]): Promise<UnattestedCredit[]> {
+  const column = <Key extends keyof EntryRange>(key: Key) => ranges.map((range) => range[key]);
+  const credits = await db.run<StoredCredit>(OF_ENTRIES, [column('accountId'), column('after'), column('entry')]);
+  const unattested: UnattestedCredit[] = [];
+  for (const [index, credit] of credits.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    if (!isAttested(db, credit)) unattested.push(toUnattested(credit));
+  }
+  return unattested;
+}
+
+function toUnattested({ paymentId: id, creditAccount: accountId, amountMinor }: StoredCredit): UnattestedCredit {
+  const merchantId = accountId.slice(0, accountId.indexOf('/')) as MerchantId;
+  const kind = isId('col', id) ? 'collection' : 'payout';
+  return { ref: { kind, id, merchantId } as UnattestedCredit['ref'], accountId, amountMinor };
+}
+
+const OF_COLLECTION = statement(
+  'ledger_credit_of_collection',
+  `SELECT ${COLUMNS} FROM ledger_transfers WHERE collection_id = $1 AND kind = 'collection_paid'`,
+);
+
+/** Whether a process of ours recorded that the operator says that this collection was paid. */
+export async function isPaymentAttested(db: Queryable, collectionId: string): Promise<boolean> {
+  const credit = await findOne<StoredCredit>(db, OF_COLLECTION, [collectionId]);
+  return credit !== null && isAttested(db, credit);
+}
