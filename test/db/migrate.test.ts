@@ -320,6 +320,7 @@ const ONE_MORE_TRANSFER = `
   BEGIN;
   ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_check,
     DROP CONSTRAINT ledger_transfers_collection_id_fkey;
+  ALTER TABLE ledger_transfers DROP CONSTRAINT ledger_transfers_attested, DROP CONSTRAINT ledger_transfers_status;
   ${transferOf('collection_paid', 'col_3', [OPERATOR, AVAILABLE], 5000)}
   COMMIT`;
 

@@ -259,9 +259,9 @@ const MANY_ROWS: readonly string[] = [
      now() + CASE WHEN n % 100 = 0 THEN -1 ELSE 1 END * interval '1 day', now()
    FROM generate_series($first, least($last, 20000)) AS n`,
   `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, failure_code, requested_by,
-     approvals_required, created_at, updated_at, expires_at, send_deadline_at, workflow_started_at)
+     approvals_required, created_at, updated_at, expires_at, send_deadline_at, workflow_started_at, status_attestation)
    SELECT ${ID('rev')}, $merchant, ${ID('col', '(n / 3)')}, 'failed', gen_random_uuid(), 'unknown', 'usr', 1, now(), now(), now(),
-     now(), now()
+     now(), now(), ''
    FROM generate_series($first, $last) AS n`,
   `INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
    SELECT $merchant, quarter_of(now()) - n * interval '15 minutes', kind, 'mtn-momo', 'succeeded', 1, 5000

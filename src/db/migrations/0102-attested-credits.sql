@@ -1,8 +1,9 @@
 -- What makes money of a merchant available carries the operator status that it rests on, attested by the process that recorded it.
 --
 -- Rules that the database itself enforces here:
--- - A transfer that makes money available has an attestation. One that a status of the operator decides names that status and when it
---   was queried: a collection that was paid, a payout that was returned, a payout that failed after a send began.
+-- - A transfer that makes money available, and a refund that failed, has an attestation. One that a status of the operator decides names that status and when it
+--   was queried: a collection that was paid, a payout that was returned, a payout
+--   or refund that failed after a send began.
 -- - A checkpoint of the ledger carries an attestation, and says how much of the balance at it has none.
 -- Whether an attestation is the right one, the service verifies: before a release, and in both checks of the ledger.
 
@@ -33,6 +34,18 @@ BEGIN
 END $$;
 CREATE TRIGGER ledger_transfers_check_voided_status BEFORE INSERT ON ledger_transfers
   FOR EACH ROW WHEN (NEW.kind = 'payout_voided') EXECUTE FUNCTION check_voided_status();
+
+-- A refund that failed reserves its money no more.
+ALTER TABLE reversals
+  ADD COLUMN status_kind text,
+  ADD COLUMN status_queried_at timestamptz,
+  ADD COLUMN status_attestation text,
+  ADD CONSTRAINT reversals_attested CHECK ((state = 'failed') = (status_attestation IS NOT NULL)) NOT VALID,
+  ADD CONSTRAINT reversals_status CHECK (
+    (status_kind IS NULL) = (status_queried_at IS NULL)
+    AND CASE WHEN state = 'failed' AND failed_by IN ('declined', 'never_accepted')
+      THEN status_kind IS NOT NULL AND status_kind IN ('declined', 'refused', 'not_found')
+      ELSE status_kind IS NULL END) NOT VALID;
 
 ALTER TABLE ledger_checkpoints
   -- Of the balance: what came by transfers that no process of the service attested. Nobody can spend it.

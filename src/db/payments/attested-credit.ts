@@ -1,15 +1,22 @@
-// Transfers that make money of a merchant available: each is attested, with the operator status that it rests on, by the process that
-// recorded it.
+// What makes money of a merchant available, transfers and refunds that failed: each is attested, with the operator status that it rests
+// on, by the process that recorded it.
 import { setImmediate } from 'node:timers/promises';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
-import { makesAvailable, type AccountId, type Posting, type PostingKind } from '../../domain/payments/ledger.ts';
+import {
+  availableAccount,
+  makesAvailable,
+  type AccountId,
+  type Posting,
+  type PostingKind,
+} from '../../domain/payments/ledger.ts';
 import type { OperatorStatus, StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentId, PaymentRef } from '../../domain/payments/payment.ts';
+import type { Reversal } from '../../domain/payments/reversal.ts';
 import { findOne, statement, type Queryable } from '../database.ts';
 import type { EntryRange } from './unposted.ts';
 
-/** What a transfer rests on. Kind and time are null where no status decided: a person did, or nothing was ever sent. */
+/** What it rests on. Kind and time are null where no status decided: a person did, or nothing was ever sent. */
 export type AttestedCreditStatus = {
   readonly kind: OperatorStatus['kind'] | null;
   readonly queriedAt: Date | null;
@@ -23,17 +30,36 @@ export function attestedStatusOf(
   paymentId: PaymentId,
   basis: StatusBasis | null,
 ): AttestedCreditStatus | null {
-  if (!makesAvailable(posting.kind)) return null;
+  return makesAvailable(posting.kind) ? attested(attestor, { ...posting, paymentId }, basis) : null;
+}
+
+/** The attested status of a refund that fails: what it reserved can be spent. */
+export function attestedFailureOf(
+  { attestor }: Queryable,
+  refund: Reversal,
+  basis: StatusBasis | null,
+): AttestedCreditStatus {
+  const { id: paymentId, merchantId, amountMinor, currency } = refund;
+  const creditAccount = availableAccount(merchantId);
+  return attested(attestor, { kind: REFUND_FAILED, paymentId, creditAccount, amountMinor, currency }, basis);
+}
+
+function attested(
+  attestor: Queryable['attestor'],
+  credit: Omit<Credit, 'statusKind' | 'statusQueriedAt'>,
+  basis: StatusBasis | null,
+): AttestedCreditStatus {
   const kind = basis?.kind ?? null;
   const queriedAt = basis && new Date(basis.queriedAtMs);
-  const values = valuesOf({ ...posting, paymentId, statusKind: kind, statusQueriedAt: queriedAt });
+  const values = valuesOf({ ...credit, statusKind: kind, statusQueriedAt: queriedAt });
   return { kind, queriedAt, attestation: attestor.attest(TABLE, values, null) };
 }
 
 const TABLE = 'ledger_transfers';
+const REFUND_FAILED = 'refund_failed';
 
 type Credit = {
-  readonly kind: PostingKind;
+  readonly kind: PostingKind | typeof REFUND_FAILED;
   readonly paymentId: PaymentId;
   readonly creditAccount: AccountId;
   readonly amountMinor: bigint;
@@ -67,9 +93,18 @@ const OF_ENTRIES = statement(
    WHERE t.kind IN ('collection_paid', 'payout_voided', 'payout_returned')`,
 );
 
-/** Money that is available by a transfer which no process of ours attested. */
+// Where its collection was returned by the operator, the money is gone whatever became of the refund.
+const OF_REFUNDS = statement(
+  'ledger_credits_of_refunds',
+  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, c.amount_minor, c.currency,
+     r.status_kind, r.status_queried_at, r.status_attestation
+   FROM reversals r JOIN collections c ON c.id = r.collection_id
+   WHERE r.merchant_id = ANY($1::text[]) AND r.state = 'failed' AND c.state = 'succeeded'`,
+);
+
+/** Money that is available by a transfer, or by a refund that failed, which no process of ours attested. */
 export type UnattestedCredit = {
-  readonly ref: PaymentRef<'collection' | 'payout'>;
+  readonly ref: PaymentRef;
   readonly accountId: AccountId;
   readonly amountMinor: bigint;
 };
@@ -90,10 +125,22 @@ export async function findAllUnattestedCredits(db: Queryable, range: EntryRange)
   return unattested;
 }
 
+/** Those by refunds of these merchants that failed: of a merchant few do. */
+export async function findUnattestedRefunds(
+  db: Queryable,
+  merchantIds: readonly string[],
+): Promise<UnattestedCredit[]> {
+  return unattestedAmong(db, await db.run<StoredCredit>(OF_REFUNDS, [merchantIds]));
+}
+
 /** Those among the entries of the ranges, read by one statement. */
 export async function findUnattestedCredits(db: Queryable, ranges: readonly EntryRange[]): Promise<UnattestedCredit[]> {
   const column = <Key extends keyof EntryRange>(key: Key) => ranges.map((range) => range[key]);
-  const credits = await db.run<StoredCredit>(OF_ENTRIES, [column('accountId'), column('after'), column('entry')]);
+  const values = [column('accountId'), column('after'), column('entry')];
+  return unattestedAmong(db, await db.run<StoredCredit>(OF_ENTRIES, values));
+}
+
+async function unattestedAmong(db: Queryable, credits: readonly StoredCredit[]): Promise<UnattestedCredit[]> {
   const unattested: UnattestedCredit[] = [];
   for (const [index, credit] of credits.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
@@ -104,8 +151,8 @@ export async function findUnattestedCredits(db: Queryable, ranges: readonly Entr
 
 function toUnattested({ paymentId: id, creditAccount: accountId, amountMinor }: StoredCredit): UnattestedCredit {
   const merchantId = accountId.slice(0, accountId.indexOf('/')) as MerchantId;
-  const kind = isId('col', id) ? 'collection' : 'payout';
-  return { ref: { kind, id, merchantId } as UnattestedCredit['ref'], accountId, amountMinor };
+  const kind = isId('col', id) ? 'collection' : isId('pay', id) ? 'payout' : 'reversal';
+  return { ref: { kind, id, merchantId } as PaymentRef, accountId, amountMinor };
 }
 
 const OF_COLLECTION = statement(

@@ -1,7 +1,7 @@
 // Whether what a merchant spends came by operator statuses that processes of ours attested.
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Queryable } from '../database.ts';
-import { findAllUnattestedCredits } from './attested-credit.ts';
+import { findAllUnattestedCredits, findUnattestedRefunds } from './attested-credit.ts';
 import { findFunds, isCheckpointAttested } from './ledger-checkpoint.ts';
 
 export type AttestedFunds = {
@@ -12,7 +12,7 @@ export type AttestedFunds = {
 };
 
 /**
- * The merchant's funds up to its newest entry. Entries up to its checkpoint are not verified again if the checkpoint is attested. A credit
+ * The merchant's funds up to its newest entry, with all refunds that failed. Entries up to its checkpoint are not verified again if the checkpoint is attested. A credit
  * that is not attested is reported.
  */
 export async function findAttestedFunds(db: Queryable, merchantId: MerchantId): Promise<AttestedFunds> {
@@ -20,7 +20,10 @@ export async function findAttestedFunds(db: Queryable, merchantId: MerchantId): 
   const isChecked = isCheckpointAttested(db, funds);
   let unattestedMinor = isChecked ? funds.checkedUnattestedMinor : 0n;
   const { accountId, entry } = funds;
-  const unattested = await findAllUnattestedCredits(db, { accountId, entry, after: isChecked ? funds.after : 0n });
+  const unattested = [
+    ...(await findAllUnattestedCredits(db, { accountId, entry, after: isChecked ? funds.after : 0n })),
+    ...(await findUnattestedRefunds(db, [merchantId])),
+  ];
   for (const { ref, amountMinor } of unattested) {
     db.attestor.report({ table: 'ledger_transfers', key: ref.id });
     unattestedMinor += amountMinor;

@@ -2,9 +2,11 @@
 import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
+import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
+import { attestedFailureOf } from './attested-credit.ts';
 import { ANY_TRIES, type Condition } from './recorded-change.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 
@@ -127,7 +129,7 @@ const UPDATE = statement(
   'reversal_update',
   `UPDATE reversals SET state = $3, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
      decided_by = $10, rejection_reason = $11, send_deadline_at = $12, approvals_required = $13, release_attestation = $14,
-     request_attestation = $15,
+     request_attestation = $15, status_kind = $17, status_queried_at = $18, status_attestation = $19,
      workflow_started_at = CASE WHEN state = 'queued' AND $3 <> 'expired' THEN NULL
                                 ELSE coalesce(workflow_started_at, $5) END,
      start_due_at = now(), workflow_failures = 0, start_failures = 0
@@ -135,12 +137,13 @@ const UPDATE = statement(
      AND (send_repeated_at IS NULL OR NOT $16) RETURNING 1`,
 );
 
-/** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
+/** `basis`: of the verified status on which the change rests. Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
 export async function updateReversal(
   tx: Tx,
   { before, after, checkDueAt, failedBy, requiresNotAccepted, requiresNotSent }: ReversalChange,
-  { requiresOneTry }: Condition = ANY_TRIES,
+  { requiresOneTry, basis = null }: Condition & { readonly basis?: StatusBasis | null } = ANY_TRIES,
 ): Promise<boolean> {
+  const status = after.state === 'failed' ? attestedFailureOf(tx, after, basis) : null;
   const values = [
     before.id,
     before.state,
@@ -158,6 +161,9 @@ export async function updateReversal(
     after.releaseAttestation,
     after.requestAttestation,
     requiresOneTry,
+    status?.kind,
+    status?.queriedAt,
+    status?.attestation,
   ];
   if ((await tx.run(UPDATE, values)).length === 0) return false;
   tx.announce(entryOf('reversal', after, { from: before.state, eventId: null }));

@@ -1,7 +1,11 @@
 // Checks what changed in the ledger since the check before, and records how far it came.
 import type { Database, LongReadLimits } from '../../db/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
-import { findUnattestedCredits, type UnattestedCredit } from '../../db/payments/attested-credit.ts';
+import {
+  findUnattestedCredits,
+  findUnattestedRefunds,
+  type UnattestedCredit,
+} from '../../db/payments/attested-credit.ts';
 import {
   findCheckedPayments,
   findFunds,
@@ -95,10 +99,16 @@ type Accounts = { readonly after: string; readonly accounts: number; readonly fa
 
 /** `hasMore`: a checkpoint moved, and there are entries behind it. */
 async function checkAccounts(db: Database, limits: LongReadLimits, { after, accounts, faults }: Accounts) {
-  const { moved, unposted, unattested } = await db.withLongReads(limits, async (reads) => {
+  const { moved, unposted, unattested, refunds } = await db.withLongReads(limits, async (reads) => {
     const found = await findMovedAccounts(reads, { after, accounts, entries: ENTRIES });
-    const credits = await findUnattestedCredits(reads, found);
-    return { moved: found, unposted: await findUnpostedOfEntries(reads, found), unattested: credits };
+    const merchantIds = new Set(found.map(({ accountId }) => accountId.slice(0, accountId.indexOf('/'))));
+    return {
+      moved: found,
+      unposted: await findUnpostedOfEntries(reads, found),
+      unattested: await findUnattestedCredits(reads, found),
+      // Each time, as no checkpoint passes over them.
+      refunds: await findUnattestedRefunds(reads, [...merchantIds]),
+    };
   });
   const forged = moved.filter((account) => !isCheckpointAttested(db, account));
   const isOfUnposted = (accountId: string) => unposted.some(({ merchantId }) => accountId.startsWith(`${merchantId}/`));
@@ -106,7 +116,7 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { after, acco
     (account) => account.addsUp && !isOfUnposted(account.accountId) && !forged.includes(account),
   );
   // Before the checkpoints: what they pass over is not found again.
-  for (const { ref } of unattested) {
+  for (const { ref } of [...unattested, ...refunds]) {
     const found = { kind: 'credit_unattested', operatorReceipt: null, reported: null, foundAt: new Date() } as const;
     await db.withTransaction((tx) => insertDiscrepancy(tx, ref, found));
   }
@@ -119,7 +129,7 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { after, acco
     ...drifted.map(({ accountId }) => newDriftFault(accountId)),
     ...forged.map(({ accountId }) => checkpointFault(accountId)),
     ...unposted.map(unpostedFault),
-    ...unattested.map(unattestedFault),
+    ...[...unattested, ...refunds].map(unattestedFault),
   ]);
   return { moved, hasMore: right.some((account) => account.hasMore) };
 }

@@ -53,7 +53,7 @@ export async function recordReversalTransition(
       await insertDiscrepancy(tx, { kind: 'reversal', id, merchantId }, found);
     }
     const requiresOneTry = isRefusedSend(basis);
-    if (await updateReversal(tx, change, { requiresOneTry })) return { reversal: after, isPosted };
+    if (await updateReversal(tx, change, { requiresOneTry, basis })) return { reversal: after, isPosted };
     if (requiresOneTry && (await isSendRepeated(tx, { kind: 'reversal', ...ref }))) {
       return { reversal: before, isPosted: true };
     }

@@ -1,7 +1,7 @@
 // Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued.
 import type { Database, Queryable } from '../../db/database.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
-import { findAllUnattestedCredits } from '../../db/payments/attested-credit.ts';
+import { findAllUnattestedCredits, findUnattestedRefunds } from '../../db/payments/attested-credit.ts';
 import { findAvailableAccounts, isCheckpointAttested } from '../../db/payments/ledger-checkpoint.ts';
 import { findBalanceDrift, findLastOfRange, findUndecided } from '../../db/payments/ledger.ts';
 import { findUnpostedCollections, findUnpostedPayouts, type IdRange } from '../../db/payments/unposted.ts';
@@ -49,7 +49,10 @@ const RANGES: Readonly<Record<Part, Range>> = {
 // What an attested checkpoint has behind it, a process of ours verified with keys that may be replaced since.
 async function findUnattested(reads: Queryable, range: IdRange): Promise<LedgerFault[]> {
   const faults: LedgerFault[] = [];
-  for (const account of await findAvailableAccounts(reads, range)) {
+  const accounts = await findAvailableAccounts(reads, range);
+  const merchantIds = accounts.map(({ accountId }) => accountId.slice(0, accountId.indexOf('/')));
+  faults.push(...(await findUnattestedRefunds(reads, merchantIds)).map(unattestedFault));
+  for (const account of accounts) {
     const isChecked = isCheckpointAttested(reads, account);
     if (!isChecked) faults.push(checkpointFault(account.accountId));
     const unchecked = isChecked ? account : { ...account, after: 0n };

@@ -31,6 +31,9 @@ const REQUESTED_FIELDS: readonly string[] = [
 ];
 
 const ATTESTED = `release_attestation = '${'a'.repeat(43)}'`;
+const FAILURE_ATTESTED = `status_attestation = '1.${'a'.repeat(43)}'`;
+const DECLINED = "status_kind = 'declined', status_queried_at = now()";
+const REFUSED = "failure_code = 'operator_rejected', failed_by = 'declined'";
 const RELEASE = `state = 'released', send_deadline_at = now() + interval '5 minutes'`;
 const UNATTESTED = /a release of .* has an attestation, which changes with the release alone/;
 
@@ -274,15 +277,31 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ),
   ruleCase('a refund that was sent and fails as never sent', 'reversals_never_sent', ({ reversals }) => [
     update('reversals', reversals.released, SENT_NOW),
-    update('reversals', reversals.released, `state = 'failed', ${NEVER_SENT}`),
+    update('reversals', reversals.released, `state = 'failed', ${NEVER_SENT}, ${FAILURE_ATTESTED}`),
   ]),
   ruleCase('a send of a refund that failed', SEND_REFUSED, ({ reversals }) => [
     update('reversals', reversals.failed, SENT_NOW),
   ]),
   ...sendCases('reversal', ({ reversals }) => reversals.released, 'send_deadline_at'),
   ruleCase('a failed reversal without a failure code', 'reversals_failure', ({ reversals }) => [
-    update('reversals', reversals.released, "state = 'failed', failed_by = 'declined'"),
+    update(
+      'reversals',
+      reversals.released,
+      `state = 'failed', failed_by = 'declined', ${DECLINED}, ${FAILURE_ATTESTED}`,
+    ),
   ]),
+  ruleCase('a refund that fails without an attestation', 'reversals_attested', ({ reversals }) => [
+    update('reversals', reversals.released, `state = 'failed', ${REFUSED}, ${DECLINED}`),
+  ]),
+  ...[
+    ['by no status', ''],
+    ['by a status that says paid', ", status_kind = 'paid', status_queried_at = now()"],
+    ['by a status that nobody queried', ", status_kind = 'declined'"],
+  ].map(([what = '', assignment = '']) =>
+    ruleCase(`a refund that the operator refused ${what}`, 'reversals_status', ({ reversals }) => [
+      update('reversals', reversals.released, `state = 'failed', ${REFUSED}, ${FAILURE_ATTESTED}${assignment}`),
+    ]),
+  ),
   ...requestStaysCases('reversal', ({ reversals }) => reversals.released),
   ...requestedFieldCases('reversal', ({ reversals }) => reversals.released, REQUESTED_FIELDS),
   ...['queued', 'reconciling', 'succeeded'].map((state): RuleCase =>

@@ -15,9 +15,11 @@ import {
   balanceOf,
   codeOr,
   makePayout,
+  makeReversal,
   makeShop,
   queue,
   queueReversal,
+  recordReversal,
   release,
   releaseMany,
   releaseRefund,
@@ -185,6 +187,36 @@ describe('money that no process of the service recorded', () => {
     const again = await queue(db, shop, GENUINE);
     assert.equal(await codeOr(release(db, shop.approver, again.id)), 'state_conflict');
     assert.deepEqual(await checkLedgerChanges(db, new Date()), [{ subject: id, fault: UNATTESTED }]);
+  });
+
+  it('is what a refund reserves no more that somebody wrote as failed by hand', async () => {
+    const shop = await makeShop(db, GENUINE);
+    const refund = await makeReversal(
+      db,
+      shop,
+      await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: GENUINE }),
+    );
+    await run(
+      `UPDATE reversals SET state = 'failed', failure_code = 'operator_rejected', failed_by = 'declined', updated_at = now(),
+         status_kind = 'declined', status_queried_at = now(), status_attestation = $2 WHERE id = $1`,
+      [refund.id, MADE_UP],
+    );
+    const { id } = await queue(db, shop, 2n * GENUINE);
+    assert.equal(await codeOr(release(db, shop.approver, id)), 'state_conflict');
+    assert.deepEqual(await checkLedgerChanges(db, new Date()), [{ subject: refund.id, fault: UNATTESTED }]);
+    assert.ok((await checkLedger(db)).some(({ subject }) => subject === refund.id));
+    assert.deepEqual(await openKinds(), [`credit_unattested ${refund.id}`]);
+  });
+
+  it('is none of what a refund reserved that the operator refused', async () => {
+    const shop = await makeShop(db, GENUINE);
+    const collection = await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: GENUINE });
+    const refund = await makeReversal(db, shop, collection);
+    await recordReversal(db, refund, { kind: 'declined', failureCode: 'operator_rejected' });
+    assert.deepEqual(await checkLedgerChanges(db, new Date()), []);
+    assert.deepEqual(await checkLedger(db), []);
+    const { id } = await queue(db, shop, 2n * GENUINE);
+    await release(db, shop.approver, id);
   });
 
   it('is none of what payouts in every state gave back', async () => {
