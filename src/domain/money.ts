@@ -11,6 +11,11 @@ export const CURRENCIES = Object.keys(EXPONENTS) as Currency[];
 /** The largest amount that a JSON number represents without loss: 9 007 199 254 740 991. */
 export const MAX_AMOUNT_MINOR = BigInt(Number.MAX_SAFE_INTEGER);
 
+/** How many decimals amounts of the currency have. */
+export function exponentOf(currency: Currency): number {
+  return EXPONENTS[currency];
+}
+
 /** The amount in whole units as a decimal string, as operators expect it: 1050 KES minor is "10.50", 500 UGX "500". */
 export function toDecimalString({ amountMinor, currency }: Money): string {
   const exponent = EXPONENTS[currency];

@@ -22,6 +22,11 @@ export function withoutInvisible(text: string): string {
   return text.replace(REFUSED_CHARACTERS, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** What was typed or pasted, without space around it and without the marks, seen by nobody, that pages put around numbers. */
+export function pastedText(text: string): string {
+  return text.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '').trim();
+}
+
 /**
  * The refused characters of the Basic Multilingual Plane as the inside of a character class that every dialect of
  * regular expressions reads, for documents; without halves of surrogate pairs, which some dialects see everywhere.
