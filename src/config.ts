@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { loadClocks } from './clock-settings.ts';
 import type { Clocks } from './domain/clocks.ts';
-import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
+import { isMarket, MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
+import { readPrefixChanges, type PrefixChange } from './domain/payments/operator-prefixes.ts';
 import type { KeyRing } from './security/sealing.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
 import { count, databaseUrl, file, flag, keyRing, milliseconds, port, secret, type Secret } from './setting-values.ts';
@@ -21,6 +22,17 @@ const roles = z
   .string()
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(z.enum(ROLES)).min(1));
+
+const operatorPrefixes = z.string().transform((text, context): readonly PrefixChange[] => {
+  const changes = readPrefixChanges(text);
+  const isKnown = changes?.every(({ operator, country }) => isMarket(operator, country)) === true;
+  if (changes && isKnown) return changes;
+  const message = changes
+    ? 'names an operator, or a country in which the operator has no market'
+    : 'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
 
 /** Each of MTN's products has its own credentials; a worker needs both. */
 const MTN_CREDENTIALS = {
@@ -96,6 +108,8 @@ const SETTINGS = z.object({
   MALIPO_MTN_MOMO_BASE_URL: z.url({ protocol: /^https?$/ }),
   // Each of MTN's is one country's: what it does not serve is refused when it is requested.
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
+  // Changes of the national prefixes that lead a number to its operator: `mtn-momo/UG+=39 722` adds some, `mtn-momo/ZM=56 76 96` names all.
+  MALIPO_OPERATOR_PREFIXES: operatorPrefixes.optional(),
   // A worker's, which alone calls the operator: `findMissingCredentials`.
   ...z.object(MTN_CREDENTIALS).partial().shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
@@ -289,6 +303,7 @@ const NEEDED_BY_WORKERS = 'required with the role worker';
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(MTN_CREDENTIALS).map((name) => [name, NEEDED_BY_WORKERS])),
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
+  MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
 };
 

@@ -18,6 +18,7 @@ import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
 import { apiRequestRoutes } from './routes/accounts/api-requests.ts';
 import { auditRoutes } from './routes/accounts/audit.ts';
 import { balanceRoutes } from './routes/payments/balance.ts';
+import { operatorRoutes } from './routes/payments/operators.ts';
 import { checkoutRoutes } from './routes/payments/checkouts.ts';
 import { collectionRoutes } from './routes/payments/collections.ts';
 import { consolePaymentRoutes } from './routes/payments/console-payments.ts';
@@ -117,6 +118,7 @@ function consoleRoutes(deps: SessionDeps): Route[] {
     ...replayRoutes(deps),
     ...policyRoutes(deps),
     ...auditRoutes(deps),
+    ...operatorRoutes(deps),
     ...searchRoutes(deps),
   ];
 }

@@ -49,12 +49,15 @@ export const ERROR_REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
     remedy: 'Correct its spelling or remove it.',
   },
   phone_invalid: {
-    cause: 'The phone is not 8 to 15 digits with the country code first, or it is a landline.',
+    cause:
+      'The phone is not 8 to 15 digits with the country code first, or no mobile number of that country: the message says which.',
     remedy: 'Send `256772000100`: no plus sign, no spaces, no leading zero.',
   },
   phone_unsupported: {
-    cause: 'The number is sound, but no operator that you can reach here serves it.',
-    remedy: 'Offer the payer another way to pay, or ask us about that country.',
+    cause:
+      'The number is sound, but by its first digits no operator that you can reach here has it, or the named operator is not in its country.',
+    remedy:
+      'Where the number was moved to an operator that you can reach, name it as `operator`. Otherwise offer another way to pay.',
   },
   amount_out_of_bounds: {
     cause: 'The amount is below or above what the operator takes in one payment in this currency.',

@@ -149,7 +149,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
     log,
   });
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
-  const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
+  const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
   const work = { starter, coverage, payments, releases };
   return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, ...work, metrics, traces, steps };

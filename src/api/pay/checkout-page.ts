@@ -1,6 +1,8 @@
 // The page at a checkout's address: the form to pay, or why nothing is paid there now; and the pages of refusals.
 import type { DomainError } from '../../domain/errors.ts';
 import type { AttemptRefusal } from '../../domain/payments/checkout.ts';
+import { OPERATORS, operatorsIn } from '../../domain/payments/operator-catalogue.ts';
+import type { Phone } from '../../domain/payments/phone.ts';
 import type { CheckoutForPayer } from '../../queries/payments/checkout.ts';
 import { HTTP_STATUS } from '../errors.ts';
 import { purchaseOf } from './attempt-page.ts';
@@ -8,6 +10,35 @@ import { inLanguage, type Page } from './render.ts';
 import type { TextKey, Values } from './texts.ts';
 import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
 import { timeIn, timeZoneOf } from './words.ts';
+
+/** What the payer says besides the number, because it does not follow from it. */
+export type Choice = {
+  readonly name: 'country' | 'operator';
+  readonly legend: TextKey;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  /** Whether the form cannot be sent without an answer. */
+  readonly isRequired: boolean;
+};
+
+/** The countries of a number that has several meanings, each with the whole number. */
+export function countryChoice(phones: readonly Phone[], { language }: Spoken): Choice {
+  const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });
+  const options = phones.map(({ country, digits }) => ({ value: country, label: `${names.of(country)}, +${digits}` }));
+  return { name: 'country', legend: 'form.country', options, isRequired: true };
+}
+
+/** The operators to which a number that none of them gave out may have been moved. Null: there is none in its country. */
+export function operatorChoice(
+  { checkouts: { coverage } }: PayDeps,
+  { checkout }: CheckoutForPayer,
+  { country }: Phone,
+): Choice | null {
+  const options = operatorsIn(country, checkout.currency, coverage).map((operator) => ({
+    value: operator,
+    label: OPERATORS[operator].name,
+  }));
+  return options.length === 0 ? null : { name: 'operator', legend: 'form.operator', options, isRequired: false };
+}
 
 const REFRESH_SECONDS = 10;
 
@@ -17,6 +48,7 @@ export type FormState = {
   /** What was typed. */
   readonly phone?: string;
   readonly error?: TextKey;
+  readonly choice?: Choice | null;
   /** The address of the receipt of an earlier payment of this browser's. */
   readonly lastPayment?: string | null;
 };
@@ -39,6 +71,7 @@ export function formPage(deps: PayDeps, found: CheckoutForPayer, spoken: Spoken,
       attempt: form.attempt,
       phone: form.phone ?? '',
       error: form.error ?? null,
+      choice: form.choice ?? null,
       until,
       lastPayment: form.lastPayment ?? null,
     },

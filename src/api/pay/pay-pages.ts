@@ -2,7 +2,9 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { CollectionId } from '../../domain/ids.ts';
 import { attemptKey, AttemptRefused, stageOf, type Checkout } from '../../domain/payments/checkout.ts';
-import { readPayerPhone } from '../../domain/payments/payer-phone.ts';
+import { countriesOf, isOperator, type OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import { parsePhone, type Phone } from '../../domain/payments/phone.ts';
+import { readTypedPhone, type TypedPhone } from '../../domain/payments/typed-phone.ts';
 import {
   findAttemptForPayer,
   findCheckoutForPayer,
@@ -24,7 +26,7 @@ import {
   type AttemptCode,
 } from './attempt-code.ts';
 import { mayTryAgain, receiptPage, refusalOf, statusPage, type AttemptVisit } from './attempt-page.ts';
-import { closedPage, errorPage, formPage } from './checkout-page.ts';
+import { closedPage, countryChoice, errorPage, formPage, operatorChoice, type Choice } from './checkout-page.ts';
 import { inLanguage, SCRIPT_PATH, sendPage, sendScript } from './render.ts';
 import type { TextKey } from './texts.ts';
 import { spokenTo, type Context, type PayDeps, type Spoken } from './visit.ts';
@@ -155,17 +157,25 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     redirect(ctx, attemptPath(found.checkout, attempt, spoken));
     return;
   }
-  const showError = (error: TextKey) => {
-    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error }));
+  const showError = (error: TextKey, choice: Choice | null = null) => {
+    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error, choice }));
   };
-  const phone = await phoneOf(deps, found, fields['again'], typed);
-  if (phone === null) {
+  const earlier = await earlierPayer(deps, found, fields['again']);
+  const read = earlier ?? readTyped(deps, found, typed, fields['country']);
+  if (read.kind === 'ambiguous') {
+    showError('error.phone.country', countryChoice(read.phones, spoken));
+    return;
+  }
+  if (read.kind === 'refused') {
     showError(typed === '' ? 'error.phone.missing' : 'error.phone.invalid');
     return;
   }
+  const { digits: phone } = read.phone;
+  const named = isOperator(fields['operator']) ? fields['operator'] : null;
+  const operator = earlier?.operator ?? named;
   try {
     const { requestId } = ctx.state;
-    const made = await makeAttempt(deps, found, { attempt, phone, address: addressOf(ctx), requestId });
+    const made = await makeAttempt(deps, found, { attempt, phone, operator, address: addressOf(ctx), requestId });
     if (made) ctx.state.paymentId = made;
     redirect(ctx, attemptPath(found.checkout, attempt, spoken));
   } catch (error) {
@@ -173,7 +183,9 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     const formError = FORM_ERRORS[error.code];
     if (error instanceof AttemptRefused)
       sendPage(ctx, closedPage(deps, found, spoken, { refusal: error.refusal, isRefusal: true }));
-    else if (formError) showError(formError);
+    else if (formError) {
+      showError(formError, error.code === 'phone_unsupported' ? operatorChoice(deps, found, read.phone) : null);
+    }
     // The same form was posted twice at once: whoever came first makes the attempt, and its page says what became of it.
     else if (error.type === 'idempotency_error')
       redirect(ctx, inLanguage(`${PREFIX}${found.checkout.code}`, spoken.chosenLanguage));
@@ -187,22 +199,30 @@ async function readFields(ctx: Context): Promise<Readonly<Record<string, unknown
   return parseForm(text);
 }
 
-/** What was typed or, to try again, the phone of the payer's earlier attempt, which no page shows in full. Null: no phone. */
-async function phoneOf(
+/** Of the payer's earlier attempt, to try again: its phone, which no page shows in full, and its operator. Null: there is none. */
+async function earlierPayer(
   deps: PayDeps,
   { checkout }: CheckoutForPayer,
   again: unknown,
-  typed: string,
-): Promise<string | null> {
-  const earlier = readAttemptCode(again);
-  if (earlier) return (await findAttemptForPayer(deps.db, checkout, earlier.sha256))?.collection.phone ?? null;
-  const read = readPayerPhone(typed, checkout.currency, deps.checkouts.coverage);
-  return read.kind === 'phone' ? read.digits : null;
+): Promise<{ readonly kind: 'phone'; readonly phone: Phone; readonly operator: OperatorId } | null> {
+  const code = readAttemptCode(again);
+  const made = code && (await findAttemptForPayer(deps.db, checkout, code.sha256));
+  const phone = made && parsePhone(made.collection.phone);
+  return phone ? { kind: 'phone', phone, operator: made.collection.operator } : null;
+}
+
+/** Of a number of several countries, the one of the country that the payer chose. */
+function readTyped(deps: PayDeps, { checkout }: CheckoutForPayer, typed: string, country: unknown): TypedPhone {
+  const read = readTypedPhone(typed, countriesOf(checkout.currency, deps.checkouts.coverage));
+  const chosen = read.kind === 'ambiguous' ? read.phones.find((phone) => phone.country === country) : undefined;
+  return chosen ? { kind: 'phone', phone: chosen } : read;
 }
 
 type NewAttempt = {
   readonly attempt: AttemptCode;
   readonly phone: string;
+  /** Null: guessed by the phone's prefix. */
+  readonly operator: OperatorId | null;
   readonly address: string | null;
   readonly requestId: string;
 };
@@ -211,7 +231,7 @@ type NewAttempt = {
 async function makeAttempt(
   deps: PayDeps,
   { checkout }: CheckoutForPayer,
-  { attempt, phone, address, requestId }: NewAttempt,
+  { attempt, phone, operator, address, requestId }: NewAttempt,
 ): Promise<CollectionId | null> {
   const { merchantId } = checkout;
   const limits = checkoutLimits({
@@ -232,6 +252,7 @@ async function makeAttempt(
       currency: null,
       description: checkout.description,
       metadata: checkout.metadata,
+      ...(operator && { operator }),
     },
     requestId,
     isAcceptingWork: deps.isAcceptingWork(merchantId),

@@ -10,6 +10,8 @@ export const ENGLISH = {
   'form.description': 'For',
   'form.phone': 'Your mobile-money number',
   'form.phone.hint': 'For example {example}. Works with: {operators}.',
+  'form.country': 'Country of the number',
+  'form.operator': 'If you moved this number to one of these, choose it',
   'form.pin':
     'A request comes to this phone, and you approve it there with your PIN. Never type your PIN on a web page.',
   'form.pay': 'Pay {amount}',
@@ -20,6 +22,7 @@ export const ENGLISH = {
   'error.phone.missing': 'Type your mobile-money number.',
   'error.phone.invalid': 'We cannot read this as a mobile number. Type it like {example}.',
   'error.phone.unsupported': 'Nobody can pay here from this number. It works with: {operators}. Use another number.',
+  'error.phone.country': 'This is a number of more than one country. Choose yours below.',
   'error.amount': 'This amount cannot be paid from this number. Ask {merchant} what to do, or use another number.',
   'starting.title': 'Asking {operator}',
   'starting.text': '{operator} is to send a request to {phone}. Keep the phone at hand.',

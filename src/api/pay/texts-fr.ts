@@ -11,6 +11,8 @@ export const FRENCH: Texts = {
   'form.description': 'Pour',
   'form.phone': 'Votre numéro mobile money',
   'form.phone.hint': 'Par exemple {example}. Fonctionne avec : {operators}.',
+  'form.country': 'Pays du numéro',
+  'form.operator': 'Si vous avez transféré ce numéro chez l’un de ces opérateurs, choisissez-le',
   'form.pin':
     'Une demande arrive sur ce téléphone, et vous l’approuvez là avec votre code PIN. Ne tapez jamais votre code PIN sur une page web.',
   'form.pay': 'Payer {amount}',
@@ -22,6 +24,7 @@ export const FRENCH: Texts = {
   'error.phone.invalid': 'Nous ne reconnaissons pas ce numéro de mobile. Tapez-le comme {example}.',
   'error.phone.unsupported':
     'On ne peut pas payer ici avec ce numéro. Cela fonctionne avec : {operators}. Utilisez un autre numéro.',
+  'error.phone.country': 'Ce numéro existe dans plusieurs pays. Choisissez le vôtre ci-dessous.',
   'error.amount':
     'Ce montant ne peut pas être payé avec ce numéro. Demandez à {merchant} que faire, ou utilisez un autre numéro.',
   'starting.title': 'Demande en cours auprès de {operator}',

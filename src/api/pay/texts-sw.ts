@@ -11,6 +11,8 @@ export const SWAHILI: Texts = {
   'form.description': 'Kwa ajili ya',
   'form.phone': 'Namba yako ya pesa kwa simu',
   'form.phone.hint': 'Kwa mfano {example}. Inafanya kazi na: {operators}.',
+  'form.country': 'Nchi ya namba',
+  'form.operator': 'Kama umehamisha namba hii kwenda kwa mmojawapo wa hawa, mchague',
   'form.pin':
     'Ombi litafika kwenye simu hii, na utalithibitisha hapo kwa PIN yako. Usiandike PIN yako kamwe kwenye ukurasa wa wavuti.',
   'form.pay': 'Lipa {amount}',
@@ -21,6 +23,7 @@ export const SWAHILI: Texts = {
   'error.phone.missing': 'Andika namba yako ya pesa kwa simu.',
   'error.phone.invalid': 'Hatuwezi kusoma hii kama namba ya simu. Iandike kama {example}.',
   'error.phone.unsupported': 'Huwezi kulipa hapa kwa namba hii. Inafanya kazi na: {operators}. Tumia namba nyingine.',
+  'error.phone.country': 'Namba hii ipo katika nchi zaidi ya moja. Chagua yako hapa chini.',
   'error.amount': 'Kiasi hiki hakiwezi kulipwa kwa namba hii. Muulize {merchant}, au tumia namba nyingine.',
   'starting.title': 'Tunaiomba {operator}',
   'starting.text': '{operator} itatuma ombi kwa {phone}. Kaa na simu karibu.',

@@ -1,7 +1,7 @@
 // The building blocks of request and response schemas.
 import { z } from 'zod';
 import { MAX_AMOUNT_MINOR } from '../../domain/money.ts';
-import { parsePhone, PHONE_FORM } from '../../domain/payments/phone.ts';
+import { invalidPhone, parsePhone, PHONE_FORM } from '../../domain/payments/phone.ts';
 import { hasAtMost, isVisibleLine, refusedCharacterClass } from '../../domain/visible-text.ts';
 
 // As the document has it: in characters of the Basic Multilingual Plane. Those of the others that nobody sees are refused too.
@@ -40,7 +40,7 @@ function amountMessage(issue: { readonly input?: unknown; readonly code?: string
 
 export const phone = z
   .string({ error: (issue) => (issue.input === undefined ? undefined : `phone must be text: ${PHONE_FORM}.`) })
-  .refine((text) => parsePhone(text) !== null, { error: `phone must be a mobile number: ${PHONE_FORM}.` })
+  .refine((text) => parsePhone(text) !== null, { error: ({ input }) => invalidPhone(String(input)) })
   .meta({ description: `Mobile number: ${PHONE_FORM}.`, example: '256772123456', pattern: '^[1-9][0-9]{7,14}$' });
 
 export const metadata = z

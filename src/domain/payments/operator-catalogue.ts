@@ -1,15 +1,16 @@
 // The operators that we reach: which phones they serve, in which currency, and within which amounts.
 import type { Currency } from '../money.ts';
+import { MTN_PREFIXES, type PrefixChange } from './operator-prefixes.ts';
 
 export type OperatorId = 'mtn-momo';
 
-type Market = {
+export type Market = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
   /** The operator's own name for its system there. */
   readonly targetEnvironment: string;
   readonly currency: Currency;
-  /** National prefixes that the regulator gave this operator. Only a guess: numbers are ported between networks. */
+  /** Of the numbers that are led to this operator where a request names none. */
   readonly nationalPrefixes: readonly string[];
   /** Inclusive, in the currency's smallest unit. */
   readonly minAmountMinor: bigint;
@@ -21,7 +22,7 @@ const MTN_MARKETS: readonly Market[] = [
     country: 'UG',
     targetEnvironment: 'mtnuganda',
     currency: 'UGX',
-    nationalPrefixes: prefixes('76 77 78 79'),
+    nationalPrefixes: MTN_PREFIXES.UG.prefixes,
     minAmountMinor: 100n,
     maxAmountMinor: 5_000_000n,
   },
@@ -29,7 +30,7 @@ const MTN_MARKETS: readonly Market[] = [
     country: 'RW',
     targetEnvironment: 'mtnrwanda',
     currency: 'RWF',
-    nationalPrefixes: prefixes('78 79'),
+    nationalPrefixes: MTN_PREFIXES.RW.prefixes,
     minAmountMinor: 100n,
     maxAmountMinor: 5_000_000n,
   },
@@ -37,7 +38,7 @@ const MTN_MARKETS: readonly Market[] = [
     country: 'CM',
     targetEnvironment: 'mtncameroon',
     currency: 'XAF',
-    nationalPrefixes: prefixes('67 650 651 652 653 654 680 681 682 683'),
+    nationalPrefixes: MTN_PREFIXES.CM.prefixes,
     minAmountMinor: 100n,
     maxAmountMinor: 1_000_000n,
   },
@@ -45,7 +46,7 @@ const MTN_MARKETS: readonly Market[] = [
     country: 'CI',
     targetEnvironment: 'mtnivorycoast',
     currency: 'XOF',
-    nationalPrefixes: prefixes('05'),
+    nationalPrefixes: MTN_PREFIXES.CI.prefixes,
     minAmountMinor: 100n,
     maxAmountMinor: 2_000_000n,
   },
@@ -53,9 +54,7 @@ const MTN_MARKETS: readonly Market[] = [
     country: 'BJ',
     targetEnvironment: 'mtnbenin',
     currency: 'XOF',
-    nationalPrefixes: prefixes(
-      '0142 0146 0150 0151 0152 0153 0154 0156 0157 0159 0161 0162 0166 0167 0169 0190 0191 0196 0197',
-    ),
+    nationalPrefixes: MTN_PREFIXES.BJ.prefixes,
     minAmountMinor: 100n,
     maxAmountMinor: 2_000_000n,
   },
@@ -63,7 +62,7 @@ const MTN_MARKETS: readonly Market[] = [
     country: 'GH',
     targetEnvironment: 'mtnghana',
     currency: 'GHS',
-    nationalPrefixes: prefixes('24 25 53 54 55 59'),
+    nationalPrefixes: MTN_PREFIXES.GH.prefixes,
     minAmountMinor: 100n,
     maxAmountMinor: 1_500_000n,
   },
@@ -71,7 +70,7 @@ const MTN_MARKETS: readonly Market[] = [
     country: 'ZM',
     targetEnvironment: 'mtnzambia',
     currency: 'ZMW',
-    nationalPrefixes: prefixes('76 96'),
+    nationalPrefixes: MTN_PREFIXES.ZM.prefixes,
     minAmountMinor: 100n,
     maxAmountMinor: 2_000_000n,
   },
@@ -84,49 +83,80 @@ type OperatorEntry = {
   readonly notFoundsNeeded: number;
 };
 
-/** Prefixes from the countries' numbering plans; amounts from the operators' published customer tariffs. */
+/** Amounts from the operators' published customer tariffs; prefixes with their sources in `operator-prefixes.ts`. */
 export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
   'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS, notFoundsNeeded: 3 },
 };
 
+export function isOperator(value: unknown): value is OperatorId {
+  return typeof value === 'string' && Object.hasOwn(OPERATORS, value);
+}
+
 export const OPERATOR_IDS = Object.keys(OPERATORS) as [OperatorId, ...OperatorId[]];
 
-/** The countries in which a deployment reaches each operator. */
-export type Coverage = Readonly<Record<OperatorId, readonly string[]>>;
+/** The markets in which a deployment reaches each operator. */
+export type Coverage = Readonly<Record<OperatorId, readonly Market[]>>;
 
 const MTN_SANDBOX = 'sandbox';
 /** The sandbox takes the phones of every country; any other target environment is one country's. */
 export const MTN_TARGET_ENVIRONMENTS = [MTN_SANDBOX, ...MTN_MARKETS.map(({ targetEnvironment }) => targetEnvironment)];
 
-/** What a deployment reaches at this target environment of MTN: nothing when there is no such environment. */
-export function coverageOf(mtnTargetEnvironment: string): Coverage {
+/**
+ * What a deployment reaches at this target environment of MTN, with its changes of prefixes: nothing when there is no such environment.
+ */
+export function coverageOf(mtnTargetEnvironment: string, changes: readonly PrefixChange[] = []): Coverage {
   const isReached = (market: Market) =>
     mtnTargetEnvironment === MTN_SANDBOX || market.targetEnvironment === mtnTargetEnvironment;
-  return { 'mtn-momo': MTN_MARKETS.filter(isReached).map(({ country }) => country) };
+  return { 'mtn-momo': MTN_MARKETS.filter(isReached).map((market) => withChange('mtn-momo', market, changes)) };
+}
+
+function withChange(operator: OperatorId, market: Market, changes: readonly PrefixChange[]): Market {
+  const change = changes.find((each) => each.operator === operator && each.country === market.country);
+  if (!change) return market;
+  const kept = change.kind === 'added' ? market.nationalPrefixes : [];
+  return { ...market, nationalPrefixes: [...new Set([...kept, ...change.prefixes])] };
+}
+
+/** Whether the operator has a market in the country, which its prefixes can be changed for. */
+export function isMarket(operator: string, country: string): boolean {
+  return isOperator(operator) && OPERATORS[operator].markets.some((market) => market.country === country);
 }
 
 export type Route =
   { readonly kind: 'operator'; readonly operator: OperatorId; readonly market: Market } | { readonly kind: 'none' };
 
+type RoutedPhone = { readonly country: string; readonly nationalNumber: string };
+
 /**
  * The operator that serves this phone in this currency, guessed by its prefix; `none` when no operator does, or none that
  * the deployment reaches there.
  */
-export function routePhone(
-  phone: { country: string; nationalNumber: string },
-  currency: Currency,
-  coverage: Coverage,
-): Route {
-  for (const [operator, { markets }] of Object.entries(OPERATORS) as [OperatorId, (typeof OPERATORS)[OperatorId]][]) {
-    for (const market of markets) {
-      if (market.country !== phone.country || market.currency !== currency) continue;
-      if (!coverage[operator].includes(market.country)) continue;
-      if (market.nationalPrefixes.some((prefix) => phone.nationalNumber.startsWith(prefix))) {
-        return { kind: 'operator', operator, market };
-      }
+export function routePhone(phone: RoutedPhone, currency: Currency, coverage: Coverage): Route {
+  for (const { operator, market } of marketsOf(currency, coverage)) {
+    if (market.country !== phone.country) continue;
+    if (market.nationalPrefixes.some((prefix) => phone.nationalNumber.startsWith(prefix))) {
+      return { kind: 'operator', operator, market };
     }
   }
   return { kind: 'none' };
+}
+
+/** The operator that a request names, whatever the prefix; `none` when it has no market there, or none that the deployment reaches. */
+export function routeToOperator(
+  operator: OperatorId,
+  { country }: RoutedPhone,
+  currency: Currency,
+  coverage: Coverage,
+): Route {
+  const market = coverage[operator].find((each) => each.country === country && each.currency === currency);
+  return market ? { kind: 'operator', operator, market } : { kind: 'none' };
+}
+
+/** The operators that a request can name for a phone of this country in this currency. */
+export function operatorsIn(country: string, currency: Currency, coverage: Coverage): OperatorId[] {
+  return marketsOf(currency, coverage)
+    .filter(({ market }) => market.country === country)
+    .map(({ operator }) => operator);
 }
 
 /** The operators and countries in which this currency is paid, as far as the deployment reaches them. */
@@ -134,10 +164,8 @@ function marketsOf(
   currency: Currency,
   coverage: Coverage,
 ): { readonly operator: OperatorId; readonly market: Market }[] {
-  return (Object.entries(OPERATORS) as [OperatorId, OperatorEntry][]).flatMap(([operator, { markets }]) =>
-    markets
-      .filter((market) => market.currency === currency && coverage[operator].includes(market.country))
-      .map((market) => ({ operator, market })),
+  return (Object.entries(coverage) as [OperatorId, readonly Market[]][]).flatMap(([operator, markets]) =>
+    markets.filter((market) => market.currency === currency).map((market) => ({ operator, market })),
   );
 }
 
@@ -163,8 +191,4 @@ export function amountBounds(
     }),
     { min: first.minAmountMinor, max: first.maxAmountMinor },
   );
-}
-
-function prefixes(text: string): readonly string[] {
-  return text.split(' ');
 }

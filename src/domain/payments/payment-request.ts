@@ -1,8 +1,8 @@
 // A merchant's request for a new collection or payout, and whether an operator can carry it out.
 import { invalidParameters, type ParameterIssue } from '../errors.ts';
 import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
-import { routePhone, type Coverage, type OperatorId } from './operator-catalogue.ts';
-import { parsePhone, PHONE_FORM } from './phone.ts';
+import { OPERATORS, routePhone, routeToOperator, type Coverage, type OperatorId } from './operator-catalogue.ts';
+import { countryName, invalidPhone, parsePhone, type Phone } from './phone.ts';
 
 /** How long an idempotency key counts after its first use: far longer than a merchant's server retries. It may be kept for longer. */
 export const IDEMPOTENCY_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
@@ -15,10 +15,12 @@ export type PaymentRequest = {
   readonly currency: string | null;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Decides, whatever the prefix of the phone. Absent where none was named: two equal requests without it have one fingerprint. */
+  readonly operator?: OperatorId;
 };
 
 /**
- * The operator that will raise the prompt or pay. Throws one error that lists every problem: a phone of the wrong form
+ * The operator that will raise the prompt or pay: the one that the request names, or that the phone's prefix suggests. Throws one error that lists every problem: a phone of the wrong form
  * or network or of a country that the deployment does not reach, an amount outside the operator's bounds, a currency that is not the merchant's.
  */
 export function planPayment(
@@ -35,14 +37,14 @@ export function planPayment(
     });
   }
   const phone = parsePhone(request.phone);
-  const route = phone === null ? null : routePhone(phone, merchantCurrency, coverage);
+  const route = phone && routeOf(phone, request.operator, merchantCurrency, coverage);
   if (phone === null) {
-    issues.push({ param: 'phone', code: 'phone_invalid', message: `phone must be a mobile number: ${PHONE_FORM}.` });
+    issues.push({ param: 'phone', code: 'phone_invalid', message: invalidPhone(request.phone) });
   } else if (route?.kind === 'none') {
     issues.push({
       param: 'phone',
       code: 'phone_unsupported',
-      message: `No operator that we reach serves this number in ${merchantCurrency}. Ask for another number.`,
+      message: unsupportedPhone(phone, request.operator, merchantCurrency),
     });
   }
   const bounds = route?.kind === 'operator' ? route.market : { minAmountMinor: 1n, maxAmountMinor: MAX_AMOUNT_MINOR };
@@ -57,4 +59,20 @@ export function planPayment(
   if (first) throw invalidParameters([first, ...rest]);
   if (route?.kind !== 'operator') throw new Error('a phone without a route passed the checks');
   return { operator: route.operator };
+}
+
+function routeOf(phone: Phone, operator: OperatorId | undefined, currency: Currency, coverage: Coverage) {
+  if (operator === undefined) return routePhone(phone, currency, coverage);
+  return routeToOperator(operator, phone, currency, coverage);
+}
+
+function unsupportedPhone({ country }: Phone, operator: OperatorId | undefined, currency: Currency): string {
+  if (operator !== undefined) {
+    const { name } = OPERATORS[operator];
+    return `${name} serves no numbers of ${countryName(country)} in ${currency} here. Name another operator, or ask for another number.`;
+  }
+  return (
+    `No operator that we reach has this number in ${currency}, by its first digits. Where its owner moved it to another operator, ` +
+    'name that as operator. Otherwise ask for another number.'
+  );
 }

@@ -1,5 +1,6 @@
 // Phone numbers of mobile-money accounts: digits only, country code first.
-import parsePhoneNumber from 'libphonenumber-js/mobile';
+import parsePhoneNumber, { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
+import examples from 'libphonenumber-js/mobile/examples';
 
 export type Phone = {
   /** International digits without plus sign (E.164 less the plus). */
@@ -11,6 +12,16 @@ export type Phone = {
 
 /** The required form, with an example, for error messages. */
 export const PHONE_FORM = 'digits only, country code first, no plus sign and no leading zero, for example 256772123456';
+
+const MIN_DIGITS = 8;
+const MAX_DIGITS = 15;
+/** Countries whose numbers became longer: what those who have the former number must add. */
+const LENGTHENED: Readonly<Record<string, string>> = {
+  BJ: 'since 2024: 01, then the former eight digits',
+  CI: 'since 2021: 01, 05 or 07 by the network, then the former eight digits',
+};
+const FORMER_LENGTH = 8;
+const COUNTRY_NAMES = new Intl.DisplayNames(['en'], { type: 'region' });
 
 let last: { readonly text: string; readonly phone: Phone | null } = { text: '', phone: null };
 
@@ -29,4 +40,55 @@ function readPhone(text: string): Phone | null {
   // The library accepts a trunk zero after the country code; an operator does not.
   if (parsed.number !== `+${text}`) return null;
   return { digits: text, country: parsed.country, nationalNumber: parsed.nationalNumber };
+}
+
+/** The very cause for which `parsePhone` does not take the text, as a sentence. */
+export function describePhoneProblem(text: string): string {
+  if (text === '') return 'It is empty.';
+  if (text.startsWith('+')) return 'It begins with a plus sign.';
+  if (/\s/.test(text)) return 'It has a space in it.';
+  if (!/^[0-9]+$/.test(text)) return 'It has characters in it that are not the digits 0 to 9.';
+  if (text.startsWith('0')) return 'It begins with 0, and not with the code of a country.';
+  if (text.length > MAX_DIGITS) return `It has ${text.length} digits; no phone number has more than ${MAX_DIGITS}.`;
+  const parsed = parsePhoneNumber(`+${text}`);
+  if (parsed === undefined) {
+    if (text.length < MIN_DIGITS) return `It has ${text.length} digits; a number with its country code has more.`;
+    return 'It begins with the code of no country.';
+  }
+  const { country, countryCallingCode: code } = parsed;
+  // Several countries have this code, and it is a number of none of them.
+  if (country === undefined) return `It is no mobile number of a country with the code ${code}.`;
+  if (parsed.isValid() && parsed.number !== `+${text}`) return `Leave out the 0 after the country code ${code}.`;
+  const given = text.length - code.length;
+  if (getExampleNumber(country, examples)?.nationalNumber.length === given) {
+    return `It is no mobile number of ${countryName(country)}.`;
+  }
+  return `${describeLength(country)} This one has ${given}.`;
+}
+
+/** Whether numbers of the country that are as long as this one became longer. */
+export function isFormerLength(country: string, nationalNumber: string): boolean {
+  return LENGTHENED[country] !== undefined && nationalNumber.length === FORMER_LENGTH;
+}
+
+/** How long mobile numbers of the country are, as a sentence with an example. */
+export function describeLength(country: string): string {
+  const example = getExampleNumber(country as CountryCode, examples);
+  if (example === undefined) return `It is no mobile number of ${countryName(country)}.`;
+  const { nationalNumber, countryCallingCode: code } = example;
+  const since = LENGTHENED[country] === undefined ? '' : ` ${LENGTHENED[country]}`;
+  return (
+    `A mobile number of ${countryName(country)} has ${nationalNumber.length} digits after the country code ${code}${since}. ` +
+    `It is like ${code}${nationalNumber}.`
+  );
+}
+
+/** What to tell whoever sent the text as `phone` in a request. */
+export function invalidPhone(text: string): string {
+  return `phone must be a mobile number: ${PHONE_FORM}. ${describePhoneProblem(text)}`;
+}
+
+/** In English. */
+export function countryName(country: string): string {
+  return COUNTRY_NAMES.of(country) ?? country;
 }

@@ -24,7 +24,7 @@ import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { newCode } from '../../security/token.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-export type CheckoutRequest = Omit<PaymentRequest, 'phone'> & {
+export type CheckoutRequest = Omit<PaymentRequest, 'phone' | 'operator'> & {
   readonly use: CheckoutUse;
   readonly returnUrl: string | null;
   /** Null: as long as is usual. */

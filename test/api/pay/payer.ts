@@ -86,8 +86,11 @@ export type MadeCheckout = { readonly id: string; readonly path: string };
 /** Makes a checkout in the console, as a maker of the merchant. */
 export type MakeCheckout = (fields?: Readonly<Record<string, unknown>>) => Promise<MadeCheckout>;
 
-export async function checkoutMaker(testEnv: TestEnvironment): Promise<{ maker: Browser; make: MakeCheckout }> {
-  const maker = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['maker']));
+export async function checkoutMaker(
+  testEnv: TestEnvironment,
+  merchantId = testEnv.merchant.id,
+): Promise<{ maker: Browser; make: MakeCheckout }> {
+  const maker = await logIn(testEnv, await addPerson(testEnv, merchantId, ['maker']));
   const make: MakeCheckout = async (fields = {}) => {
     const json = { amount: 5000, reference: 'INV-1', ...fields };
     const {

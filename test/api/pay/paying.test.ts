@@ -6,6 +6,7 @@ import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { contextOf, paid, basisFor } from '../../db/rows.ts';
 import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
+import { API_ONLY } from '../responses.ts';
 import { checkoutMaker, openPayer, unescaped, type MakeCheckout, type Payer } from './payer.ts';
 
 /** As a payer in Uganda types it. */
@@ -49,6 +50,41 @@ describe('a payer at a checkout', function () {
     assert.equal(await promptsRaised(testEnv, phone), 1);
     assert.equal((await openPayer(testEnv).open(path)).heading, 'This is paid');
   });
+
+  it('pastes a number with marks that nobody sees, dashes and a zero in brackets', async () => {
+    const spellings = [
+      (phone: string) => `\u202a+${phone}\u202c`,
+      (phone: string) => `+256 (0)${phone.slice(3, 6)} ${phone.slice(6)}`,
+      (phone: string) => `256–${phone.slice(3, 6)}—${phone.slice(6)}`,
+    ];
+    for (const spell of spellings) {
+      const { path } = await make();
+      const phone = phoneFor('000');
+      await openPayer(testEnv).attempt(path, spell(phone));
+      assert.equal((await phonesAt(path)).join(), phone);
+    }
+  });
+
+  it('moved the number from another operator, says so, and is asked again there', async () => {
+    const { path } = await make();
+    const payer = openPayer(testEnv);
+    const ported = `25675${phoneFor('000').slice(5)}`;
+    const refused = await payer.pay(path, ported);
+    assert.match(unescaped(refused.html), /Nobody can pay here from this number/);
+    assert.match(refused.html, /<input type="radio" name="operator" value="mtn-momo">/);
+    const { status, html } = await payer.post(path, { ...refused.fields, phone: ported, operator: 'mtn-momo' });
+    assert.equal(status, 303, html);
+    assert.equal((await phonesAt(path)).join(), ported);
+  });
+
+  async function phonesAt(path: string): Promise<string[]> {
+    const { rows } = await testEnv.db.pool.query<{ phone: string }>(
+      `SELECT c.phone FROM collections c JOIN checkout_attempts a ON a.collection_id = c.id
+       JOIN checkouts k ON k.id = a.checkout_id WHERE k.code = $1`,
+      [path.split('/').at(-1)],
+    );
+    return rows.map(({ phone }) => phone);
+  }
 
   it('makes one attempt with one form: posted twice at once, again, from two tabs, and with another number', async () => {
     const { path } = await make();
@@ -202,5 +238,47 @@ describe('a payer at a checkout', function () {
       );
     const response = await call(testEnv.baseUrl, 'GET', '/pay');
     assert.equal(response.status, 404);
+  });
+});
+
+describe('a payer at a checkout in a currency of several countries', function () {
+  this.timeout(300_000);
+  const testEnv = useTestEnvironment({ ...API_ONLY });
+
+  it('says which country a number is of that is one of two, and nobody is asked before', async () => {
+    const { id: merchantId } = await testEnv.addMerchant('XOF');
+    const { make } = await checkoutMaker(testEnv, merchantId);
+    const count = async () => (await testEnv.db.pool.query('SELECT 1 FROM collections')).rowCount;
+    for (const [country, expected] of [
+      ['BJ', '2290197123456'],
+      ['BJ', '2290196123456'],
+    ] as const) {
+      const { path } = await make();
+      const payer = openPayer(testEnv);
+      const before = await count();
+      const national = expected.slice(3).replace(/(..)/g, '$1 ');
+      const asked = await payer.pay(path, national);
+      assert.deepEqual([asked.status, await count()], [400, before]);
+      assert.match(unescaped(asked.html), /a number of more than one country/);
+      for (const choice of ['BJ', 'CI'])
+        assert.match(asked.html, new RegExp(`<input type="radio" name="country" value="${choice}" required>`));
+      assert.match(unescaped(asked.html), new RegExp(`Benin, \\+${expected}`));
+      // Neither no choice nor one that is not offered decides.
+      for (const other of [{}, { country: '' }, { country: 'UG' }]) {
+        assert.equal((await payer.post(path, { ...asked.fields, ...other, phone: national })).status, 400);
+      }
+      assert.equal(await count(), before);
+      const { status, html } = await payer.post(path, { ...asked.fields, country, phone: national });
+      assert.equal(status, 303, html);
+      const { rows } = await testEnv.db.pool.query<{ phone: string }>('SELECT phone FROM collections ORDER BY id DESC');
+      assert.equal(rows[0]?.phone, expected);
+    }
+    // The other country's number is of an operator that this one does not reach.
+    const { path } = await make();
+    const payer = openPayer(testEnv);
+    const { fields } = await payer.open(path);
+    const other = await payer.post(path, { ...fields, country: 'CI', phone: '01 97 12 34 56' });
+    assert.match(unescaped(other.html), /Nobody can pay here from this number/);
+    assert.match((await payer.post(path, { ...fields, phone: '05 04 12 34 56' })).location ?? '', /^\/pay\//);
   });
 });

@@ -56,6 +56,24 @@ describe('a payment request', () => {
     });
   }
 
+  it('goes to the operator that it names, whatever the prefix of the phone', () => {
+    const ported = { ...REQUEST, phone: '256752000100', operator: 'mtn-momo' } as const;
+    assert.deepEqual(planPayment(ported, 'UGX', EVERYWHERE), { operator: 'mtn-momo' });
+    assert.deepEqual(issuesOf({ phone: '256752000100', operator: 'mtn-momo', amountMinor: 99n }), [
+      ['amount', 'amount_out_of_bounds'],
+    ]);
+  });
+
+  it('is refused for an operator without a market in the country of the phone, in its currency, or within reach', () => {
+    const issues = (phone: string, reach = EVERYWHERE) => {
+      const request = { ...REQUEST, phone, operator: 'mtn-momo' } as const;
+      assert.throws(() => planPayment(request, 'UGX', reach), /MTN MoMo serves no numbers of/);
+    };
+    issues('254712345678');
+    issues('250788000100');
+    issues('256752000100', coverageOf('mtnrwanda'));
+  });
+
   it('is accepted for exactly the least and the most that the operator takes', () => {
     const market = OPERATORS['mtn-momo'].markets.find(({ country }) => country === 'UG');
     assert.deepEqual(issuesOf({ amountMinor: market!.minAmountMinor }), []);

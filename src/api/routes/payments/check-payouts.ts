@@ -66,6 +66,7 @@ function plan({ payments }: ApiDeps, fields: Fields, currency: Currency): Planne
 
 function readable(fields: Fields, named: ReadonlySet<string>): PaymentRequest {
   const text = (name: string) => (named.has(name) ? null : ((fields[name] as string | undefined) ?? null));
+  const operator = text('operator');
   const amountMinor = named.has('amount') ? 1n : BigInt(fields['amount'] as number);
   return {
     phone: text('phone') ?? '',
@@ -74,6 +75,7 @@ function readable(fields: Fields, named: ReadonlySet<string>): PaymentRequest {
     currency: text('currency'),
     description: null,
     metadata: {},
+    ...(operator !== null && { operator: operator as OperatorId }),
   };
 }
 

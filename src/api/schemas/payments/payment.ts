@@ -8,6 +8,8 @@ import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
 import { amount, idOf, metadata, phone, printable, time } from '../primitives.ts';
 
+export const operator = z.enum(OPERATOR_IDS);
+
 /** The fields of a request for a collection or a payout. */
 export const paymentFields = {
   phone,
@@ -22,6 +24,12 @@ export const paymentFields = {
     .optional()
     .meta({ description: 'Shown to whoever pays or is paid.', example: 'Two bags of maize' }),
   metadata: metadata.optional(),
+  operator: z
+    .enum(OPERATOR_IDS, { error: `operator must be one of: ${OPERATOR_IDS.join(', ')}.` })
+    .optional()
+    .meta({
+      description: 'The operator that has the phone, if you know it: numbers are ported. Else it is guessed by prefix.',
+    }),
 };
 
 export const CREATE_PAYMENT_CODES: CodesByParameter = {
@@ -40,6 +48,7 @@ export function toPaymentRequest(body: z.output<z.ZodObject<typeof paymentFields
     currency: body.currency ?? null,
     description: body.description ?? null,
     metadata: body.metadata ?? {},
+    ...definedFields({ operator: body.operator }),
   };
 }
 
@@ -91,7 +100,6 @@ export function wantedStates<State>(
   if (state === undefined) return ofApproval;
   return ofApproval === null || ofApproval.includes(state) ? [state] : [];
 }
-export const operator = z.enum(OPERATOR_IDS);
 export const failure = z
   .strictObject({
     code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]),

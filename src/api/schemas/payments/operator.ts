@@ -1,0 +1,35 @@
+// The operators that a deployment reaches, on the wire.
+import { z } from 'zod';
+import { OPERATORS, type Coverage, type Market, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import { currency, operator } from './payment.ts';
+
+const operatorSchema = z
+  .strictObject({
+    id: operator.meta({ description: 'As payments and requests name it.' }),
+    name: z.string().meta({ example: 'MTN MoMo' }),
+    markets: z
+      .array(
+        z.strictObject({
+          country: z
+            .string()
+            .regex(/^[A-Z]{2}$/)
+            .meta({ description: 'ISO 3166-1 alpha-2.', example: 'UG' }),
+          currency,
+        }),
+      )
+      .meta({ description: 'Where this deployment reaches it.' }),
+  })
+  .meta({ id: 'Operator' });
+
+export const operatorListSchema = z.strictObject({ data: z.array(operatorSchema) }).meta({ id: 'OperatorList' });
+
+export function operatorListObject(coverage: Coverage): z.input<typeof operatorListSchema> {
+  const entries = Object.entries(coverage) as [OperatorId, readonly Market[]][];
+  return {
+    data: entries.map(([id, markets]) => ({
+      id,
+      name: OPERATORS[id].name,
+      markets: markets.map((market) => ({ country: market.country, currency: market.currency })),
+    })),
+  };
+}

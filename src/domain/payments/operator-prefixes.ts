@@ -1,0 +1,52 @@
+// The national prefixes of each operator's numbers, with their source, and the setting that changes them.
+//
+// A prefix is only a guess at the operator: numbers are ported between networks. A request may name its operator.
+
+export type PrefixList = {
+  readonly prefixes: readonly string[];
+  readonly source: string;
+  /** When the source said so, as `YYYY-MM`. */
+  readonly asOf: string;
+};
+
+function fromCarrierMap(prefixes: string): PrefixList {
+  return { prefixes: prefixes.split(' '), source: 'carrier map of libphonenumber 9.0.43', asOf: '2026-11' };
+}
+
+/** By country (ISO 3166-1 alpha-2). */
+export const MTN_PREFIXES = {
+  UG: fromCarrierMap('7241 7242 7243 7244 7245 7246 7247 7248 7249 737 76 77 78 790 791 792 793 794 795 796 797'),
+  RW: fromCarrierMap('78 79'),
+  CM: fromCarrierMap('67 650 651 652 653 654 680 681 682 683'),
+  CI: fromCarrierMap('05'),
+  BJ: fromCarrierMap('0142 0146 0150 0151 0152 0153 0154 0156 0157 0159 0161 0162 0166 0167 0169 0190 0191 0196 0197'),
+  GH: fromCarrierMap('24 25 53 54 55 59'),
+  ZM: fromCarrierMap('56 76 96'),
+} as const;
+
+/** What a deployment changes in the prefixes of one operator in one country. */
+export type PrefixChange = {
+  readonly operator: string;
+  readonly country: string;
+  /** Whether they are added to those of the catalogue, or stand in their place. */
+  readonly kind: 'added' | 'replaced';
+  readonly prefixes: readonly string[];
+};
+
+/**
+ * Reads `mtn-momo/UG+=39 722, mtn-momo/ZM=56 76 96`: with `+=` the prefixes are added, with `=` they are all. Null where an entry has
+ * another form, or two are about the same market.
+ */
+export function readPrefixChanges(text: string): readonly PrefixChange[] | null {
+  const changes = text.split(',').map(readChange);
+  const known = changes.filter((change) => change !== null);
+  const markets = new Set(known.map(({ operator, country }) => `${operator}/${country}`));
+  return markets.size === changes.length ? known : null;
+}
+
+function readChange(entry: string): PrefixChange | null {
+  const [, operator = '', country = '', add, list = ''] =
+    /^\s*([a-z0-9-]+)\/([A-Z]{2})\s*(\+?)=\s*([0-9]{2,8}(?:\s+[0-9]{2,8})*)\s*$/.exec(entry) ?? [];
+  if (operator === '') return null;
+  return { operator, country, kind: add === '+' ? 'added' : 'replaced', prefixes: list.split(/\s+/) };
+}

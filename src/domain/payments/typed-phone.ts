@@ -1,0 +1,87 @@
+// Reads a phone number as people type and paste it: with or without the country code, with spaces, dashes, brackets and a plus.
+import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/mobile';
+import { pastedText } from '../visible-text.ts';
+import { countryName, describeLength, describePhoneProblem, isFormerLength, parsePhone, type Phone } from './phone.ts';
+
+export type TypedPhone =
+  | { readonly kind: 'phone'; readonly phone: Phone }
+  /** Numbers of several countries: whoever typed it says which. The message asks. */
+  | { readonly kind: 'ambiguous'; readonly phones: readonly Phone[]; readonly message: string }
+  /** What is wrong, for the person who typed it. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+const LONGEST_TEXT = 40;
+// Dashes of all kinds, the minus sign and the hyphen bullet among them.
+const SEPARATORS = /[\s\p{Pd}\u2212\u2043().·•/[\]（）]/gu;
+/** The zero that is dialled within the country alone. */
+const TRUNK_ZERO = /[(（]0[)）]/;
+
+/**
+ * A number without country code is one of `countries` (ISO 3166-1 alpha-2). Every reading counts: with more than one the result is
+ * `ambiguous`, and never a guess.
+ */
+export function readTypedPhone(text: string, countries: readonly string[]): TypedPhone {
+  const typed = withPlainDigits(pastedText(text)).replace(/^tel:/i, '').replace('＋', '+');
+  const spellings = typed.length > LONGEST_TEXT ? [] : spellingsOf(typed);
+  const readings = spellings.flatMap((spelling) => readSpelling(spelling, countries));
+  const phones = [...new Map(readings.map((phone) => [phone.digits, phone])).values()];
+  const [phone, another] = phones;
+  if (phone === undefined) return { kind: 'refused', message: describeRefusal(spellings[0], countries) };
+  return another === undefined ? { kind: 'phone', phone } : { kind: 'ambiguous', phones, message: question(phones) };
+}
+
+/** The digits with their plus sign, if any. A zero in brackets may belong to the number or not. */
+function spellingsOf(typed: string): readonly string[] {
+  const spellings = [typed, typed.replace(TRUNK_ZERO, '')].map((spelling) => spelling.replaceAll(SEPARATORS, ''));
+  return spellings.filter((spelling) => /^\+?[0-9]{6,17}$/.test(spelling));
+}
+
+function readSpelling(spelling: string, countries: readonly string[]): readonly Phone[] {
+  const international = spelling.replace(/^(\+|00)/, '');
+  const isInternational = international !== spelling;
+  return [
+    ...(international.startsWith('0') ? [] : phoneOf(parsePhoneNumber(`+${international}`))),
+    ...(isInternational
+      ? []
+      : countries.flatMap((country) =>
+          phoneOf(parsePhoneNumber(spelling, country as CountryCode)).filter((phone) => phone.country === country),
+        )),
+  ];
+}
+
+/** As the API takes it, which is without a zero that the library knows to be dialled within the country alone. */
+function phoneOf(parsed: ReturnType<typeof parsePhoneNumber>): readonly Phone[] {
+  const phone = parsed ? parsePhone(parsed.number.slice(1)) : null;
+  return phone === null ? [] : [phone];
+}
+
+function question(phones: readonly Phone[]): string {
+  const meanings = phones.map(({ digits, country }) => `${digits} (${countryName(country)})`);
+  return `Is it ${meanings.join(' or ')}? Write it with its country code.`;
+}
+
+const WITH_CODE = 'Write it with its country code, such as 256772123456.';
+
+function describeRefusal(spelling: string | undefined, countries: readonly string[]): string {
+  if (spelling === undefined) return `This is no phone number. ${WITH_CODE}`;
+  const international = spelling.replace(/^(\+|00)/, '');
+  const country = parsePhoneNumber(`+${international}`)?.country;
+  if (international !== spelling || (country !== undefined && countries.includes(country))) {
+    return describePhoneProblem(international);
+  }
+  const of = countries.length === 0 ? '' : ` of ${countries.map(countryName).join(' or ')}`;
+  const former = countries.filter((each) => isFormerLength(each, spelling));
+  const lengths = former.map((each) => `${describeLength(each)} `);
+  return `This is no mobile number${of}. ${lengths.join('')}${WITH_CODE}`;
+}
+
+/** The text with the decimal digits of every script as 0 to 9. */
+function withPlainDigits(text: string): string {
+  return text.replaceAll(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    // Unicode has the ten digits of a script one after the other, from zero.
+    let below = 0;
+    while (/\p{Nd}/u.test(String.fromCodePoint(code - below - 1))) below++;
+    return String(below % 10);
+  });
+}

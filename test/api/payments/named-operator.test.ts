@@ -1,0 +1,102 @@
+// A request that names its operator: numbers are ported between networks, so a prefix is only a guess.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createCollectionSchema } from '../../../src/api/schemas/payments/collection.ts';
+import { toPaymentRequest } from '../../../src/api/schemas/payments/payment.ts';
+import { requestFingerprint } from '../../../src/security/request-fingerprint.ts';
+import { call, collectionFields } from '../../support/api.ts';
+import { fund } from '../../support/payouts.ts';
+import { addPerson, logIn, logInAs } from '../../support/people.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { API_ONLY, assertError } from '../responses.ts';
+
+/** Of another network, by its prefix. */
+const PORTED = '256752000100';
+
+describe('a request that names its operator', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  before(() => fund(testEnv, testEnv.merchant, 1_000_000));
+
+  for (const path of ['/v1/api/collections', '/v1/api/payouts'] as const) {
+    const create = (fields: Record<string, unknown>, idempotencyKey: string = randomUUID()) =>
+      call(testEnv.baseUrl, 'POST', path, {
+        key: testEnv.merchant.key,
+        idempotencyKey,
+        json: collectionFields({ phone: PORTED, ...fields }),
+      });
+
+    it(`goes to it whatever the prefix of the phone at ${path}`, async () => {
+      const guessed = assertError(await create({}), 'phone_unsupported');
+      assert.match(guessed.message, /name that as operator/);
+      const { status, json, text } = await create({ operator: 'mtn-momo' });
+      assert.equal(status, 202, text);
+      assert.deepEqual([json['operator'], json['phone']], ['mtn-momo', PORTED]);
+    });
+
+    it(`is refused at ${path} for an operator that there is not, or that has no market in that country`, async () => {
+      for (const operator of ['airtel', 'MTN MoMo', '', 7, ['mtn-momo'], 'toString', '__proto__']) {
+        assert.equal(assertError(await create({ operator }), 'parameter_invalid').param, 'operator');
+      }
+      for (const phone of ['254712345678', '250788000100']) {
+        const error = assertError(await create({ operator: 'mtn-momo', phone }), 'phone_unsupported');
+        assert.equal(error.param, 'phone');
+        assert.match(error.message, /^MTN MoMo serves no numbers of (Kenya|Rwanda) in UGX here\./);
+      }
+    });
+
+    it(`is the same request at ${path} only with the same operator`, async () => {
+      const phone = '256772000100';
+      const [key, other] = [randomUUID(), randomUUID()];
+      const first = await create({ phone }, key);
+      assert.equal((await create({ phone }, key)).text, first.text);
+      assertError(await create({ phone, operator: 'mtn-momo' }, key), 'idempotency_key_reused');
+      const named = await create({ phone, operator: 'mtn-momo' }, other);
+      assert.equal((await create({ operator: 'mtn-momo', phone }, other)).text, named.text);
+      assertError(await create({ phone }, other), 'idempotency_key_reused');
+    });
+  }
+
+  it('has the fingerprint that it always had where it names none', () => {
+    const body = createCollectionSchema.parse({ phone: '256772000100', amount: 5000, reference: 'INV-1' });
+    assert.equal(
+      requestFingerprint('POST', '/v1/api/collections', toPaymentRequest(body)).toString('hex'),
+      'd3d496785e71b3e5fcc959b34b2c6e7b99437fa198e495125f8327b8d0fd29cf',
+    );
+  });
+
+  it('is checked before it is made as it would be made', async () => {
+    const maker = await logInAs(testEnv, testEnv.merchant.id, 'maker');
+    const payouts = [{ operator: 'mtn-momo' }, {}, { operator: 'airtel' }, { operator: 'mtn-momo', amount: 1 }];
+    const rows = payouts.map((fields) => ({
+      idempotency_keys: [randomUUID()],
+      payout: collectionFields({ phone: PORTED, ...fields }),
+    }));
+    const { json, text } = await maker.call('POST', '/v1/console/payouts/check', { json: { rows } });
+    const data = json['data'] as { operator: string | null; errors: { param: string }[] }[];
+    assert.deepEqual(
+      data.map(({ operator, errors }) => [operator, errors.map(({ param }) => param).sort()]),
+      [
+        ['mtn-momo', []],
+        [null, ['phone']],
+        [null, ['operator', 'phone']],
+        [null, ['amount']],
+      ],
+      text,
+    );
+  });
+});
+
+describe('the operators', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+
+  it('are listed for every person with where this deployment reaches them, and for no key', async () => {
+    const viewer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
+    const { json } = await viewer.call('GET', '/v1/console/operators');
+    const [operator, ...others] = json['data'] as { id: string; name: string; markets: object[] }[];
+    assert.deepEqual([operator?.id, operator?.name, others], ['mtn-momo', 'MTN MoMo', []]);
+    assert.equal(operator?.markets.length, 7);
+    assert.deepEqual(operator.markets[0], { country: 'UG', currency: 'UGX' });
+    const { key } = testEnv.merchant;
+    assert.equal((await call(testEnv.baseUrl, 'GET', '/v1/console/operators', { key })).status, 401);
+  });
+});
