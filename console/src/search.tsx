@@ -1,4 +1,4 @@
-// The search of the whole console: by an id, a reference, a phone number, an idempotency key or the operator's reference.
+// The search of the whole console: by an id, a reference, a phone number, an idempotency key or the operator's reference or receipt.
 import { Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -17,6 +17,7 @@ const NOUNS: Readonly<Record<Hit['kind'], string>> = {
   collection: 'Collection',
   payout: 'Payout',
   reversal: 'Refund',
+  api_request: 'Request',
   event: 'Event',
   delivery: 'Delivery',
   endpoint: 'Endpoint',
@@ -95,5 +96,6 @@ function Found({ hit }: { readonly hit: Hit }) {
 
 function pathOf({ kind, id }: Hit): string {
   if (kind === 'api_key') return '/keys';
+  if (kind === 'api_request') return `/requests/${id}`;
   return `/${kind === 'reversal' ? 'refunds' : kind === 'delivery' ? 'deliveries' : `${kind}s`}/${id}`;
 }

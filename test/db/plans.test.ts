@@ -198,6 +198,21 @@ describe('with more than a hundred thousand rows', function () {
       (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'reference_prefix' }, 'SAL-1'),
     ],
     [
+      'a whole reference, in capitals or not',
+      /payouts_list_by_reference/,
+      (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'reference' }, 'sal-1'),
+    ],
+    [
+      'collections with a reference',
+      /collections_list_by_reference/,
+      (explaining) => listCollections(explaining, merchantId, { reference: 'ORDER-77' }, 20),
+    ],
+    [
+      'what a request made',
+      /collections_(list|pkey)/,
+      (explaining) => findHits(explaining, merchantId, { kind: 'collection', foundBy: 'request_id' }, newId('req')),
+    ],
+    [
       'an operator receipt',
       /payouts_one_per_receipt/,
       (explaining) => findHits(explaining, merchantId, { kind: 'payout', foundBy: 'operator_receipt' }, '10480123456'),

@@ -42,10 +42,10 @@ CREATE INDEX payouts_list_by_amount ON payouts (merchant_id, amount_minor, id);
 CREATE INDEX payouts_list_by_person ON payouts (merchant_id, created_by, id DESC);
 CREATE INDEX payouts_list_by_api_key ON payouts (merchant_id, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
 
--- Those of before found a reference only as a whole; these find its beginning too.
+-- Those of before found a reference only as a whole and as it is written; these find its beginning too, in capitals or not.
 DROP INDEX collections_list_by_reference, payouts_list_by_reference;
-CREATE INDEX collections_list_by_reference ON collections (merchant_id, reference text_pattern_ops, id DESC);
-CREATE INDEX payouts_list_by_reference ON payouts (merchant_id, reference text_pattern_ops, id DESC);
+CREATE INDEX collections_list_by_reference ON collections (merchant_id, lower(reference) text_pattern_ops, id DESC);
+CREATE INDEX payouts_list_by_reference ON payouts (merchant_id, lower(reference) text_pattern_ops, id DESC);
 
 -- What an approver is shown of earlier payouts: those that are paid or on their way.
 CREATE INDEX payouts_sent_by_phone ON payouts (merchant_id, phone, id DESC)

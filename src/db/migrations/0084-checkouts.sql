@@ -32,7 +32,7 @@ CREATE TABLE checkouts (
   CONSTRAINT checkouts_expiry CHECK (expires_at > created_at AND (use = 'reusable' OR expires_at IS NOT NULL))
 );
 CREATE INDEX checkouts_list ON checkouts (merchant_id, id DESC);
-CREATE INDEX checkouts_list_by_reference ON checkouts (merchant_id, reference text_pattern_ops, id DESC);
+CREATE INDEX checkouts_list_by_reference ON checkouts (merchant_id, lower(reference) text_pattern_ops, id DESC);
 CREATE INDEX checkouts_of_person ON checkouts (created_by, id);
 
 CREATE TRIGGER checkouts_kept BEFORE DELETE OR TRUNCATE ON checkouts

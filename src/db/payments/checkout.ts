@@ -138,7 +138,10 @@ async function readCheckouts(
   const idAt = (moment: Date) => lowestIdAt('chk', moment.getTime());
   const conditions = [
     'k.merchant_id = $1',
-    ...(reference === undefined ? [] : [`k.reference = ${place(reference)}`]),
+    // The index has it in small letters.
+    ...(reference === undefined
+      ? []
+      : [`lower(k.reference) = lower(${place(reference)})`, `k.reference = ${place(reference)}`]),
     ...(createdFrom === undefined ? [] : [`k.id >= ${place(idAt(createdFrom))}`]),
     ...(createdTo === undefined ? [] : [`k.id < ${place(idAt(createdTo))}`]),
     ...(before === undefined ? [] : [`k.id < ${place(before)}`]),

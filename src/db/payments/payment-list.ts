@@ -29,16 +29,19 @@ const ORDER_BY = {
   smallest: 'amount_minor, id',
 } as const satisfies Record<ListOrder, string>;
 
-/** The columns of which the first that is given is found by its index, the most selective ones first. Null: of another table. */
+const equal = (column: string) => (value: string) => `${column} = ${value}`;
+
+/** What is compared, of which the first that is given is found by its index, the most selective ones first. Null: of another table. */
 const FOUND_BY = {
-  operatorReference: 'operator_reference',
-  idempotencyKey: 'idempotency_key',
+  operatorReference: equal('operator_reference'),
+  idempotencyKey: equal('idempotency_key'),
   checkoutId: null,
-  reference: 'reference',
-  phone: 'phone',
-  createdBy: 'created_by',
-  apiKeyId: 'api_key_id',
-} as const satisfies Partial<Record<keyof ListFilter, string | null>>;
+  // In capitals or not: people type it.
+  reference: (value) => `lower(reference) = lower(${value})`,
+  phone: equal('phone'),
+  createdBy: equal('created_by'),
+  apiKeyId: equal('api_key_id'),
+} as const satisfies Partial<Record<keyof ListFilter, ((value: string) => string) | null>>;
 
 type Place = (value: unknown) => string;
 
@@ -160,10 +163,10 @@ function conditionsOf(filter: ListFilter, { from, place, isByAmount }: Composing
   const { states, createdFrom, createdTo, amountFrom, amountTo, operator, waitingFor } = filter;
   const compare = (column: string, sign: string, value: unknown) => () => `${column} ${sign} ${place(value)}`;
   let isFound = isByAmount;
-  for (const [name, column] of Object.entries(FOUND_BY)) {
+  for (const [name, condition] of Object.entries(FOUND_BY)) {
     const value = filter[name as keyof typeof FOUND_BY];
     if (value === undefined) continue;
-    if (column !== null) (isFound ? others : found).push(compare(column, '=', value));
+    if (condition !== null) (isFound ? others : found).push(() => condition(place(value)));
     else if (isFound)
       others.push(() => `id IN (SELECT collection_id FROM checkout_attempts WHERE ${ofCheckout(value, place)})`);
     else {

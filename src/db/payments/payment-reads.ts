@@ -85,7 +85,11 @@ function conditionsOf(filter: PaymentFilter<string, string>, prefix: 'col' | 'pa
   const isOneState = filter.states?.length === 1;
   if (isOneState) add('state = ?', filter.states[0]);
   else if (filter.states) add('state = ANY(?)', filter.states);
-  if (filter.reference !== undefined) add('reference = ?', filter.reference);
+  if (filter.reference !== undefined) {
+    // The index has it in small letters.
+    add('lower(reference) = lower(?)', filter.reference);
+    add('reference = ?', filter.reference);
+  }
   if (filter.phone !== undefined) add('phone = ?', filter.phone);
   if (filter.idempotencyKey !== undefined) add('idempotency_key = ?', filter.idempotencyKey);
   if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));

@@ -1,5 +1,5 @@
-// Finds objects of a merchant by what people have in hand: an id, a reference or its beginning, a phone, a key.
-import type { MerchantId } from '../../domain/ids.ts';
+// Finds objects of a merchant by what people have in hand: an id, a reference or its beginning, a phone, a key, a request.
+import { idTimeMs, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { FoundBy, HitKind, SearchHit } from '../../domain/payments/search.ts';
 import { statement, type Queryable, type Statement } from '../database.ts';
@@ -16,14 +16,17 @@ const OTHER_COLUMNS = 'NULL::bigint AS amount_minor, NULL AS currency, NULL AS r
 const NEWEST = `ORDER BY id DESC LIMIT ${MOST}`;
 const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
   id: 'id = $2',
+  // Only among what was created soon after the request came: there is no index of requests.
+  request_id: `id >= $3 AND id < $4 AND request_id = $2 ${NEWEST}`,
   operator_reference: 'operator_reference = $2::uuid',
   // As the index has them: some payments of before share a receipt, and are found by everything else.
   operator_receipt: `operator = ANY('{${OPERATOR_IDS.join(',')}}') AND operator_receipt = $2 AND NOT receipt_shared`,
   idempotency_key: `idempotency_key = $2 ${NEWEST}`,
-  reference: `reference = $2 ${NEWEST}`,
+  reference: `lower(reference) = lower($2) ${NEWEST}`,
   phone: `phone = $2 ${NEWEST}`,
   // In the order of bytes, which is that of the index: U+10FFFF is above every character that a reference can have.
-  reference_prefix: `reference ~>~ $2 AND reference ~<~ ($2 || U&'\\+10FFFF') ORDER BY reference USING ~<~ LIMIT ${MOST}`,
+  reference_prefix: `lower(reference) ~>~ lower($2) AND lower(reference) ~<~ (lower($2) || U&'\\+10FFFF')
+    ORDER BY lower(reference) USING ~<~ LIMIT ${MOST}`,
 };
 
 function inPayments(table: 'collections' | 'payouts'): Record<FoundBy, Statement> {
@@ -55,6 +58,13 @@ const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Stat
   reversal: {
     id: inReversals('id', 'id = $2'),
     operator_reference: inReversals('operator_reference', 'operator_reference = $2::uuid'),
+  },
+  api_request: {
+    id: statement(
+      'api_requests_search_id',
+      `SELECT id, NULL AS state, ${OTHER_COLUMNS}, method || ' ' || route AS title, created_at
+       FROM api_requests WHERE merchant_id = $1 AND id = $2`,
+    ),
   },
   event: {
     id: statement(
@@ -98,6 +108,18 @@ export async function findHits(
 ): Promise<SearchHit[]> {
   const query = STATEMENTS[kind][foundBy];
   if (!query) return [];
-  const rows = await db.run<Found>(query, [merchantId, text]);
+  const bounds = foundBy === 'request_id' ? boundsOf(kind, text as RequestId) : [];
+  const rows = await db.run<Found>(query, [merchantId, text, ...bounds]);
   return rows.map((row) => ({ kind, foundBy, ...row }));
+}
+
+/** Longer than any request is under way, and than the clocks of two processes differ. */
+const LONGEST_REQUEST_MS = 120_000;
+const CLOCKS_DIFFER_MS = 5000;
+
+/** The ids between which a payment of this request is. */
+function boundsOf(kind: HitKind, requestId: RequestId): [from: string, to: string] {
+  const prefix = kind === 'payout' ? 'pay' : 'col';
+  const at = idTimeMs(requestId);
+  return [lowestIdAt(prefix, at - CLOCKS_DIFFER_MS), lowestIdAt(prefix, at + LONGEST_REQUEST_MS)];
 }

@@ -1,6 +1,10 @@
 // Requests of API keys, as the request log has them.
 import { DomainError } from '../errors.ts';
+import type { Role } from './member.ts';
 import type { ApiKeyId, MerchantId, RequestId } from '../ids.ts';
+
+/** Who may read the request log. */
+export const REQUEST_LOG_ROLES = ['admin', 'developer'] as const satisfies readonly Role[];
 
 export const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;
 export type StatusClass = (typeof STATUS_CLASSES)[number];

@@ -7,6 +7,7 @@ import type {
   EndpointId,
   EventId,
   PayoutId,
+  RequestId,
   ReversalId,
 } from '../ids.ts';
 
@@ -17,6 +18,7 @@ export const HIT_KINDS = [
   'collection',
   'payout',
   'reversal',
+  'api_request',
   'event',
   'delivery',
   'endpoint',
@@ -28,6 +30,7 @@ export type HitKind = (typeof HIT_KINDS)[number];
 /** The most certain first. */
 export const FOUND_BY = [
   'id',
+  'request_id',
   'operator_reference',
   'operator_receipt',
   'idempotency_key',
@@ -39,7 +42,8 @@ export type FoundBy = (typeof FOUND_BY)[number];
 
 export type SearchHit = {
   readonly kind: HitKind;
-  readonly id: CollectionId | PayoutId | ReversalId | EventId | DeliveryId | EndpointId | ApiKeyId | CheckoutId;
+  readonly id:
+    CollectionId | PayoutId | ReversalId | EventId | DeliveryId | EndpointId | ApiKeyId | CheckoutId | RequestId;
   readonly foundBy: FoundBy;
   /** Of a payment, a delivery or an endpoint. That of a checkout follows from more than its row. */
   readonly state: string | null;
@@ -47,7 +51,7 @@ export type SearchHit = {
   readonly currency: string | null;
   readonly reference: string | null;
   readonly phone: string | null;
-  /** The name of a key, the type of an event or of a delivery's event, the address of an endpoint. */
+  /** The name of a key, the method and route of a request, the type of an event or of a delivery's event, the address of an endpoint. */
   readonly title: string | null;
   readonly createdAt: Date;
 };

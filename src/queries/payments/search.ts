@@ -2,6 +2,7 @@
 import type { Database } from '../../db/database.ts';
 import { findHits } from '../../db/payments/search.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
+import { readTypedPhone } from '../../domain/payments/typed-phone.ts';
 import { FOUND_BY, MOST_HITS, type FoundBy, type HitKind, type SearchHit } from '../../domain/payments/search.ts';
 
 const KIND_OF_PREFIX = {
@@ -13,12 +14,14 @@ const KIND_OF_PREFIX = {
   whe: 'endpoint',
   key: 'api_key',
   chk: 'checkout',
+  req: 'api_request',
 } as const satisfies Readonly<Record<string, HitKind>>;
 
 const PAYMENTS: readonly HitKind[] = ['collection', 'payout'];
 /** An id names its kind. */
 const KINDS_FOUND_BY: Readonly<Record<FoundBy, readonly HitKind[]>> = {
   id: [],
+  request_id: PAYMENTS,
   operator_reference: [...PAYMENTS, 'reversal'],
   operator_receipt: PAYMENTS,
   idempotency_key: PAYMENTS,
@@ -30,17 +33,29 @@ const KINDS_FOUND_BY: Readonly<Record<FoundBy, readonly HitKind[]>> = {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAX_REFERENCE = 100;
 
-/** At most 20 objects, the most certain first. */
-export async function search(db: Database, merchantId: MerchantId, text: string): Promise<SearchHit[]> {
+export type Searcher = {
+  readonly merchantId: MerchantId;
+  /** In which a number without country code may be. */
+  readonly countries: readonly string[];
+  /** Whether the request log is theirs to read. */
+  readonly readsRequests: boolean;
+};
+
+/** At most 20 objects, the most certain first. In capitals or small letters is the same. */
+export async function search(db: Database, searcher: Searcher, text: string): Promise<SearchHit[]> {
+  const { merchantId } = searcher;
   const hits: SearchHit[] = [];
   const id = idIn(text);
-  if (id) hits.push(...(await findHits(db, merchantId, { kind: id.kind, foundBy: 'id' }, id.text)));
+  if (id && (id.kind !== 'api_request' || searcher.readsRequests)) {
+    hits.push(...(await findHits(db, merchantId, { kind: id.kind, foundBy: 'id' }, id.text)));
+  }
   for (const foundBy of FOUND_BY) {
-    const wanted = textFor(foundBy, text);
-    if (wanted === null || hits.length >= MOST_HITS) continue;
     const found: SearchHit[] = [];
-    for (const kind of KINDS_FOUND_BY[foundBy])
-      found.push(...(await findHits(db, merchantId, { kind, foundBy }, wanted)));
+    for (const wanted of textsFor(foundBy, text, searcher.countries)) {
+      if (hits.length >= MOST_HITS) continue;
+      for (const kind of KINDS_FOUND_BY[foundBy])
+        found.push(...(await findHits(db, merchantId, { kind, foundBy }, wanted)));
+    }
     if (foundBy !== 'reference_prefix') found.sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime());
     hits.push(...found.filter((hit) => !hits.some((known) => known.id === hit.id)));
   }
@@ -54,24 +69,41 @@ function idIn(text: string): { readonly kind: HitKind; readonly text: string } |
   return kind !== undefined && isId(prefix, lower) ? { kind, text: lower } : null;
 }
 
-/** What would have to be found in this way; null: nothing can be. */
-function textFor(foundBy: FoundBy, text: string): string | null {
+/** What would have to be found in this way; none: nothing can be. */
+function textsFor(foundBy: FoundBy, text: string, countries: readonly string[]): readonly string[] {
   switch (foundBy) {
     // An id names its kind, and is looked for there alone.
     case 'id':
-      return null;
-    case 'operator_reference':
-      return UUID.test(text) ? text.toLowerCase() : null;
-    case 'operator_receipt':
-      return /^[\w.-]{1,64}$/.test(text) ? text : null;
-    case 'idempotency_key':
-      return /^[\x21-\x7e]{1,255}$/.test(text) ? text : null;
-    case 'phone': {
-      const digits = text.replace(/[\s()+-]/g, '');
-      return /^[1-9][0-9]{7,14}$/.test(digits) ? digits : null;
+      return [];
+    case 'request_id': {
+      const id = idIn(text);
+      return id?.kind === 'api_request' ? [id.text] : [];
     }
+    case 'operator_reference':
+      return UUID.test(text) ? [text.toLowerCase()] : [];
+    case 'operator_receipt':
+      return /^[\w.-]{1,64}$/.test(text) ? inEitherCase(text) : [];
+    case 'idempotency_key':
+      return /^[\x21-\x7e]{1,255}$/.test(text) ? inEitherCase(text) : [];
+    case 'phone':
+      return phonesIn(text, countries);
     case 'reference':
     case 'reference_prefix':
-      return text.length <= MAX_REFERENCE ? text : null;
+      return text.length <= MAX_REFERENCE ? [text] : [];
   }
+}
+
+/** Without an index of small letters: as it was typed, and all in one case, as receipts and most keys are. */
+function inEitherCase(text: string): readonly string[] {
+  return [...new Set([text, text.toLowerCase(), text.toUpperCase()])];
+}
+
+/** Every number that it may be: all of them are shown, so nothing is guessed. */
+function phonesIn(text: string, countries: readonly string[]): readonly string[] {
+  const read = readTypedPhone(text, countries);
+  if (read.kind === 'ambiguous') return read.phones.map(({ digits }) => digits);
+  if (read.kind === 'phone') return [read.phone.digits];
+  // One that was a number when it was paid.
+  const digits = text.replace(/[\s()+-]/g, '');
+  return /^[1-9][0-9]{7,14}$/.test(digits) ? [digits] : [];
 }

@@ -4,6 +4,8 @@ import { queue, queueReversal, type Shop, makePerson } from '../../db/payments/p
 import { makeCollection, makeEndpoint } from '../../db/rows.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
+import { call as apiCall, collectionFields } from '../../support/api.ts';
+import { eventually } from '../../support/test-environment.ts';
 import { addPerson, logIn, type Browser } from '../../support/people.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
@@ -47,19 +49,53 @@ describe('the search of the console', () => {
   }
 
   it('finds a reference, and then those that begin with it, of collections and payouts', async () => {
-    assert.deepEqual(await find('INV-1042'), [
-      [collection.id, 'reference'],
-      [payout.id, 'reference_prefix'],
-    ]);
-    assert.equal((await find('INV-1')).length, 3);
+    const [whole, ...beginning] = await find('INV-1042');
+    assert.deepEqual(whole, [collection.id, 'reference']);
+    assert.ok(beginning.some(([id, foundBy]) => id === payout.id && foundBy === 'reference_prefix'));
+    assert.equal((await find('INV-1')).length, 4);
     assert.deepEqual(await find('NV-1042'), []);
     assert.deepEqual(await find('INV-1042%'), []);
-    assert.deepEqual(await find('inv-1042'), [[(await find('inv-1042-lower'))[0]![0], 'reference_prefix']]);
     assert.deepEqual(await find('zzz'), []);
   });
 
+  it('finds everything in capitals and in small letters', async () => {
+    const [[lower] = []] = await find('inv-1042-LOWER');
+    for (const reference of ['INV-1042', 'inv-1042', 'Inv-1042', '\u202ainv-1042\u202c']) {
+      assert.deepEqual(await find(reference), [
+        [collection.id, 'reference'],
+        [lower, 'reference_prefix'],
+        [payout.id, 'reference_prefix'],
+      ]);
+    }
+    assert.equal((await find('iNv-1')).length, 4);
+    assert.deepEqual(await find('ORDER-1042'), [[collection.id, 'idempotency_key']]);
+    assert.deepEqual(await find(payout.operatorReference.toUpperCase()), [[payout.id, 'operator_reference']]);
+  });
+
+  it('finds a request by its id, for those who may read the log, and what it made, for everybody', async () => {
+    const { key } = testEnv.merchant;
+    const made = await apiCall(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
+    const requestId = String(made.headers.get('malipo-request-id'));
+    const developer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['developer']));
+    const q = new URLSearchParams({ q: requestId.toUpperCase() }).toString();
+    const hits = await eventually('the request to be in the log', async () => {
+      const data = (await developer.call('GET', `/v1/console/search?${q}`)).json['data'] as Hit[];
+      return data.length === 2 && data;
+    });
+    assert.deepEqual(
+      hits.map(({ kind, id, found_by: foundBy, title }) => [kind, id, foundBy, title]),
+      [
+        ['api_request', requestId, 'id', 'POST /v1/api/collections'],
+        ['collection', made.json['id'], 'request_id', null],
+      ],
+    );
+    assert.deepEqual(await find(requestId), [[made.json['id'], 'request_id']]);
+    assert.deepEqual(await find(`${requestId.slice(0, -1)}${requestId.endsWith('0') ? '1' : '0'}`), []);
+  });
+
   it('finds a phone number however it is written, an idempotency key, and an operator reference', async () => {
-    for (const phone of ['256772000555', '+256 772 000-555']) {
+    const spellings = ['256772000555', '+256 772 000-555', '0772 000 555', '+256 (0)772 000 555', '772000555'];
+    for (const phone of [...spellings, '\u202a+256772000555\u202c', '256‑772–000—555']) {
       assert.deepEqual(await find(phone), [
         [payout.id, 'phone'],
         [collection.id, 'phone'],

@@ -1,4 +1,5 @@
 // The request log: what API keys sent, and what they got.
+import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { getApiRequest, listApiRequests } from '../../../queries/accounts/api-request.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -26,7 +27,7 @@ export function apiRequestRoutes(deps: ApiDeps): Route[] {
       tag: TAG,
       summary: 'List requests of API keys, newest first',
       description: DESCRIPTION,
-      access: { roles: ['admin', 'developer'] },
+      access: { roles: REQUEST_LOG_ROLES },
       query: listApiRequestsSchema,
       response: { status: 200, description: 'One page.', schema: apiRequestListSchema },
       handle: async ({ merchantId, query }) => {
@@ -41,7 +42,7 @@ export function apiRequestRoutes(deps: ApiDeps): Route[] {
       operationId: 'getApiRequest',
       tag: TAG,
       summary: 'Fetch one request by its `Malipo-Request-Id`',
-      access: { roles: ['admin', 'developer'] },
+      access: { roles: REQUEST_LOG_ROLES },
       idPrefix: 'req',
       response: { status: 200, description: 'The request.', schema: apiRequestSchema },
       errors: ['request_not_found'],

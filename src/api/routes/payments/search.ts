@@ -1,4 +1,7 @@
 // One search over everything of a merchant that has an id, a reference or a phone number.
+import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
+import { holdsOneOf } from '../../../domain/accounts/member.ts';
+import { countriesOf } from '../../../domain/payments/operator-catalogue.ts';
 import { search } from '../../../queries/payments/search.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -11,13 +14,17 @@ export function searchRoutes(deps: ApiDeps): Route[] {
       path: '/v1/console/search',
       operationId: 'getSearchHits',
       tag: 'Console search',
-      summary: 'Find payments, events, deliveries, endpoints and keys by what one has in hand',
+      summary: 'Find payments, requests, events, deliveries, endpoints and keys by what one has in hand',
       access: 'session',
       query: searchSchema,
       response: { status: 200, description: 'What was found.', schema: searchHitsSchema },
-      handle: async ({ merchantId, query: { q } }) => ({
-        body: { data: (await search(deps.db, merchantId, q.trim())).map(hitObject) },
-      }),
+      handle: async ({ merchantId, session, query: { q } }) => {
+        const { merchantCurrency, roles } = session.person;
+        const countries = countriesOf(merchantCurrency, deps.checkouts.coverage);
+        const readsRequests = holdsOneOf(roles, REQUEST_LOG_ROLES);
+        const hits = await search(deps.db, { merchantId, countries, readsRequests }, q);
+        return { body: { data: hits.map(hitObject) } };
+      },
     }),
   ];
 }

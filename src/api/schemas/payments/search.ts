@@ -1,16 +1,22 @@
 // Searches and what they find, on the wire.
 import { z } from 'zod';
 import { FOUND_BY, HIT_KINDS, MOST_HITS, type SearchHit } from '../../../domain/payments/search.ts';
+import { pastedText } from '../../../domain/visible-text.ts';
 import { printable, time } from '../primitives.ts';
 import { currency } from './payment.ts';
 
 export const searchSchema = z.strictObject({
-  q: printable('q', 255).meta({
-    description:
-      'An id of any kind, a reference or its beginning, a phone number, an idempotency key, or what the operator knows a ' +
-      'payment by: our reference there, or its own receipt.',
-    example: 'INV-1042',
-  }),
+  // People paste it, with marks around it that nobody sees.
+  q: z
+    .string()
+    .transform(pastedText)
+    .pipe(printable('q', 255))
+    .meta({
+      description:
+        'An id of any kind, a reference or its beginning, a phone number however it is written, an idempotency key, or what the ' +
+        'operator knows a payment by: our reference there, or its own receipt. In capitals or small letters is the same.',
+      example: 'INV-1042',
+    }),
 });
 
 const hitSchema = z
@@ -18,7 +24,7 @@ const hitSchema = z
     kind: z.enum(HIT_KINDS),
     id: z
       .string()
-      .regex(/^(?:col|pay|rev|evt|dlv|whe|key|chk)_/)
+      .regex(/^(?:col|pay|rev|evt|dlv|whe|key|chk|req)_/)
       .meta({ example: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
     found_by: z.enum(FOUND_BY),
     state: z
@@ -31,7 +37,7 @@ const hitSchema = z
     phone: z.string().nullable().meta({ example: '256772123456' }),
     title: z.string().nullable().meta({
       description:
-        'The name of a key, the address of an endpoint, the type of an event or of a delivery’s event, what a checkout is for.',
+        'The name of a key, the method and route of a request, the address of an endpoint, the type of an event or of a delivery’s event, what a checkout is for.',
       example: null,
     }),
     created_at: time,
