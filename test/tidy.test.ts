@@ -145,8 +145,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type src/domain',
   ],
   'src/processes': ['src', 'activities', 'workflows/contract.ts'],
-  // A client of the HTTP API, like any other. It writes amounts as the domain does.
-  console: ['console', 'src/domain/money.ts', 'src/domain/csv.ts'],
+  // A client of the HTTP API, like any other. It writes amounts and CSV as the domain does, and reads what people type as the domain does.
+  console: [
+    'console',
+    'src/domain/money.ts',
+    'src/domain/csv.ts',
+    'src/domain/typed-amount.ts',
+    'src/domain/payments/typed-phone.ts',
+  ],
 };
 
 /** Packages that only these parts may use. */

@@ -5,8 +5,11 @@ import { readFile, UnreadableFile, type FileRow } from '../../console/src/payout
 const HEADER = 'phone,amount,reference,description';
 const GOOD = '256772000100,12500,SAL-1,Salary';
 
+const COUNTRIES: Readonly<Record<string, readonly string[]>> = { UGX: ['UG'], XOF: ['CI', 'BJ'] };
+const contextOf = (currency: string) => ({ currency, countries: COUNTRIES[currency] ?? [] });
+
 function read(text: string, currency = 'UGX'): readonly FileRow[] {
-  return readFile(new TextEncoder().encode(text), currency);
+  return readFile(new TextEncoder().encode(text), contextOf(currency));
 }
 
 /** By row: its number, and its problems as `column: message`. */
@@ -19,7 +22,7 @@ function problemsOf(text: string, currency?: string): string[] {
 function assertRefused(text: string | Uint8Array, message: RegExp): void {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   assert.throws(
-    () => readFile(bytes, 'UGX'),
+    () => readFile(bytes, contextOf('UGX')),
     (error) => error instanceof UnreadableFile && message.test(error.message),
   );
 }
@@ -63,7 +66,6 @@ describe('a file of payouts', () => {
     assertRefused('phone,amount,reference,bank\n', /mean nothing here: bank/);
     assertRefused('phone,amount,reference,phone\n', /names a column twice/);
     assertRefused(`${HEADER}\n`, /no rows/);
-    assertRefused('', /Missing/);
     assertRefused(`${HEADER}\n256772000100,5,"SAL-1`, /Row \d+ cannot be read/);
     assertRefused(new Uint8Array([0xff, 0xfe, 0x70, 0x00]), /UTF-8/);
     assertRefused(new Uint8Array(1024 * 1024 + 1), /1 MB/);
@@ -73,7 +75,18 @@ describe('a file of payouts', () => {
   });
 
   it('takes no amount whose separators could mean two things, and no fraction that the currency has not', () => {
-    const wrong = ['"12,500"', '12.500', '12 500', '1.5', '0', '-5', '5e3', 'five', '99999999999999999'];
+    const wrong = [
+      '12.500',
+      '"12,50"',
+      '"1500,50"',
+      '"1.500,50"',
+      '1.5',
+      '0',
+      '-5',
+      '5e3',
+      'five',
+      '99999999999999999',
+    ];
     for (const amount of wrong) {
       const [row] = read(`${HEADER}\n256772000100,${amount},SAL-1,`);
       assert.deepEqual(
@@ -84,12 +97,99 @@ describe('a file of payouts', () => {
     }
     for (const [amount, minor] of [
       ['12500', 1_250_000],
+      ['"12,500"', 1_250_000],
+      ['"12,500.25"', 1_250_025],
+      ['12 500', 1_250_000],
       ['12500.5', 1_250_050],
       ['0.05', 5],
     ] as const) {
       assert.equal(read(`${HEADER}\n254772000100,${amount},SAL-1,`, 'KES')[0]!.payout.amount, minor);
     }
     assert.equal(problemsOf(`${HEADER}\n254772000100,12.500,SAL-1,`, 'KES').length, 1);
+  });
+
+  it('is refused with what it is: empty, no CSV, separated by tabs, or in another encoding', () => {
+    for (const text of ['', '\n', ' \r\n\t', '\uFEFF']) assertRefused(text, /^The file is empty\.$/);
+    for (const text of [HEADER, GOOD].map((line) => line.replaceAll(',', '\t'))) {
+      assertRefused(`${text}\n${GOOD.replaceAll(',', '\t')}`, /separated by tabs/);
+    }
+    for (const beginning of [
+      [0x50, 0x4b, 0x03, 0x04, 0x14, 0x00],
+      [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1],
+    ]) {
+      assertRefused(new Uint8Array(beginning), /This is a spreadsheet, whatever its name/);
+      assertRefused(new Uint8Array([...beginning, ...new Uint8Array(2 * 1024 * 1024)]), /This is a spreadsheet/);
+    }
+    const utf16 = Array.from(HEADER).flatMap((character) => [character.charCodeAt(0), 0]);
+    assertRefused(new Uint8Array(utf16), /UTF-8/);
+  });
+
+  it('is read with line ends of several kinds in one file', () => {
+    const expected = ['SAL-1', 'SAL-2', 'SAL-3'];
+    const rows = expected.map((reference, index) => `25677200010${index},5,${reference},"a\r\nb"`);
+    for (const [afterHeader, between] of [
+      ['\r\n', '\n'],
+      ['\n', '\r\n'],
+      ['\r', '\n'],
+      ['\r\n', '\r'],
+      ['\r\n\n', '\r\n'],
+    ] as const) {
+      const found = read(`${HEADER}${afterHeader}${rows.join(between)}`);
+      assert.deepEqual(
+        found.map(({ payout, problems }) => [payout.reference, problems]),
+        expected.map((reference) => [reference, []]),
+        JSON.stringify([afterHeader, between]),
+      );
+    }
+  });
+
+  it('may have columns without a name, as long as nothing is in them', () => {
+    const [row] = read('phone,amount,reference,,\n256772000100,5,SAL-1,,\n');
+    assert.deepEqual(row, {
+      number: 2,
+      cells: { phone: '256772000100', amount: '5', reference: 'SAL-1', description: '', operator: '' },
+      payout: { phone: '256772000100', amount: 5, reference: 'SAL-1' },
+      problems: [],
+    });
+    assert.equal(read('phone;;amount;reference\n256772000100;;5;SAL-1')[0]!.problems.length, 0);
+    for (const line of ['256772000100,5,SAL-1,x,', '256772000100,5,SAL-1,,,x'])
+      assert.match(
+        problemsOf(`phone,amount,reference,,\n${line}`)[0]!,
+        /^2 row: It has more cells than the header names/,
+      );
+    assertRefused('phone,,reference\n', /Missing: amount/);
+  });
+
+  it('takes phones as people paste them, and asks where one is of two countries', () => {
+    for (const phone of [
+      '0772 000 100',
+      '772000100',
+      '+256 (0)772 000 100',
+      '\u202a+256772000100\u202c',
+      '256–772–000100',
+    ])
+      assert.equal(read(`${HEADER}\n${phone},5,SAL-1,`)[0]!.payout.phone, '256772000100', phone);
+    const header = 'phone,amount,reference';
+    assert.match(
+      problemsOf(`${header}\n01 97 12 34 56,500,SAL-1`, 'XOF')[0]!,
+      /^2 phone: Is it 2250197123456 \(Côte d’Ivoire\) or 2290197123456 \(Benin\)\?/,
+    );
+    assert.match(
+      problemsOf(`${header}\n22997123456,500,SAL-1`, 'XOF')[0]!,
+      /^2 phone: A mobile number of Benin has 10/,
+    );
+    assert.match(problemsOf(`${header}\n2.56772E+11,500,SAL-1`)[0]!, /^2 phone: The spreadsheet has shortened/);
+    // However it is spelled, it is the same row.
+    const lines = [header, '0772 000 100,5,SAL-1', '256772000100,5,SAL-1'];
+    assert.deepEqual(problemsOf(lines.join('\n')), ['3 row: It is the same as row 2.']);
+  });
+
+  it('may name the operator of a row', () => {
+    const rows = read('phone,amount,reference,operator\n256752000100,5,SAL-1,MTN-MoMo\n256772000100,5,SAL-2,');
+    assert.deepEqual(
+      rows.map(({ payout }) => payout.operator),
+      ['mtn-momo', undefined],
+    );
   });
 
   it('names every problem with its row and column', () => {
@@ -102,7 +202,7 @@ describe('a file of payouts', () => {
     ];
     assert.deepEqual(
       problemsOf(lines.join('\n')).map((line) => line.split(/[:.]/)[0]),
-      ['3 reference', '3 description', '3 phone', '4 row'],
+      ['3 phone', '3 reference', '3 description', '4 row'],
     );
   });
 

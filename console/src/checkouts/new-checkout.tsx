@@ -8,7 +8,7 @@ import { withIdempotencyKey } from '../api/idempotency-key.ts';
 import { useSession } from '../session/session.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Field } from '../ui/field.tsx';
-import { parseAmount } from '../ui/format.ts';
+import { readAmount } from '../ui/format.ts';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { Page } from '../ui/page.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
@@ -72,11 +72,11 @@ export function NewCheckout() {
 
 /** As the API takes it; null while the amount is none. */
 function draftOf(texts: Texts, use: NonNullable<Draft['use']>, currency: string): Draft | null {
-  const amount = parseAmount(texts.amount, currency);
-  if (amount === null) return null;
+  const typed = readAmount(texts.amount, currency);
+  if (typed.kind !== 'amount') return null;
   const { reference, description, expiresAt, returnUrl } = texts;
   return {
-    amount,
+    amount: typed.amount,
     reference: reference.trim(),
     use,
     ...(description.trim() !== '' && { description: description.trim() }),
@@ -94,7 +94,7 @@ type TextFieldsProps = {
 
 function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
   const { currency } = useSession().merchant;
-  const isNoAmount = texts.amount !== '' && parseAmount(texts.amount, currency) === null;
+  const typed = readAmount(texts.amount, currency);
   return (
     <>
       <Field
@@ -103,7 +103,7 @@ function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
         autoComplete="off"
         required
         value={texts.amount}
-        error={byParam['amount'] ?? (isNoAmount && `This is no amount in ${currency}.`)}
+        error={byParam['amount'] ?? (texts.amount !== '' && typed.kind === 'refused' && typed.message)}
         onText={(text) => set('amount', text)}
       />
       <Field

@@ -1,5 +1,5 @@
 // Making a payout: its fields, then the same once more as whoever releases it will see them.
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError } from '../api/api-error.ts';
@@ -10,11 +10,15 @@ import { Amount } from '../ui/amount.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { amountInWords, formatAmount, parseAmount } from '../ui/format.ts';
+import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
+import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/typed-phone.ts';
+import { amountInWords, formatAmount, readAmount } from '../ui/format.ts';
+import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { Page } from '../ui/page.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
 import { Phone } from './cells.tsx';
+import { useCountries, useOperators } from './operators.ts';
 import { useBalance } from './queries.ts';
 
 type Draft = Schemas['CreatePayout'];
@@ -62,6 +66,8 @@ export function NewPayout() {
   );
 }
 
+type OperatorChoice = NonNullable<Draft['operator']> | '';
+
 type DraftFormProps = {
   readonly draft: Draft | null;
   readonly byParam: Readonly<Record<string, string>>;
@@ -75,30 +81,26 @@ function DraftForm({ draft, byParam, onDraft }: DraftFormProps) {
   const [amount, setAmount] = useState('');
   const [reference, setReference] = useState(draft?.reference ?? '');
   const [description, setDescription] = useState(draft?.description ?? '');
-  const minor = parseAmount(amount, currency);
+  const [operator, setOperator] = useState<OperatorChoice>(draft?.operator ?? '');
+  const countries = useCountries();
+  const typedPhone = countries && readTypedPhone(phone, countries);
+  const typedAmount = readAmount(amount, currency);
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    if (minor === null) return;
+    if (typedPhone?.kind !== 'phone' || typedAmount.kind !== 'amount') return;
     onDraft({
-      phone: phone.replaceAll(/[\s+]/g, ''),
-      amount: minor,
+      phone: typedPhone.phone.digits,
+      amount: typedAmount.amount,
       reference: reference.trim(),
+      ...(operator !== '' && { operator }),
       ...(description.trim() !== '' && { description: description.trim() }),
     });
   };
   return (
     <form onSubmit={submit}>
       <Stack maw={480}>
-        <Field
-          label="Phone of the payee"
-          description="With the country code, such as 256 772 123 456"
-          inputMode="tel"
-          autoComplete="off"
-          required
-          value={phone}
-          error={byParam['phone']}
-          onText={setPhone}
-        />
+        <PhoneField value={phone} error={byParam['phone'] ?? messageOf(phone, typedPhone)} onText={setPhone} />
+        <OperatorSelect value={operator} error={byParam['operator']} onChange={setOperator} />
         <Field
           label={`Amount in ${currency}`}
           description={balance && `${formatAmount(balance.available, currency)} ${currency} available`}
@@ -106,7 +108,7 @@ function DraftForm({ draft, byParam, onDraft }: DraftFormProps) {
           autoComplete="off"
           required
           value={amount}
-          error={byParam['amount'] ?? (amount !== '' && minor === null && `This is no amount in ${currency}.`)}
+          error={byParam['amount'] ?? messageOf(amount, typedAmount)}
           onText={setAmount}
         />
         <Field
@@ -126,13 +128,57 @@ function DraftForm({ draft, byParam, onDraft }: DraftFormProps) {
           onChange={({ currentTarget }) => setDescription(currentTarget.value)}
         />
         <Group>
-          <Button type="submit" disabled={minor === null}>
+          <Button type="submit" disabled={typedPhone?.kind !== 'phone' || typedAmount.kind !== 'amount'}>
             Check it
           </Button>
         </Group>
       </Stack>
     </form>
   );
+}
+
+type OperatorSelectProps = {
+  readonly value: OperatorChoice;
+  readonly error: string | undefined;
+  readonly onChange: (operator: OperatorChoice) => void;
+};
+
+function OperatorSelect({ value, error, onChange }: OperatorSelectProps) {
+  const operators = useOperators().map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <NativeSelect
+      label="Operator"
+      description="Only where the number was moved from another operator."
+      data={[{ value: '', label: 'by the number' }, ...operators]}
+      value={value}
+      error={error}
+      onChange={({ currentTarget }) => onChange(currentTarget.value as OperatorChoice)}
+    />
+  );
+}
+
+type PhoneFieldProps = {
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly onText: (text: string) => void;
+};
+
+function PhoneField(props: PhoneFieldProps) {
+  return (
+    <Field
+      {...props}
+      label="Phone of the payee"
+      description="With the country code, such as 256 772 123 456, or as it is dialled in your country"
+      inputMode="tel"
+      autoComplete="off"
+      required
+    />
+  );
+}
+
+/** Why the text is not taken; undefined where it is, or where nothing is typed yet. */
+function messageOf(text: string, typed: TypedPhone | TypedAmount | undefined): string | undefined {
+  return text !== '' && typed !== undefined && 'message' in typed ? typed.message : undefined;
 }
 
 type CheckedDraftProps = {
@@ -150,6 +196,7 @@ function CheckedDraft({ draft, isBusy, onBack, onCreate }: CheckedDraftProps) {
         label="The payout"
         fields={[
           ['Payee', <Phone key="phone" phone={draft.phone} />],
+          ...(draft.operator === undefined ? [] : [['Operator', OPERATOR_NAMES[draft.operator]] as const]),
           ['Amount', <Amount key="amount" amount={draft.amount} currency={currency} />],
           ['In words', amountInWords(draft.amount, currency)],
           ['Reference', draft.reference],

@@ -1,8 +1,10 @@
 // The filters of the lists of payments, and how many payments they leave.
 import { MultiSelect, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
-import { formatAmount, formatCode, parseAmount } from '../ui/format.ts';
+import { formatAmount, formatCode, readAmount } from '../ui/format.ts';
+import { useCountries } from './operators.ts';
 import { given } from '../ui/use-filters.ts';
 import { MomentInput } from '../ui/moment-input.tsx';
 
@@ -36,9 +38,13 @@ export function PaymentFilters({ states, values, currency, set, children }: Paym
     <FilterText
       label={`${label} (${currency})`}
       value={values[name] === '' ? '' : formatAmount(Number(values[name]), currency)}
+      check={(text) => {
+        const typed = readAmount(text, currency);
+        return typed.kind === 'refused' ? typed.message : null;
+      }}
       onChange={(text) => {
-        const minor = parseAmount(text, currency);
-        set(name, minor === null ? '' : String(minor));
+        const typed = readAmount(text, currency);
+        set(name, typed.kind === 'amount' ? String(typed.amount) : '');
       }}
     />
   );
@@ -55,7 +61,7 @@ export function PaymentFilters({ states, values, currency, set, children }: Paym
         w={{ base: '100%', sm: 240 }}
       />
       <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
-      <FilterText label="Phone" value={values.phone} onChange={(text) => set('phone', text.replaceAll(/[\s+]/g, ''))} />
+      <PhoneFilter value={values.phone} onChange={(digits) => set('phone', digits)} />
       {amount('amount_from', 'From')}
       {amount('amount_to', 'To')}
       <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
@@ -69,6 +75,24 @@ export function PaymentFilters({ states, values, currency, set, children }: Paym
         onChange={(sort) => set('sort', sort)}
       />
     </Filters>
+  );
+}
+
+function PhoneFilter({ value, onChange }: { readonly value: string; readonly onChange: (digits: string) => void }) {
+  const countries = useCountries() ?? [];
+  return (
+    <FilterText
+      label="Phone"
+      value={value}
+      check={(text) => {
+        const typed = readTypedPhone(text, countries);
+        return typed.kind === 'phone' ? null : typed.message;
+      }}
+      onChange={(text) => {
+        const typed = readTypedPhone(text, countries);
+        onChange(typed.kind === 'phone' ? typed.phone.digits : '');
+      }}
+    />
   );
 }
 

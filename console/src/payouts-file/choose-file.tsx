@@ -24,9 +24,14 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
         rows. Nothing is made before you have seen what is in it.
       </Text>
       <List>
-        <List.Item>The first row names the columns: phone, amount, reference and, if you like, description.</List.Item>
-        <List.Item>A phone has its country code, such as 256772123456.</List.Item>
-        <List.Item>An amount is in {currency}, in digits alone: 12500, not 12,500.</List.Item>
+        <List.Item>
+          The first row names the columns: phone, amount, reference and, if you like, description and operator.
+        </List.Item>
+        <List.Item>
+          A phone has its country code, such as 256772123456. An operator is named, such as mtn-momo, where the number
+          was moved to it from another.
+        </List.Item>
+        <List.Item>An amount is in {currency}, best in digits alone: 12500.</List.Item>
         <List.Item>Each row has a reference of its own, by which you find it again.</List.Item>
         <List.Item>
           A row that was made is not made again, whichever file it stands in: you can mend a file and load it again.
@@ -52,6 +57,6 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
 }
 
 const EXAMPLES = [
-  ['256772123456', '12500', 'SAL-11-001', 'Salary of November'],
-  ['256772123457', '9000', 'SAL-11-002', ''],
+  ['256772123456', '12500', 'SAL-11-001', 'Salary of November', ''],
+  ['256772123457', '9000', 'SAL-11-002', '', ''],
 ];

@@ -1,6 +1,6 @@
 // Makes the payouts of a file, several at a time, as fast as the API takes them; each under the key of its row.
 import { ApiError } from '../api/api-error.ts';
-import { answerOf, api } from '../api/client.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
 import type { CheckedRow } from './check-rows.ts';
 
 export type Outcome =
@@ -76,11 +76,13 @@ function stopsAll({ status, detail }: ApiError): boolean {
 }
 
 async function send({ payout, key }: CheckedRow): Promise<string> {
-  const { phone, amount, reference } = payout;
+  const { phone, amount, reference, operator, ...texts } = payout;
   if (phone === undefined || amount === undefined || reference === undefined || key === null) {
     throw new Error('a row that was not checked was to be made');
   }
-  const body = { ...payout, phone, amount, reference };
+  // The check knew it.
+  const named = operator !== undefined && { operator: operator as NonNullable<Schemas['CreatePayout']['operator']> };
+  const body = { ...texts, phone, amount, reference, ...named };
   const params = { header: { 'Idempotency-Key': key } };
   return (await answerOf(api.POST('/v1/api/payouts', { body, params }))).id;
 }

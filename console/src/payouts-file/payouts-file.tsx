@@ -1,6 +1,8 @@
 // Payouts from a file: chosen, checked row by row, made once the person has seen what, and what became of each row.
 import { Loader, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { countriesOf, OPERATORS_QUERY } from '../payments/operators.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Page } from '../ui/page.tsx';
@@ -21,9 +23,11 @@ export function PayoutsFile() {
   const [making, setMaking] = useState<readonly CheckedRow[] | null>(null);
   const [progress, setProgress] = useState(0);
   const { currency } = session.merchant;
+  const client = useQueryClient();
   const check = useAct(async (file: Chosen, paymentRun: string) => {
     setProgress(0);
-    const rows = await checkRows(readFile(file.bytes, currency), paymentRun, setProgress);
+    const countries = countriesOf(await client.query({ ...OPERATORS_QUERY, staleTime: 'static' }), currency);
+    const rows = await checkRows(readFile(file.bytes, { currency, countries }), paymentRun, setProgress);
     setMaking(null);
     setChecked({ ...file, paymentRun, rows });
   });

@@ -1,12 +1,13 @@
 // Reads a file of payouts: its rows as they would be made, and what makes a row or the whole file unreadable.
 //
-// What can be wrong with a payment is the API's to say. Here is only what is about the file: its form, its columns, how an amount is
-// written, and rows that repeat each other.
+// What can be wrong with a payment is the API's to say. Here is only what is about the file: its form, its columns, how an amount and
+// a phone are written, and rows that repeat each other.
 import Papa from 'papaparse';
 import { looksLikeFormula } from '../../../src/domain/csv.ts';
-import { parseAmount } from '../ui/format.ts';
+import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/typed-phone.ts';
+import { readAmount } from '../ui/format.ts';
 
-export const COLUMNS = ['phone', 'amount', 'reference', 'description'] as const;
+export const COLUMNS = ['phone', 'amount', 'reference', 'description', 'operator'] as const;
 export type Column = (typeof COLUMNS)[number];
 const REQUIRED: readonly Column[] = ['phone', 'amount', 'reference'];
 export const MAX_ROWS = 1000;
@@ -28,6 +29,7 @@ export type FileRow = {
     readonly amount?: number;
     readonly reference?: string;
     readonly description?: string;
+    readonly operator?: string;
   };
   readonly problems: readonly Problem[];
 };
@@ -35,11 +37,17 @@ export type FileRow = {
 /** Why the file as a whole cannot be used; the message says what to do. */
 export class UnreadableFile extends Error {}
 
+export type FileContext = {
+  readonly currency: string;
+  /** Whose numbers may stand without their country code. */
+  readonly countries: readonly string[];
+};
+
 /** Throws `UnreadableFile`. */
-export function readFile(bytes: Uint8Array, currency: string): readonly FileRow[] {
+export function readFile(bytes: Uint8Array, context: FileContext): readonly FileRow[] {
   const { records, columns } = parse(decode(bytes));
   const rows = records.flatMap((record, index) =>
-    isBlank(record) ? [] : [readRow(record, { columns, number: index + 2, currency })],
+    isBlank(record) ? [] : [readRow(record, columns, index + 2, context)],
   );
   if (rows.length === 0) throw new UnreadableFile('The file has no rows below its header.');
   if (rows.length > MAX_ROWS) {
@@ -48,90 +56,117 @@ export function readFile(bytes: Uint8Array, currency: string): readonly FileRow[
   return withRepeats(rows);
 }
 
+/** How files begin that spreadsheets write when nobody asked for CSV. */
+const SPREADSHEET_BEGINNINGS = [
+  [0x50, 0x4b, 0x03, 0x04],
+  [0xd0, 0xcf, 0x11, 0xe0],
+];
+const NO_TEXT = 'The file is not text in UTF-8. Save it as “CSV UTF-8” in your spreadsheet.';
+
 function decode(bytes: Uint8Array): string {
+  if (SPREADSHEET_BEGINNINGS.some((beginning) => beginning.every((byte, index) => bytes[index] === byte))) {
+    throw new UnreadableFile('This is a spreadsheet, whatever its name. Open it there, and save it as “CSV UTF-8”.');
+  }
   if (bytes.byteLength > MAX_FILE_BYTES) throw new UnreadableFile('The file is larger than 1 MB.');
+  let text: string;
   try {
     // It drops the byte order mark that spreadsheets write.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new UnreadableFile('The file is not text in UTF-8. Save it as “CSV UTF-8” in your spreadsheet.');
+    throw new UnreadableFile(NO_TEXT);
   }
+  // UTF-16 of Latin letters is UTF-8 with a zero after each.
+  if (text.includes('\0')) throw new UnreadableFile(NO_TEXT);
+  if (text.trim() === '') throw new UnreadableFile('The file is empty.');
+  return text;
 }
 
-function parse(text: string): { records: readonly (readonly string[])[]; columns: readonly Column[] } {
-  const [headerLine = ''] = text.split(/\r\n|\r|\n/, 1);
+/** By their place; null: a column without a name, which must be empty. */
+type Columns = readonly (Column | null)[];
+
+function parse(text: string): { records: readonly (readonly string[])[]; columns: Columns } {
+  // The parser takes the first line end that it finds for all of them, and programs mix them.
+  const lines = text.replaceAll(/\r\n?/g, '\n');
+  const [headerLine = ''] = lines.split('\n', 1);
+  if (headerLine.trim().includes('\t')) {
+    throw new UnreadableFile('Its columns are separated by tabs. Save it as “CSV UTF-8”, with commas or semicolons.');
+  }
   const delimiter = headerLine.includes(';') ? ';' : ',';
-  const { data, errors } = Papa.parse<string[]>(text, { delimiter });
+  const { data, errors } = Papa.parse<string[]>(lines, { delimiter, newline: '\n' });
   const [error] = errors;
   if (error) throw new UnreadableFile(`Row ${(error.row ?? 0) + 1} cannot be read: ${error.message}.`);
   const [header = [], ...records] = data;
   return { records, columns: readHeader(header) };
 }
 
-function readHeader(header: readonly string[]): readonly Column[] {
+function readHeader(header: readonly string[]): Columns {
   const names = header.map((name) => name.trim().toLowerCase());
   const missing = REQUIRED.filter((name) => !names.includes(name));
   if (missing.length > 0) {
     throw new UnreadableFile(`The first row must name the columns. Missing: ${missing.join(', ')}.`);
   }
-  const unknown = names.filter((name) => !(COLUMNS as readonly string[]).includes(name));
+  const named = names.filter((name) => name !== '');
+  const unknown = named.filter((name) => !(COLUMNS as readonly string[]).includes(name));
   if (unknown.length > 0) {
-    const shown = unknown.map((name) => (name === '' ? 'one without a name' : name.slice(0, 40)));
+    const shown = unknown.map((name) => name.slice(0, 40));
     throw new UnreadableFile(`These columns mean nothing here: ${shown.join(', ')}. Remove them.`);
   }
-  if (new Set(names).size < names.length) throw new UnreadableFile('The first row names a column twice.');
-  return names as Column[];
+  if (new Set(named).size < named.length) throw new UnreadableFile('The first row names a column twice.');
+  return names.map((name) => (name === '' ? null : (name as Column)));
 }
 
 function isBlank(record: readonly string[]): boolean {
   return record.every((cell) => cell.trim() === '');
 }
 
-type RowContext = { readonly columns: readonly Column[]; readonly number: number; readonly currency: string };
-
-function readRow(record: readonly string[], { columns, number, currency }: RowContext): FileRow {
-  const problems: Problem[] = [];
-  if (record.length > columns.length) {
-    problems.push({ column: null, message: 'It has more cells than the header. Quote a text that has a comma in it.' });
-  }
+function readRow(record: readonly string[], columns: Columns, number: number, context: FileContext): FileRow {
   const cellOf = (name: Column) => record[columns.indexOf(name)]?.trim() ?? '';
   const cells = {
     phone: cellOf('phone'),
     amount: cellOf('amount'),
     reference: cellOf('reference'),
     description: cellOf('description'),
+    operator: cellOf('operator'),
   };
-  const put = (column: Column, message: string) => problems.push({ column, message });
-  for (const column of COLUMNS) {
-    if (cells[column].length > MAX_CELL_LENGTH) put(column, 'This is far too long.');
-    // A phone number may have its plus sign.
-    else if (column !== 'phone' && looksLikeFormula(cells[column])) {
-      put(column, 'A spreadsheet would take this for a formula. Begin it with a letter or a digit.');
-    }
-  }
-  if (/e\+?\d/i.test(cells.phone)) {
-    put('phone', 'The spreadsheet has shortened this number. Format the column as text and enter it again.');
-  }
-  const amount = readAmount(cells.amount, currency);
-  if (amount === null && cells.amount !== '' && !problems.some(({ column }) => column === 'amount')) {
-    put(
-      'amount',
-      `This is no amount in ${currency}. Write digits alone, such as 12500, without separators of thousands.`,
-    );
-  }
-  const isGood = (column: Column) => cells[column] !== '' && !problems.some((problem) => problem.column === column);
+  const isAstray = record.some((cell, index) => (columns[index] ?? null) === null && cell.trim() !== '');
+  const astray = 'It has more cells than the header names. Quote a text that has a comma in it.';
+  const found = { ...findWrongForms(cells) };
+  const phone = found.phone === undefined && cells.phone !== '' ? readPhone(cells.phone, context) : null;
+  if (phone !== null && 'message' in phone) found.phone = phone.message;
+  const amount = found.amount === undefined && cells.amount !== '' ? readAmount(cells.amount, context.currency) : null;
+  if (amount !== null && 'message' in amount) found.amount = amount.message;
+  const isGood = (column: Column) => cells[column] !== '' && found[column] === undefined;
   const payout = {
-    ...(isGood('phone') && { phone: cells.phone.replaceAll(/[\s+]/g, '') }),
-    ...(amount !== null && isGood('amount') && { amount }),
+    ...(phone?.kind === 'phone' && { phone: phone.phone.digits }),
+    ...(amount?.kind === 'amount' && { amount: amount.amount }),
     ...(isGood('reference') && { reference: cells.reference }),
     ...(isGood('description') && { description: cells.description }),
+    ...(isGood('operator') && { operator: cells.operator.toLowerCase() }),
   };
-  return { number, cells, payout, problems };
+  const ofCells = COLUMNS.flatMap((column): Problem[] => {
+    const message = found[column];
+    return message === undefined ? [] : [{ column, message }];
+  });
+  return { number, cells, payout, problems: [...(isAstray ? [{ column: null, message: astray }] : []), ...ofCells] };
 }
 
-// A comma may be that of thousands or that of decimals, by the country of the spreadsheet, so none is taken.
-function readAmount(text: string, currency: string): number | null {
-  return /^\d+(\.\d+)?$/.test(text) ? parseAmount(text, currency) : null;
+/** What is wrong with a cell whatever it means. */
+function findWrongForms(cells: FileRow['cells']): Partial<Record<Column, string>> {
+  const wrong = COLUMNS.flatMap((column): (readonly [Column, string])[] => {
+    if (cells[column].length > MAX_CELL_LENGTH) return [[column, 'This is far too long.']];
+    // A phone number may have its plus sign.
+    if (column !== 'phone' && looksLikeFormula(cells[column])) {
+      return [[column, 'A spreadsheet would take this for a formula. Begin it with a letter or a digit.']];
+    }
+    return [];
+  });
+  return Object.fromEntries(wrong);
+}
+
+function readPhone(text: string, { countries }: FileContext): TypedPhone {
+  if (!/e\+?\d/i.test(text)) return readTypedPhone(text, countries);
+  const message = 'The spreadsheet has shortened this number. Format the column as text and enter it again.';
+  return { kind: 'refused', message };
 }
 
 /** Names the rows that repeat one above them, and those that share a reference, of which nobody can tell which is meant. */

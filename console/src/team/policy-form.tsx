@@ -6,21 +6,11 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { formatAmount } from '../ui/format.ts';
+import { formatAmount, readAmount } from '../ui/format.ts';
 import { ModalActions } from '../ui/modal-actions.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
-import {
-  ALL_RULES,
-  inUnit,
-  parseLimit,
-  parseTime,
-  RULES,
-  UNIT_NAMES,
-  type PolicyValues,
-  type Rule,
-  type Unit,
-} from './rules.ts';
+import { ALL_RULES, inUnit, parseTime, RULES, UNIT_NAMES, type PolicyValues, type Rule, type Unit } from './rules.ts';
 
 type PolicyFormProps = {
   readonly policy: PolicyValues;
@@ -125,7 +115,8 @@ function AmountInput({ rule, before, error, onChange }: NumberInputProps) {
   const { currency } = useSession().merchant;
   const { name, what, empty } = RULES[rule];
   const [text, setText] = useState(before === null ? '' : formatAmount(before, currency));
-  const isWrong = parseLimit(text, currency) === 'wrong';
+  const read = (typed: string) => (typed.trim() === '' ? null : readAmount(typed, currency, 0));
+  const shown = read(text);
   return (
     <TextInput
       label={`${name}, in ${currency}`}
@@ -133,10 +124,11 @@ function AmountInput({ rule, before, error, onChange }: NumberInputProps) {
       inputMode="decimal"
       autoComplete="off"
       value={text}
-      error={isWrong ? `This is no amount in ${currency}.` : error}
+      error={shown?.kind === 'refused' ? shown.message : error}
       onChange={({ currentTarget: { value } }) => {
         setText(value);
-        onChange(parseLimit(value, currency));
+        const limit = read(value);
+        onChange(limit?.kind === 'refused' ? 'wrong' : (limit?.amount ?? null));
       }}
     />
   );

@@ -1,6 +1,6 @@
 // The rules of the policy: what each is called, what it does in one sentence, and how its value is written and read.
 import type { Schemas } from '../api/client.ts';
-import { formatAmount, parseAmount } from '../ui/format.ts';
+import { formatAmount } from '../ui/format.ts';
 
 export type PolicyValues = Schemas['PolicyValues'];
 export type Rule = keyof PolicyValues;
@@ -89,11 +89,4 @@ export function parseTime(text: string, unit: Unit): number | null | 'wrong' {
   if (text.trim() === '') return null;
   const length = UNITS.find(([name]) => name === unit)?.[1] ?? 1;
   return /^\d{1,7}$/.test(text.trim()) && Number(text) > 0 ? Number(text) * length : 'wrong';
-}
-
-/** Null for an empty text; `wrong` for one that is no amount in the currency. */
-export function parseLimit(text: string, currency: string): number | null | 'wrong' {
-  if (text.trim() === '') return null;
-  if (/^0+(\.0+)?$/.test(text.trim())) return 0;
-  return parseAmount(text, currency) ?? 'wrong';
 }

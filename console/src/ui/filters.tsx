@@ -43,16 +43,24 @@ export function FilterSelect({
   );
 }
 
-export function FilterText({ label, value, onChange }: FilterProps) {
+type FilterTextProps = FilterProps & {
+  /** Why the text cannot filter; then the list is left as it is. */
+  readonly check?: (text: string) => string | null;
+};
+
+export function FilterText({ label, value, onChange, check }: FilterTextProps) {
   const [text, setText] = useState(value);
   const change = useDebouncedCallback(onChange, TYPING_PAUSE_MS);
+  const error = text.trim() === '' ? null : check?.(text);
   return (
     <TextInput
       label={label}
       value={text}
-      onChange={({ currentTarget }) => {
-        setText(currentTarget.value);
-        change(currentTarget.value.trim());
+      error={error}
+      onChange={({ currentTarget: { value: typed } }) => {
+        setText(typed);
+        if (typed.trim() === '' || !check?.(typed)) change(typed.trim());
+        else change.cancel();
       }}
     />
   );

@@ -1,6 +1,7 @@
 // How amounts, phone numbers and states are written for people. Nothing is rounded.
 import { toCardinal } from 'n2words/en-US';
-import { toDecimalString, type Currency } from '../../../src/domain/money.ts';
+import { exponentOf, toDecimalString, type Currency } from '../../../src/domain/money.ts';
+import { readTypedAmount, type TypedAmount } from '../../../src/domain/typed-amount.ts';
 
 /** `1250000` in UGX as `1,250,000`, in KES as `12,500.00`. */
 export function formatAmount(amountMinor: number, currency: string): string {
@@ -9,20 +10,14 @@ export function formatAmount(amountMinor: number, currency: string): string {
   return `${amountMinor < 0 ? '−' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-/** In the currency's smallest unit; null when the text is no amount in it. */
-export function parseAmount(text: string, currency: string): number | null {
-  const exponent = exponentOf(currency);
-  const match = /^(\d{1,16})(?:\.(\d+))?$/.exec(text.replaceAll(/[,\s]/g, ''));
-  if (match === null) return null;
-  const [, whole = '', fraction = ''] = match;
-  if (fraction.length > exponent) return null;
-  const minor = Number(whole + fraction.padEnd(exponent, '0'));
-  return Number.isSafeInteger(minor) && minor > 0 ? minor : null;
+/** An amount that a person typed; zero is one where `least` is 0. */
+export function readAmount(text: string, currency: string, least: 0 | 1 = 1): TypedAmount {
+  return readTypedAmount(text, currency as Currency, least);
 }
 
 /** `1250000` in UGX as `one million two hundred and fifty thousand UGX`. */
 export function amountInWords(amountMinor: number, currency: string): string {
-  const unit = 10 ** exponentOf(currency);
+  const unit = 10 ** exponentOf(currency as Currency);
   const [whole, fraction] = [Math.floor(amountMinor / unit), amountMinor % unit];
   const words = toCardinal(whole, { and: true });
   return fraction === 0 ? `${words} ${currency}` : `${words} ${currency} and ${toCardinal(fraction)} hundredths`;
@@ -31,10 +26,6 @@ export function amountInWords(amountMinor: number, currency: string): string {
 // The service names the currency, one of those that it knows.
 function decimal(amountMinor: number, currency: string): string {
   return toDecimalString({ amountMinor: BigInt(amountMinor), currency: currency as Currency });
-}
-
-function exponentOf(currency: string): number {
-  return decimal(0, currency).split('.')[1]?.length ?? 0;
 }
 
 /** In groups that a person can compare: `256 772 123 456`. */

@@ -1,0 +1,31 @@
+// The operators by which the service pays, and the countries whose numbers the merchant may write without their code.
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { useSession } from '../session/session.ts';
+
+export const OPERATORS_QUERY = queryOptions({
+  queryKey: ['operators'],
+  queryFn: () => answerOf(api.GET('/v1/console/operators', {})),
+  // They change when the service starts again.
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Those in which the currency is paid (ISO 3166-1 alpha-2). */
+export function countriesOf({ data }: Schemas['OperatorList'], currency: string): readonly string[] {
+  const markets = data.flatMap((operator) => operator.markets).filter((market) => market.currency === currency);
+  return [...new Set(markets.map(({ country }) => country))];
+}
+
+/** Those of the merchant's currency; undefined while nobody knows. */
+export function useCountries(): readonly string[] | undefined {
+  const { currency } = useSession().merchant;
+  const { data } = useQuery(OPERATORS_QUERY);
+  return data && countriesOf(data, currency);
+}
+
+/** Those that pay in the merchant's currency; none while nobody knows. */
+export function useOperators(): Schemas['OperatorList']['data'] {
+  const { currency } = useSession().merchant;
+  const { data } = useQuery(OPERATORS_QUERY);
+  return (data?.data ?? []).filter(({ markets }) => markets.some((market) => market.currency === currency));
+}
