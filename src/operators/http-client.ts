@@ -1,5 +1,6 @@
 // The HTTP client of all operator adapters: persistent connections, hard limits, and results in place of exceptions.
 import { Pool } from 'undici';
+import { createConnector } from '../outbound/connector.ts';
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST';
@@ -42,12 +43,7 @@ export function createOperatorHttpClient({
   const pool = new Pool(base.origin, {
     connections,
     pipelining: 1,
-    connect: {
-      timeout: timeoutMs,
-      // Set explicitly, they override what the environment of the process says (NODE_TLS_REJECT_UNAUTHORIZED, NODE_OPTIONS).
-      rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
-    },
+    connect: createConnector({ timeout: timeoutMs }),
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_RESPONSE_BYTES,

@@ -7,11 +7,6 @@ export type AttemptLimits = {
   readonly attemptTimeoutMs: number;
 };
 
-/** The receiver sends more interim (1xx) responses than are accepted. */
-export class InterimResponsesError extends Error {
-  readonly code = 'TOO_MANY_INTERIM_ANSWERS';
-}
-
 const CLOSED = 'the connection was closed before an answer came';
 const UNREACHABLE = 'the host cannot be reached';
 const NOT_HTTP = 'what came back is not a valid HTTP answer';
@@ -28,7 +23,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: CLOSED,
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: NOT_HTTP,
-  TOO_MANY_INTERIM_ANSWERS: 'too many interim answers came',
+  TOO_MANY_INTERIM_RESPONSES: 'too many interim answers came',
+  PROTOCOL_SWITCHED: 'the receiver changed to another protocol (101)',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   CERT_REVOKED: 'the certificate is revoked',
@@ -52,7 +48,7 @@ export function describeFailure(error: unknown, limits: AttemptLimits): string |
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   if (error.code === 'ADDRESS_REFUSED' || error.code === 'NAME_LOOKUP_FAILED') return `not sent: ${error.message}`;
   if (error.code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${inSeconds(limits.connectTimeoutMs)}`;
-  // An interim response that HTTP does not allow here, or a response without a request.
+  // A response without a request.
   if (error.code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return NOT_HTTP;
   if (error.code === 'ERR_ASSERTION') return NOT_HTTP;
   const described = BY_CODE[error.code];

@@ -31,7 +31,7 @@ export async function readResponse({ statusCode, headers, body }: Dispatcher.Res
       if (bytes >= RESPONSE_KEPT_BYTES) break;
     }
   } catch (error) {
-    throw new IncompleteResponseError(statusCode, bytes, error);
+    if (!endsWithItsHead(statusCode)) throw new IncompleteResponseError(statusCode, bytes, error);
   }
   return {
     kind: 'answered',
@@ -40,6 +40,11 @@ export async function readResponse({ statusCode, headers, body }: Dispatcher.Res
     body: Buffer.concat(chunks).subarray(0, RESPONSE_KEPT_BYTES),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   };
+}
+
+/** Whatever length its headers state (RFC 9112, 6.3). */
+function endsWithItsHead(statusCode: number): boolean {
+  return statusCode === 204 || statusCode === 304;
 }
 
 /** The first headers; their total size was already limited when they were read. */

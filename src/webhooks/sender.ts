@@ -5,9 +5,11 @@ import type { DeliveryId, EndpointId, EventId } from '../domain/ids.ts';
 import { open, type KeyRing } from '../security/sealing.ts';
 import { signatureHeader } from '../security/webhook-signature.ts';
 import type { Log } from '../log.ts';
+import { createConnector } from '../outbound/connector.ts';
+import { MAX_HEAD_BYTES } from '../outbound/response-heads.ts';
 import { createAddressGuard, type AddressGuard } from './address-guard.ts';
 import { readResponse } from './response.ts';
-import { describeFailure, InterimResponsesError, type AttemptLimits } from './attempt-failure.ts';
+import { describeFailure, type AttemptLimits } from './attempt-failure.ts';
 
 export type WebhookSenderOptions = AttemptLimits & {
   readonly keyRing: KeyRing;
@@ -39,8 +41,6 @@ export type WebhookSender = {
   close(): Promise<void>;
 };
 
-const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_INTERIM_RESPONSES = 10;
 /** Less than the five seconds after which common servers close, so that few requests meet a connection that just closed. */
 const KEEP_ALIVE_MS = 4000;
 
@@ -67,7 +67,6 @@ export function createWebhookSender(given: WebhookSenderOptions): WebhookSender 
     const secrets = openSecrets(webhook, options);
     if (secrets === null) return { kind: 'no_answer', error: 'not sent: the signing secret cannot be opened' };
     const body = Buffer.from(webhook.body);
-    let interimResponses = 0;
     try {
       const response = await request(webhook.url, {
         dispatcher: agent,
@@ -84,10 +83,6 @@ export function createWebhookSender(given: WebhookSenderOptions): WebhookSender 
         // Closes the connection after the response when there are many: thousands of receivers would pile them up.
         reset: connections + inFlight > keptConnections,
         signal: AbortSignal.timeout(attemptTimeoutMs),
-        onInfo() {
-          interimResponses += 1;
-          if (interimResponses > MAX_INTERIM_RESPONSES) throw new InterimResponsesError();
-        },
       });
       return await readResponse(response);
     } catch (error) {
@@ -117,22 +112,19 @@ export function createWebhookSender(given: WebhookSenderOptions): WebhookSender 
 
 function createAgent(guard: AddressGuard, connectTimeoutMs: number): Agent {
   return new Agent({
-    connect: {
+    connect: createConnector({
       lookup: guard.lookup,
       timeout: connectTimeoutMs,
-      // Set explicitly, they override what the environment of the process says (NODE_TLS_REJECT_UNAUTHORIZED, NODE_OPTIONS).
-      rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
       autoSelectFamily: true,
       // The default of 250 ms is shorter than the round trip to a distant network and would give up on each host too early.
       autoSelectFamilyAttemptTimeout: Math.max(10, Math.ceil(connectTimeoutMs / 4)),
-    },
+    }),
     // Each request has a connection of its own: none waits for another's response.
     connections: null,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderSize: MAX_HEAD_BYTES,
     // The attempt's own time limit covers both.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -4,6 +4,7 @@ import { createWebhookSender, type WebhookSenderOptions, type WebhookSender } fr
 import type { Attempt } from '../../src/domain/webhooks/delivery.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { seal, type KeyRing } from '../../src/security/sealing.ts';
+import { startCountedListener, type CountedListener, type CountedListenerOptions } from './counted-listener.ts';
 import { testLog } from './engines.ts';
 
 const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
@@ -41,3 +42,27 @@ export function openTestSender(options: Partial<WebhookSenderOptions> = {}): Tes
     },
   };
 }
+
+/** Opens senders and listeners on the loopback address, which end with the test. */
+export function useSenders() {
+  const listeners: CountedListener[] = [];
+  const senders: TestSender[] = [];
+  afterEach(async () => {
+    await Promise.all(senders.splice(0).map((sender) => sender.close()));
+    await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
+  });
+  return {
+    open: (options: Parameters<typeof openTestSender>[0] = {}): TestSender => {
+      const sender = openTestSender(options);
+      senders.push(sender);
+      return sender;
+    },
+    listen: async (options: CountedListenerOptions = {}): Promise<CountedListener> => {
+      const listener = await startCountedListener({ host: '127.0.0.1', ...options });
+      listeners.push(listener);
+      return listener;
+    },
+  };
+}
+
+export const urlOf = ({ port }: CountedListener): string => `http://127.0.0.1:${port}/hook`;

@@ -4,38 +4,14 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { AttemptResult } from '../../src/domain/webhooks/delivery.ts';
 import { freePort } from '../../src/dev/ports.ts';
-import {
-  startCountedListener,
-  type CountedListener,
-  type CountedListenerOptions,
-  type Serve,
-} from '../support/counted-listener.ts';
-import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
+import type { Serve } from '../support/counted-listener.ts';
+import { urlOf, useSenders } from '../support/webhook-senders.ts';
 import { assertSigned } from '../support/foreign-hmac.ts';
 import { eventually } from '../support/test-environment.ts';
 
 const STORED_BYTES = 16 * 1024;
 const TIMEOUT_MS = 400;
-const listeners: CountedListener[] = [];
-const senders: TestSender[] = [];
-afterEach(async () => {
-  await Promise.all(senders.splice(0).map((sender) => sender.close()));
-  await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
-});
-
-function open(options: Parameters<typeof openTestSender>[0] = {}): TestSender {
-  const sender = openTestSender(options);
-  senders.push(sender);
-  return sender;
-}
-
-async function listen(options: CountedListenerOptions = {}): Promise<CountedListener> {
-  const listener = await startCountedListener({ host: '127.0.0.1', ...options });
-  listeners.push(listener);
-  return listener;
-}
-
-const urlOf = ({ port }: CountedListener) => `http://127.0.0.1:${port}/hook`;
+const { open, listen } = useSenders();
 
 /** The result of one attempt at a receiver that serves each request this way. */
 async function attempt(serve: Serve, attemptTimeoutMs?: number): Promise<AttemptResult> {
@@ -47,6 +23,17 @@ async function attempt(serve: Serve, attemptTimeoutMs?: number): Promise<Attempt
 }
 
 const reply = (text: string) => (socket: Socket) => void socket.end(text, 'latin1');
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+/** Each byte in a packet of its own, as far as the network keeps them apart. */
+const replyByteByByte = (text: string) => (socket: Socket) => {
+  socket.setNoDelay(true);
+  const send = (index: number): void => {
+    if (socket.destroyed) return;
+    if (index >= text.length) socket.end();
+    else socket.write(text.charAt(index), 'latin1', () => setImmediate(send, index + 1));
+  };
+  send(0);
+};
 /** Leaves the connection open. */
 const replyOpen = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
 
@@ -75,20 +62,71 @@ describe('a response', () => {
     ['in HTTP/1.0, which ends with its connection', 'HTTP/1.0 200 OK\r\n\r\nabc', 200, 'abc'],
     ['without a length, which ends with its connection', 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc', 200, 'abc'],
     ['with status 204 and no body', 'HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
+    ['with status 204 and a length that HTTP ignores', 'HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\n', 204, ''],
+    ['with status 204, a length and bytes', 'HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok', 204, ''],
+    ['with status 204 and a chunked body', 'HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 204, ''],
     [
-      'after an early hint',
-      'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      'with status 304 and the length of what it does not send',
+      'HTTP/1.1 304 Same\r\nContent-Length: 9\r\n\r\n',
+      304,
+      '',
+    ],
+    ['with status 205 and a body', 'HTTP/1.1 205 Reset\r\nContent-Length: 2\r\n\r\nok', 205, 'ok'],
+    ['after 100 (Continue)', `HTTP/1.1 100 Continue\r\n\r\n${OK}`, 200, ''],
+    ['after an early hint', `HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${OK}`, 200, ''],
+    [
+      'after several interim responses',
+      `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\nX: y\r\n\r\nHTTP/1.1 199 Soon\r\n\r\n${OK}`,
       200,
       '',
     ],
+    ['with a folded header', 'HTTP/1.1 200 OK\r\nX: a\r\n\t b\r\nContent-Length: 2\r\n\r\nab', 200, 'ab'],
+    ['with lines that end in LF alone', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nab', 200, 'ab'],
+    [
+      'with lower-case names and no reason',
+      'HTTP/1.1 200\r\ncontent-length:2\r\nconnection:CLOSE\r\n\r\nab',
+      200,
+      'ab',
+    ],
+    ['with trailers', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nX: y\r\n\r\n', 200, 'ab'],
     ['with a non-standard status', 'HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n', 799, ''],
   ] as const;
   for (const [what, text, status, expected] of WHOLE) {
     it(`is accepted ${what}`, async () => {
-      const { statusCode, body } = await answered(reply(text));
-      assert.deepEqual([statusCode, body.toString()], [status, expected]);
+      for (const serve of [reply(text), replyByteByByte(text)]) {
+        const { statusCode, body } = await answered(serve);
+        assert.deepEqual([statusCode, body.toString()], [status, expected]);
+      }
     });
   }
+
+  it('is accepted after 100 (Continue) at every request of a connection', async () => {
+    const listener = await listen({ serve: replyOpen(`HTTP/1.1 100 Continue\r\n\r\n${OK}`) });
+    const sender = open();
+    for (let count = 0; count < 5; count += 1) {
+      const { result } = await sender.try(urlOf(listener));
+      assert.equal(result.kind === 'answered' && result.statusCode, 200, JSON.stringify(result));
+    }
+    assert.ok(listener.connections() < 5, `${listener.connections()} connections`);
+  });
+
+  it('is not taken from the bytes behind the response before, however they look', async () => {
+    let requests = 0;
+    const listener = await listen({
+      serve: (socket) => {
+        requests += 1;
+        const text = requests === 1 ? `HTTP/1.1 204 No\r\nContent-Length: 40\r\n\r\n${OK}` : OK.replace('200', '500');
+        socket.write(text);
+      },
+    });
+    const sender = open();
+    const statuses = [];
+    for (let count = 0; count < 2; count += 1) {
+      const { result } = await sender.try(urlOf(listener));
+      statuses.push(result.kind === 'answered' && result.statusCode);
+    }
+    assert.deepEqual(statuses, [204, 500]);
+  });
 
   it('is stored with its bytes as received, compressed or not', async () => {
     const packed = gzipSync('hello');
@@ -154,19 +192,10 @@ describe('a response', () => {
   });
 });
 
-describe('a receiver whose host name has two addresses', () => {
-  for (const host of ['127.0.0.1', '::1']) {
-    it(`is reached at the address where it listens, ${host}`, async function () {
-      const listener = await listen({ host }).catch(() => this.skip());
-      const { result } = await open().try(`http://localhost:${listener.port}/`);
-      assert.equal(result.kind === 'answered' && result.statusCode, 200);
-      assert.equal(listener.connections(), 1);
-    });
-  }
-});
-
 describe('an attempt without a complete response', () => {
   const NOT_HTTP = 'what came back is not a valid HTTP answer';
+  const SWITCHED = 'the receiver changed to another protocol (101)';
+  const FLOOD = 'too many interim answers came';
   const CLOSED = 'the connection was closed before an answer came';
   const ENDED = 'the answer ended before it was complete';
   const CASES: readonly (readonly [what: string, serve: Serve, error: string])[] = [
@@ -182,6 +211,14 @@ describe('an attempt without a complete response', () => {
     [
       'the receiver upgrades the connection',
       replyOpen('HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      SWITCHED,
+    ],
+    ['101 comes before a response', reply(`HTTP/1.1 101 Go\r\n\r\n${OK}`), SWITCHED],
+    ['101 comes after 100', reply(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Go\r\n\r\n${OK}`), SWITCHED],
+    ['only 100 comes', reply('HTTP/1.1 100 Continue\r\n\r\n'), CLOSED],
+    [
+      'the response has a length and is chunked, which can be two responses to two readers',
+      reply('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n'),
       NOT_HTTP,
     ],
     [
@@ -189,10 +226,12 @@ describe('an attempt without a complete response', () => {
       replyOpen(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
       'the headers of the answer are larger than 16 KiB',
     ],
+    ['interim responses do not end', replyOpen('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)), FLOOD],
+    ['100 comes again and again', replyOpen('HTTP/1.1 100 Continue\r\n\r\n'.repeat(10_000)), FLOOD],
     [
-      'interim responses do not end',
-      replyOpen('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)),
-      'too many interim answers came',
+      'an interim response is larger than the limit',
+      replyOpen(`HTTP/1.1 103 Early Hints\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+      'the headers of the answer are larger than 16 KiB',
     ],
     ['the receiver closes the connection', (socket) => void socket.end(), CLOSED],
     ['the receiver resets the connection', (socket) => void socket.resetAndDestroy(), CLOSED],
@@ -273,55 +312,6 @@ describe('an attempt without a complete response', () => {
     assert.ok(startedAt >= before && startedAt <= new Date());
     assert.ok(durationMs >= TIMEOUT_MS - 5, `${durationMs} ms`);
     await eventually('the connection to be closed', () => listener.open() === 0);
-  });
-});
-
-describe('attempts in flight', () => {
-  const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-
-  it('do not wait for each other at one receiver, however many there are', async () => {
-    const MANY = 60;
-    const held: Socket[] = [];
-    const serve = (socket: Socket) => {
-      held.push(socket);
-      // No request gets a response until all of them have arrived.
-      if (held.length === MANY) for (const each of held) each.write(OK);
-    };
-    const listener = await listen({ serve });
-    const sender = open();
-    const attempts = await Promise.all(Array.from({ length: MANY }, () => sender.try(urlOf(listener))));
-    assert.ok(attempts.every(({ result }) => result.kind === 'answered'));
-    assert.equal(listener.connections(), MANY);
-  });
-
-  it('reuse connections', async () => {
-    const listener = await listen({ serve: replyOpen(OK) });
-    const sender = open();
-    for (let count = 0; count < 10; count += 1) {
-      assert.equal((await sender.try(urlOf(listener))).result.kind, 'answered');
-    }
-    // The previous connection may not be free yet in the same turn of the event loop.
-    assert.ok(listener.connections() <= 2, `${listener.connections()} connections`);
-  });
-
-  it('leave at most the allowed number of connections open, and only briefly, whatever the receiver offers', async () => {
-    const KEPT = 4;
-    const requested: string[] = [];
-    const serve: Serve = (socket, head) => {
-      requested.push(/^connection: (.*)$/im.exec(head)?.[1] ?? '');
-      socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=3600\r\nContent-Length: 0\r\n\r\n');
-    };
-    const sender = open({ keptConnections: KEPT });
-    const receivers = await Promise.all(Array.from({ length: 3 * KEPT }, () => listen({ serve })));
-    for (const receiver of receivers) await sender.try(urlOf(receiver));
-    assert.deepEqual(requested.slice(0, KEPT), Array<string>(KEPT).fill('keep-alive'));
-    assert.ok(
-      requested.slice(KEPT).every((value) => value === 'close'),
-      requested.join(),
-    );
-    const stillOpen = () => receivers.reduce((sum, receiver) => sum + receiver.open(), 0);
-    await eventually('the others to be closed', () => stillOpen() <= KEPT);
-    await eventually('all to be closed', () => stillOpen() === 0);
   });
 });
 
