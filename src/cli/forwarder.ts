@@ -3,6 +3,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../domain/ids.ts';
+import { endsWithItsHead, RESPONSE_KEPT_BYTES } from '../domain/webhooks/delivery.ts';
 import { signatureHeader } from '../security/webhook-signature.ts';
 import { usage } from './failure.ts';
 
@@ -11,6 +12,7 @@ const ATTEMPT_LIMIT_MS = 10_000;
 /** The wait before each attempt. Long enough for a receiver to restart; after that there is `malipo resend`. */
 const WAITS_MS: readonly number[] = [0, 1000, 5000];
 const MAX_ATTEMPTS = WAITS_MS.length;
+const SWITCHED = 'the receiver changed to another protocol (101)';
 
 export type Attempt = {
   readonly number: number;
@@ -82,27 +84,65 @@ export function createForwarder({ url, secret, stop }: ForwarderOptions): Forwar
       'user-agent': 'Malipo-Webhooks/1',
       'content-length': String(bytes.length),
     };
-    const limit = AbortSignal.timeout(ATTEMPT_LIMIT_MS);
-    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
-    return new Promise((resolve) => {
-      const sent = request(url, { method: 'POST', headers, agent: false, signal: AbortSignal.any([stop, limit]) });
-      const fail = (error: Error): void => {
-        resolve({
-          statusCode: null,
-          error: limit.aborted ? `no answer within ${ATTEMPT_LIMIT_MS / 1000} s` : describe(error),
-        });
-      };
-      sent.on('error', fail);
-      sent.on('response', (response: IncomingMessage) => {
-        response.on('error', fail);
-        response.on('end', () => {
-          resolve({ statusCode: response.statusCode ?? null, error: null });
-        });
-        response.resume();
-      });
-      sent.end(bytes);
-    });
+    return send(url, { headers, bytes, stop });
   }
+}
+
+type Exchange = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+  readonly stop: AbortSignal;
+};
+
+/** Never rejects, and always resolves: with the status of a response, or with why there is none that counts. */
+function send(url: URL, { headers, bytes, stop }: Exchange): Promise<Pick<Attempt, 'statusCode' | 'error'>> {
+  const limit = AbortSignal.timeout(ATTEMPT_LIMIT_MS);
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve) => {
+    const sent = request(url, { method: 'POST', headers, agent: false, signal: AbortSignal.any([stop, limit]) });
+    let hasResponse = false;
+    const fail = (error: string): void => {
+      resolve({ statusCode: null, error: limit.aborted ? `no answer within ${ATTEMPT_LIMIT_MS / 1000} s` : error });
+    };
+    sent.on('error', (error) => {
+      fail(describe(error));
+    });
+    // Without a listener, node:http closes the connection, and neither fails nor responds.
+    sent.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      fail(SWITCHED);
+    });
+    sent.on('response', (response) => {
+      hasResponse = true;
+      const { statusCode = 0 } = response;
+      if (statusCode === 101) fail(SWITCHED);
+      if (endsWithItsHead(statusCode)) resolve({ statusCode, error: null });
+      readToEnd(response, (isComplete) => {
+        if (isComplete) resolve({ statusCode, error: null });
+        else fail('the answer ended before it was complete');
+      });
+    });
+    sent.on('close', () => {
+      if (!hasResponse) fail('the connection was closed before an answer came');
+    });
+    sent.end(bytes);
+  });
+}
+
+/** To its end, or as much of it as the service reads. */
+function readToEnd(response: IncomingMessage, onEnd: (isComplete: boolean) => void): void {
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes < RESPONSE_KEPT_BYTES) return;
+    onEnd(true);
+    response.destroy();
+  });
+  // It closes then, too.
+  response.on('error', () => undefined);
+  response.on('close', () => {
+    onEnd(response.complete);
+  });
 }
 
 function describe(error: Error): string {

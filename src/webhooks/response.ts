@@ -1,6 +1,6 @@
 // Reads the part of a receiver's response that is stored: the start of the body, the headers and `Retry-After`.
 import type { Dispatcher } from 'undici';
-import { RESPONSE_KEPT_BYTES, type AttemptResult } from '../domain/webhooks/delivery.ts';
+import { endsWithItsHead, RESPONSE_KEPT_BYTES, type AttemptResult } from '../domain/webhooks/delivery.ts';
 
 /** The head of a response arrived, but not all of its body. The cause says why. */
 export class IncompleteResponseError extends Error {
@@ -40,11 +40,6 @@ export async function readResponse({ statusCode, headers, body }: Dispatcher.Res
     body: Buffer.concat(chunks).subarray(0, RESPONSE_KEPT_BYTES),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   };
-}
-
-/** Whatever length its headers state (RFC 9112, 6.3). */
-function endsWithItsHead(statusCode: number): boolean {
-  return statusCode === 204 || statusCode === 304;
 }
 
 /** The first headers; their total size was already limited when they were read. */

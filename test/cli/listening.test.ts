@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { hashPassword } from '../../src/security/password.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import type { RunningServer } from '../../src/processes/assemble-server.ts';
@@ -171,6 +171,16 @@ describe('malipo listen', function () {
     const nobody = await cli.run(['resend', eventId, '--forward-to', accepting.url, '--json']);
     assert.equal(nobody.code, 1, nobody.err);
     assert.deepEqual(valuesOf(linesOf(nobody.out), 'error'), Array(3).fill('nothing listens there'));
+    const switching = createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', () => socket.write('HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'));
+    });
+    await new Promise<void>((resolve) => switching.listen(0, '127.0.0.1', resolve));
+    ends.push(() => switching.close());
+    const { port } = switching.address() as AddressInfo;
+    const switched = await cli.run(['resend', eventId, '--forward-to', `http://127.0.0.1:${port}`, '--json']);
+    assert.equal(switched.code, 1, switched.err);
+    assert.match(linesOf(switched.out)[0]?.error ?? '', /another protocol/);
     const unknown = await cli.run(['resend', `evt_${'0'.repeat(26)}`, '--forward-to', refusing.url]);
     assert.equal(unknown.code, 1);
     assert.match(unknown.err, /There is no event with this id/);

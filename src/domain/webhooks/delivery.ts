@@ -65,6 +65,11 @@ export const SHOWN_ATTEMPTS = 100;
 /** How much of a response body is stored. */
 export const RESPONSE_KEPT_BYTES = 16 * 1024;
 
+/** Whether a response with this status has no body, whatever length its headers state (RFC 9112, 6.3). */
+export function endsWithItsHead(statusCode: number): boolean {
+  return statusCode === 204 || statusCode === 304;
+}
+
 /** Whether the response body was longer than its stored part; null when that is unknown or there was no response. */
 export function isResponseTruncated({ responseHeaders, responseBody }: RecordedAttempt): boolean | null {
   if (responseBody === null) return null;
