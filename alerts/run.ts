@@ -1,4 +1,5 @@
 // Entry of `npm run alerts`: walks every alert, or those that are named.
+import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { untilClean } from '../chaos/campaign.ts';
 import type { FaultLine } from '../chaos/checker/evidence.ts';
 import { openLineFile } from '../chaos/line-file.ts';
@@ -6,7 +7,9 @@ import { startStage, type Stage } from './stage.ts';
 import { walk, type Walk, type Walked } from './walk.ts';
 import { WALKS } from './walks.ts';
 
-const USAGE = 'usage: npm run alerts [-- ALERT …]';
+const USAGE = `usage: npm run alerts [-- ALERT …]
+
+Makes a fault for each alert, or for those that are named: it fires, and clears.`;
 
 /** Until everything is at its end and the checker of campaigns finds nothing wrong with the money. */
 const END_LIMIT_MS = 15 * 60_000;
@@ -17,12 +20,9 @@ const report = (line: string): void => {
   process.stdout.write(`${seconds} s  ${line}\n`);
 };
 
-const named = process.argv.slice(2);
+const { positionals: named } = readArguments({ usage: USAGE, positionals: [0, Infinity] });
 const unknown = named.filter((alert) => !WALKS.some(({ alerts }) => alerts.includes(alert)));
-if (unknown.length > 0) {
-  process.stderr.write(`no walk is of ${unknown.join(', ')}\n${USAGE}\n`);
-  process.exit(2);
-}
+if (unknown.length > 0) endWithUsage(`no walk is of ${unknown.join(', ')}`, USAGE);
 const wanted = WALKS.filter(({ alerts }) => named.length === 0 || alerts.some((alert) => named.includes(alert)));
 
 const interrupted = new Promise<never>((_, reject) => {

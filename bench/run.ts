@@ -1,4 +1,5 @@
 // Entry of `npm run bench -- NAME`.
+import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { benchAcceptCosts } from './accept-costs.ts';
 import { benchAccept } from './accept.ts';
 import { benchCollections } from './collections.ts';
@@ -25,12 +26,13 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   webhooks: benchWebhooks,
 };
 
-const [name = ''] = process.argv.slice(2);
-const bench = BENCHES[name];
-if (bench) {
-  await bench();
-  process.exit(0);
-} else {
-  process.stderr.write(`usage: npm run bench -- NAME, where NAME is ${Object.keys(BENCHES).join(', ')}\n`);
-  process.exit(2);
-}
+const usage = `usage: npm run bench -- NAME
+
+NAME is one of ${Object.keys(BENCHES).join(', ')}; docs/performance.md says what each measures.`;
+const {
+  positionals: [name = ''],
+} = readArguments({ usage, positionals: [1, 1] });
+const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
+if (!bench) endWithUsage(`There is no benchmark '${name}'`, usage);
+await bench();
+process.exit(0);

@@ -1,6 +1,6 @@
 // The options of `npm run chaos`.
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { ENGINE_KINDS, type EngineKind } from './engines.ts';
 import { PLUGS, type Plug } from './schedule.ts';
 
@@ -34,16 +34,16 @@ const PAYMENTS_PER_MINUTE = 90;
 const SHORTEST_FAULT_GAP = 2;
 const PULLS_PER_MINUTE = 3;
 
-export const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [--servers K] [--split-roles]
+const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [--servers K] [--split-roles]
                        [--topology ${ENGINE_KINDS.join('|')}]
                        [--no-faults] [--fault-gap SECONDS] [--pull-plug N [--plug ${Object.keys(PLUGS).join('|')}]]
                        [--except ROW,…] [--report FILE] [--keep]
        npm run chaos -- --prove`;
 
-/** Throws an Error for a person when the arguments are not usable. */
-export function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
+/** Ends the process with the usage when the arguments are not usable. */
+export function readOptions(): Options {
+  const { values } = readArguments({
+    usage: USAGE,
     options: {
       payments: { type: 'string', default: '200' },
       seed: { type: 'string' },
@@ -64,12 +64,13 @@ export function readOptions(args: readonly string[]): Options {
   const payments = positive('payments', values.payments);
   const pulls = Number(values['pull-plug']);
   if (!(Number.isInteger(pulls) && pulls >= 0))
-    throw new Error(`--pull-plug is how many times, not ${values['pull-plug']}`);
+    endWithUsage(`--pull-plug is how many times, not ${values['pull-plug']}`, USAGE);
   const topology = ENGINE_KINDS.find((kind) => kind === values.topology);
-  if (!topology) throw new Error(`--topology is one of ${ENGINE_KINDS.join(', ')}`);
-  if (pulls > 0 && topology === 'embedded') throw new Error('--pull-plug needs a topology with Temporal on PostgreSQL');
+  if (!topology) endWithUsage(`--topology is one of ${ENGINE_KINDS.join(', ')}`, USAGE);
+  if (pulls > 0 && topology === 'embedded')
+    endWithUsage('--pull-plug needs a topology with Temporal on PostgreSQL', USAGE);
   const plug = (Object.keys(PLUGS) as Plug[]).find((name) => name === values.plug);
-  if (!plug) throw new Error(`--plug is one of ${Object.keys(PLUGS).join(', ')}`);
+  if (!plug) endWithUsage(`--plug is one of ${Object.keys(PLUGS).join(', ')}`, USAGE);
   const usualMinutes = pulls > 0 ? pulls / PULLS_PER_MINUTE : payments / PAYMENTS_PER_MINUTE;
   return {
     payments,
@@ -91,12 +92,12 @@ export function readOptions(args: readonly string[]): Options {
 
 function atLeast(least: number, name: string, text: string): number {
   const number = positive(name, text);
-  if (number < least) throw new Error(`--${name} is ${least} or more, not ${text}`);
+  if (number < least) endWithUsage(`--${name} is ${least} or more, not ${text}`, USAGE);
   return number;
 }
 
 function positive(name: string, text: string): number {
   const number = Number(text);
-  if (!(number > 0)) throw new Error(`--${name} is a number above zero, not ${text}`);
+  if (!(number > 0)) endWithUsage(`--${name} is a number above zero, not ${text}`, USAGE);
   return number;
 }

@@ -1,7 +1,7 @@
 // Entry of `npm run chaos`.
 import { runCampaign } from './campaign.ts';
 import { proveChecker } from './prove.ts';
-import { readOptions, USAGE, type Options } from './options.ts';
+import { readOptions } from './options.ts';
 import { formatReport, violationLines, writeReport } from './report.ts';
 
 function reporter(): (line: string) => void {
@@ -25,13 +25,7 @@ function interruption(): Promise<never> {
   return interrupted;
 }
 
-let options: Options;
-try {
-  options = readOptions(process.argv.slice(2));
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
-  process.exit(2);
-}
+const options = readOptions();
 const report = reporter();
 if (options.prove) process.exit((await proveChecker(report)) ? 0 : 1);
 report(`seed ${options.seed}`);

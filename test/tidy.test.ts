@@ -102,6 +102,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/queries',
     'src/db/database.ts',
   ],
+  'src/arguments.mjs': [],
   'src/config.ts': [
     'src/domain',
     'src/security',

@@ -3,9 +3,13 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import fastifyApiReference from '@scalar/fastify-api-reference';
+import { readArguments } from '../src/arguments.mjs';
 import { findProjectRoot } from '../src/dev/project-root.ts';
 import { DOWNLOADS, GUIDES, head, header, renderGuide } from './guides.ts';
 
+readArguments({
+  usage: 'usage: node --import=tsx/esm tools/build-docs-site.ts\n\nBuilds the pages of the documentation to dist/.',
+});
 const root = findProjectRoot();
 const site = join(root, 'dist', 'docs-site');
 const source = (file: string) => readFileSync(join(root, 'tools/docs-site', file), 'utf8');

@@ -7,6 +7,9 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from '../src/arguments.mjs';
+
+readArguments({ usage: 'usage: npm run build\n\nBuilds dist/ where it is not up to date.' });
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');

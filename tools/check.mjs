@@ -1,6 +1,7 @@
 // `npm run check`: format, lint, types, unused code, packages, structure and unit tests. The one command a contributor must know.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from '../src/arguments.mjs';
 import { startProgram } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -62,6 +63,9 @@ async function runApart(command, args, options) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  readArguments({
+    usage: 'usage: npm run check\n\nChecks format, lint, types, packages and structure, and runs the unit tests.',
+  });
   const failed = await (await startCheck()).failed;
   if (failed.length > 0) console.error(`check failed: ${failed.join(', ')}`);
   process.exit(failed.length === 0 ? 0 : 1);

@@ -6,6 +6,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from '../src/arguments.mjs';
+
+readArguments({
+  usage: 'usage: node tools/complete-lock.mjs\n\nAdds the optional packages of other systems to package-lock.json.',
+});
 
 const file = join(dirname(dirname(fileURLToPath(import.meta.url))), 'package-lock.json');
 const SYSTEM =

@@ -8,12 +8,16 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { startIsolationEnvironment } from '../test/isolation/tenants.ts';
 import { stopEngines } from '../test/support/engines.ts';
 import { startCallers } from './fuzz-callers.ts';
 
 const FOLDER = join(import.meta.dirname, 'schemathesis');
 const DEFAULT_SECONDS = '120';
+const USAGE = `usage: npm run fuzz -- [SECONDS [SEED [-- OPTION …]]]
+
+Sends generated requests to every operation, for ${DEFAULT_SECONDS} seconds by default. The options are those of Schemathesis.`;
 const INSTALL_LIMIT_MS = 5 * 60_000;
 const PIP_INSTALL =
   '-m pip install --quiet --retries 1 --timeout 20 --no-deps --only-binary :all: --require-hashes --requirement'.split(
@@ -21,6 +25,17 @@ const PIP_INSTALL =
   );
 /** The exit code where there is no Python 3.11, or no package index and nothing from before. */
 const NOT_INSTALLED = 3;
+
+type Arguments = readonly [seconds: string, seed: string, ...options: string[]];
+const given = readGiven();
+
+function readGiven(): Arguments {
+  const { positionals } = readArguments({ usage: USAGE, positionals: [0, Infinity] });
+  const [seconds = DEFAULT_SECONDS, seed = '1', ...options] = positionals;
+  const wrong = [seconds, seed].find((text) => !/^[0-9]{1,9}$/.test(text));
+  if (wrong !== undefined) endWithUsage(`'${wrong}' is not a whole number`, USAGE);
+  return [seconds, seed, ...options];
+}
 
 /** The program, installed once for each list of versions. Null: it cannot be installed, and standard error says why. */
 function installSchemathesis(): string | null {
@@ -46,8 +61,7 @@ function installSchemathesis(): string | null {
   return join(folder, 'bin', 'schemathesis');
 }
 
-async function sendRequests(program: string, args: readonly string[]): Promise<number> {
-  const [seconds = DEFAULT_SECONDS, seed = '1', ...options] = args;
+async function sendRequests(program: string, [seconds, seed, ...options]: Arguments): Promise<number> {
   const isolation = await startIsolationEnvironment();
   const callers = await startCallers(isolation);
   try {
@@ -73,4 +87,4 @@ async function sendRequests(program: string, args: readonly string[]): Promise<n
 }
 
 const program = installSchemathesis();
-process.exitCode = program === null ? NOT_INSTALLED : await sendRequests(program, process.argv.slice(2));
+process.exitCode = program === null ? NOT_INSTALLED : await sendRequests(program, given);

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import { readArguments } from '../src/arguments.mjs';
 import { openApiDocument } from '../src/api/openapi.ts';
 import { apiRoutes } from './api-routes.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
@@ -12,6 +13,9 @@ const SENT_BY_CLIENT = 'Malipo-Console';
 
 type Described = { parameters?: { name?: string }[] };
 
+readArguments({
+  usage: 'usage: node --import=tsx/esm tools/generate-console-types.ts\n\nWrites the types of the API for the console.',
+});
 const document = openApiDocument(apiRoutes(PUBLIC_URL), PUBLIC_URL);
 for (const methods of Object.values(document.paths ?? {})) {
   for (const operation of Object.values(methods) as Described[]) {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REACHED, type Check } from '../src/admin/doctor/check.ts';
 import { CHECKS } from '../src/admin/doctor/doctor.ts';
+import { readArguments } from '../src/arguments.mjs';
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { clockSetting } from '../src/clock-settings.ts';
 import { describeSettings, secretFileSettings } from '../src/config.ts';
@@ -159,6 +160,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 if (process.argv[1] === import.meta.filename) {
+  readArguments({ usage: 'usage: npm run docs\n\nWrites the generated pages of docs/.' });
   for (const [file, text] of Object.entries(await generatedPages())) writeFileSync(join(findProjectRoot(), file), text);
 }
 

@@ -5,9 +5,15 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from '../src/arguments.mjs';
 import { npmCommand } from './npm.mjs';
 
-const root = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const {
+  positionals: [root = dirname(dirname(fileURLToPath(import.meta.url)))],
+} = readArguments({
+  usage: 'usage: node tools/install.mjs [PROJECT]\n\nInstalls the packages of a project, by default this one.',
+  positionals: [0, 1],
+});
 // npm writes this list of installed packages as the last step of an install.
 const installedList = join(root, 'node_modules', '.package-lock.json');
 const PROGRESS_EVERY_MS = 15_000;

@@ -4,9 +4,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { npmCommand } from './npm.mjs';
 
-const root = process.argv[3] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const USAGE = `usage: node tools/packages.mjs check|audit [PROJECT]
+
+check compares licences and the recorded audit; audit (npm run audit) records a new one.`;
+const {
+  positionals: [command, root = dirname(dirname(fileURLToPath(import.meta.url)))],
+} = readArguments({ usage: USAGE, positionals: [1, 2] });
 const recordFile = join(root, 'docs', 'packages.json');
 
 /** They allow what we do with the packages, and ask for no source of ours. */
@@ -37,8 +43,9 @@ const packages = Object.entries(JSON.parse(readFileSync(join(root, 'package-lock
   .filter(([path]) => path !== '')
   .map(([path, entry]) => ({ ...entry, name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length) }));
 
-if (process.argv[2] === 'audit') audit();
-else check();
+if (command === 'audit') audit();
+else if (command === 'check') check();
+else endWithUsage(`Unexpected argument '${command}'`, USAGE);
 
 function check() {
   const problems = packages.flatMap(licenceProblem);

@@ -1,6 +1,10 @@
 // Finds or builds both kinds of Temporal server before the tests, whose time limits are too short for a first build.
+import { readArguments } from '../src/arguments.mjs';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
 
+readArguments({
+  usage: 'usage: node --import=tsx/esm tools/prepare-temporal.ts\n\nFinds or builds the Temporal servers of the tests.',
+});
 const options = {
   env: process.env,
   report: (line: string) => {

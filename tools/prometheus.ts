@@ -3,6 +3,7 @@ import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readArguments } from '../src/arguments.mjs';
 import { findOnPath } from '../src/dev/go-build.ts';
 
 export type PrometheusPrograms = { readonly prometheus: string; readonly promtool: string };
@@ -42,4 +43,7 @@ function unpackInto(base: string, folder: string): boolean {
   }
 }
 
-if (process.argv[1] === import.meta.filename && findPrometheus() === null) process.exit(NOT_INSTALLED);
+if (process.argv[1] === import.meta.filename) {
+  readArguments({ usage: 'usage: node --import=tsx/esm tools/prometheus.ts\n\nFinds Prometheus, or unpacks it.' });
+  if (findPrometheus() === null) process.exit(NOT_INSTALLED);
+}

@@ -4,7 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from '../src/arguments.mjs';
 import { npmCommand } from './npm.mjs';
+
+readArguments({ usage: 'usage: npm run sbom\n\nPrints what is in a release, as CycloneDX.' });
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const parent = mkdtempSync(join(tmpdir(), 'malipo-sbom-'));

@@ -2,6 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from '../src/arguments.mjs';
+
+readArguments({
+  usage: 'usage: npm start\n\nBuilds and runs all of Malipo on this machine; README.md lists its settings.',
+});
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 

@@ -5,9 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { readArguments } from '../src/arguments.mjs';
 import { startCheck } from './check.mjs';
 import { runFailedOnceMore } from './once-more.mjs';
 import { runProgram, startProgram } from './programs.mjs';
+
+readArguments({
+  usage: 'usage: npm test\n\nRuns everything that CI runs. One test file: npx mocha test/db/database.test.ts',
+});
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const MINUTE_MS = 60_000;

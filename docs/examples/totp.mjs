@@ -4,10 +4,10 @@ import { createHmac } from 'node:crypto';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-const secret = process.argv[2];
-if (!/^[A-Z2-7]+$/.test(secret ?? '')) {
+const [secret = '', ...others] = process.argv.slice(2);
+if (!/^[A-Z2-7]+$/.test(secret) || others.length > 0) {
   console.error('usage: node totp.mjs SECRET   (base32)');
-  process.exit(2);
+  process.exit(secret === '--help' ? 0 : 2);
 }
 const bits = [...secret].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0')).join('');
 const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));

@@ -110,6 +110,13 @@ function serve(inbox, port) {
 }
 
 function main() {
+  const [argument] = process.argv.slice(2);
+  if (argument !== undefined) {
+    const usage = 'usage: MALIPO_WEBHOOK_SECRET=whsec_… PORT=8091 node webhook-receiver.mjs';
+    if (argument === '--help') console.log(usage);
+    else console.error(`'${argument}' is not known\n${usage}`);
+    process.exit(argument === '--help' ? 0 : 2);
+  }
   const secret = process.env.MALIPO_WEBHOOK_SECRET;
   if (!secret) {
     console.error('set MALIPO_WEBHOOK_SECRET to the signing secret of your endpoint');

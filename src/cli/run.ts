@@ -31,6 +31,7 @@ const COMMANDS: readonly Command[] = [
 ];
 
 const HELP = `usage: malipo COMMAND [options]
+       malipo --version
 
 For who builds on Malipo: receive test webhooks on your own machine, make them happen, and look at what was sent.
 
@@ -56,6 +57,7 @@ exit codes: 0 done, 1 it could not be done, 2 the command is not as its help say
 `;
 
 export type Run = {
+  readonly version: string;
   readonly args: readonly string[];
   readonly environment: Environment;
   readonly streams: Streams;
@@ -63,18 +65,28 @@ export type Run = {
 };
 
 /** Resolves with the exit code, after everything is printed. */
-export async function runCli({ args, environment, streams, stop }: Run): Promise<number> {
+export async function runCli({ version, args, environment, streams, stop }: Run): Promise<number> {
   const terminal = createTerminal(streams, environment);
   const [name = '', ...rest] = args;
-  if (name === '' || name === '--help' || name === '-h' || name === 'help') {
-    const command = COMMANDS.find((each) => each.name === rest[0]);
-    terminal.print((command?.help ?? HELP).trimEnd());
-    return name === '' ? EXIT.usage : EXIT.ok;
-  }
-  const command = COMMANDS.find((each) => each.name === name);
-  if (!command) {
-    terminal.say(`malipo: there is no command “${name}”\n\n${HELP.trimEnd()}`);
+  const wrong = (problem: string): number => {
+    terminal.say(`malipo: ${problem}\n\n${HELP.trimEnd()}`);
     return EXIT.usage;
+  };
+  if (name === '') return wrong('which command?');
+  const isHelp = name === '--help' || name === '-h' || name === 'help';
+  const [wanted, ...more] = isHelp ? rest : [name];
+  if (wanted === undefined || name === '--version') {
+    const [unexpected] = rest;
+    if (unexpected !== undefined) return wrong(`${name} takes nothing, and is followed by “${unexpected}”`);
+    terminal.print(isHelp ? HELP.trimEnd() : version);
+    return EXIT.ok;
+  }
+  const command = COMMANDS.find((each) => each.name === wanted);
+  if (!command) return wrong(`there is no command “${wanted}”`);
+  if (more.length > 0) return wrong(`${name} takes one command, and is followed by “${more.join(' ')}”`);
+  if (isHelp) {
+    terminal.print(command.help.trimEnd());
+    return EXIT.ok;
   }
   try {
     return await runCommand(command, rest, { environment, terminal, config: openConfigFile(environment), stop });

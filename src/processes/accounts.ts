@@ -1,7 +1,11 @@
 // Entry of `npm run accounts`: creates the accounts and databases of the service, then ends. Safe to repeat.
+import { readArguments } from '../arguments.mjs';
 import { ConfigError, loadAccountsSettings } from '../config.ts';
 import { createAccounts } from '../db/create-accounts.ts';
 
+readArguments({
+  usage: 'usage: npm run accounts\n\nCreates the accounts and databases that its settings name: docs/config.md.',
+});
 try {
   const settings = loadAccountsSettings(process.env);
   await createAccounts({

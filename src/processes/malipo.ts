@@ -1,5 +1,8 @@
 // Entry of `malipo`, the command line for a merchant's developers: runs src/cli and ends with its exit code.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { runCli } from '../cli/run.ts';
+import { findProjectRoot } from '../dev/project-root.ts';
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -13,8 +16,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
+const { version } = JSON.parse(readFileSync(join(findProjectRoot(), 'package.json'), 'utf8')) as { version: string };
 const { stdin, stdout, stderr } = process;
 const code = await runCli({
+  version,
   args: process.argv.slice(2),
   environment: process.env,
   streams: { stdin, stdout, stderr },

@@ -1,9 +1,14 @@
 // Entry: prepares the database and the Temporal cluster for this version, then ends. Safe to repeat.
+import { readArguments } from '../arguments.mjs';
 import { prepareTemporal } from '../temporal/setup.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import { ConfigError, loadCommandConfig, loadMigrateSettings } from '../config.ts';
 import { prepareDatabase } from './prepare-database.ts';
 
+readArguments({
+  usage:
+    'usage: npm run migrate\n\nPrepares the database and the Temporal namespace that its settings name: docs/config.md.',
+});
 try {
   const { settings, temporalNamespace } = loadCommandConfig(process.env);
   const ownerUrl = loadMigrateSettings(process.env).MALIPO_DATABASE_OWNER_URL.reveal();

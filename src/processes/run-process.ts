@@ -1,4 +1,5 @@
 // What all our processes share: they report a failed start, stop cleanly on a signal, and end with their parent.
+import { readArguments } from '../arguments.mjs';
 import { ConfigError } from '../config.ts';
 import { exitWithParent, reportReady } from '../dev/parent-link.ts';
 
@@ -12,6 +13,9 @@ const STOP_LIMIT_MS = 60_000;
  * error and ends with code 1.
  */
 export async function runProcess(name: string, start: () => Promise<Stoppable>): Promise<void> {
+  readArguments({
+    usage: `usage: node dist/src/processes/${name}.js\n\nIts settings come from the environment: docs/config.md.`,
+  });
   let running: Stoppable | null = null;
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> => {

@@ -1,7 +1,9 @@
 // Tests help, exit codes and sign-in of `malipo`, and what it stores and refuses.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from '../../src/dev/ports.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { API_ONLY } from '../api/responses.ts';
 import { startLiveServer } from '../support/live-server.ts';
@@ -58,12 +60,22 @@ describe('malipo', () => {
     }
   });
 
+  it('prints its version, which is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(findProjectRoot(), 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    assert.deepEqual(await newSession().run(['--version']), { code: 0, out: `${version}\n`, err: '' });
+  });
+
   it('exits with 2 for an invalid command line, and says what is wrong', async function () {
     this.timeout(240_000);
     const cli = newSession(settingsOf(testEnv, developer));
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /usage: malipo COMMAND/],
       [['dance'], /no command “dance”/],
+      [['help', 'dance'], /no command “dance”/],
+      [['help', 'listen', 'now'], /“now”/],
+      [['--version', 'listen'], /“listen”/],
       [['whoami', '--colour', 'red'], /--colour/],
       [['whoami', 'now'], /“now”/],
       [['events', '--limit', '0'], /--limit must be a whole number from 1/],
@@ -85,7 +97,7 @@ describe('malipo', () => {
       const refused = await cli.run(args);
       assert.equal(refused.code, 2, `${args.join(' ')}: ${refused.err}`);
       assert.match(refused.out + refused.err, says);
-      if (args.length > 0) assert.equal(refused.out, '');
+      assert.equal(refused.out, '');
     }
     assert.equal((await newSession().run(['whoami'])).code, 2);
   });

@@ -38,6 +38,8 @@ describe('the build', () => {
       'tsconfig.json',
       'tsconfig.build.json',
       'tools/build.mjs',
+      'src/arguments.mjs',
+      'src/arguments.d.mts',
       'console/tsconfig.json',
     ]) {
       cpSync(join(root, file), join(project, file));
