@@ -8,7 +8,7 @@ RUN case "$NODE_IMAGE" in *@sha256:*) ;; *) echo "NODE_IMAGE has to name an imag
 # Whoever names an older image by its digest gets that, whatever version stands before it.
 RUN node -e 'process.exit(process.versions.node.startsWith("24.") ? 0 : 1)' || { echo "NODE_IMAGE has to have Node.js 24" >&2; exit 1; }
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json .npmrc LICENSE ./
 # The scripts of packages do not run. The only one that package.json allows is for the embedded PostgreSQL, which no container needs.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
@@ -25,7 +25,7 @@ RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --n
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=build /app/package.json /app/sbom.cdx.json ./
+COPY --from=build /app/package.json /app/LICENSE /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 USER node

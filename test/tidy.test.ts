@@ -269,6 +269,10 @@ function functionsOf(file: string): { name: string; lines: number; parameters: n
   return found;
 }
 
+function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}
+
 describe('the source tree', () => {
   it('has every source file in a part that the import rules know', () => {
     assert.deepEqual(
@@ -369,6 +373,14 @@ describe('the source tree', () => {
       names.filter(({ name }) => isRetired(name)).map(({ where }) => where),
       [],
     );
+  });
+
+  it('has each doc comment right above what it describes', () => {
+    const stray = files.flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return [...text.matchAll(/\*\/\s*\n\s*(?:\/\*\*|[}\])])/g)].map(({ index }) => `${file}:${lineAt(text, index)}`);
+    });
+    assert.deepEqual(stray, []);
   });
 
   it('begins every file with a sentence on what it is for', () => {

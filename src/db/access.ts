@@ -28,8 +28,8 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   audit_entries_to_link: [],
   audit_heads: APPENDED,
   audit_links: APPENDED,
-  // Beside cancelling one, for the lock of an attempt.
   checked_payments: KEPT,
+  // Beside cancelling one, for the lock of an attempt.
   checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
   checkout_attempts: APPENDED,
   collection_transitions: [],

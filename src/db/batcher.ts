@@ -26,8 +26,10 @@ export function createBatcher<Item, Result = void>(options: {
   readonly atOnce?: number;
   readonly pauseMs?: number;
   readonly longestWait?: { readonly ms: number; readonly error: () => Error };
+  /** The clock of `longestWait`, in milliseconds; the process's own by default. */
+  readonly nowMs?: () => number;
 }): Batcher<Item, Result> {
-  const { maxItems, handle, atOnce = 1, pauseMs, longestWait } = options;
+  const { maxItems, handle, atOnce = 1, pauseMs, longestWait, nowMs = () => performance.now() } = options;
   const draining = new AbortController();
   const running = new Set<Promise<void>>();
   const waiting: Waiting<Item, Result>[] = [];
@@ -52,7 +54,7 @@ export function createBatcher<Item, Result = void>(options: {
   // The longest waiting is the first.
   function rejectLate(): void {
     if (!longestWait) return;
-    const since = performance.now() - longestWait.ms;
+    const since = nowMs() - longestWait.ms;
     const inTime = waiting.findIndex(({ sinceMs }) => sinceMs > since);
     const late = inTime === -1 ? waiting.splice(0) : waiting.splice(0, inTime);
     for (const { reject } of late) reject(longestWait.error());
@@ -71,7 +73,7 @@ export function createBatcher<Item, Result = void>(options: {
   return {
     add(item) {
       return new Promise((resolve, reject) => {
-        waiting.push({ item, sinceMs: performance.now(), resolve, reject });
+        waiting.push({ item, sinceMs: nowMs(), resolve, reject });
         start();
       });
     },

@@ -1,42 +1,75 @@
 // The batcher: each item once, in its order, and no more batches at once than it may have.
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatcher } from '../../src/db/batcher.ts';
+
+/** Each batch begins, and ends when the test lets it. */
+function createGate() {
+  const begun: { readonly end: () => void }[] = [];
+  let onBegin: () => void = () => undefined;
+  return {
+    pass: () =>
+      new Promise<void>((end) => {
+        begun.push({ end });
+        onBegin();
+      }),
+    /** Resolves once so many batches have begun, those that ended included. */
+    async untilBegun(count: number): Promise<void> {
+      while (begun.length < count) await new Promise<void>((resolve) => (onBegin = resolve));
+    },
+    end: (batch: number) => begun[batch]?.end(),
+  };
+}
+
+/** Lets everything happen that waits for nothing but its turn. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
 
 describe('a batcher', () => {
   it('handles what arrives during a batch in the next one, at most so many items together', async () => {
+    const gate = createGate();
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       maxItems: 3,
       async handle(items) {
-        batches.push(items);
-        await sleep(5);
-        return batches.length;
+        const number = batches.push(items);
+        await gate.pass();
+        return number;
       },
     });
     const first = batcher.add(1);
-    await sleep(1);
+    await gate.untilBegun(1);
     const others = [2, 3, 4, 5].map((item) => batcher.add(item));
+    for (const batch of [0, 1, 2]) {
+      await gate.untilBegun(batch + 1);
+      gate.end(batch);
+    }
     assert.deepEqual([await first, ...(await Promise.all(others))], [1, 2, 2, 2, 3]);
     assert.deepEqual(batches, [[1], [2, 3, 4], [5]]);
   });
 
   it('handles as many batches at once as it may, and none twice', async () => {
-    let [running, most] = [0, 0];
+    const gate = createGate();
     const handled: number[] = [];
+    let begun = 0;
     const batcher = createBatcher<number>({
       maxItems: 2,
       atOnce: 2,
       async handle(items) {
-        most = Math.max(most, ++running);
-        await sleep(1);
+        begun += 1;
+        await gate.pass();
         handled.push(...items);
-        running -= 1;
       },
     });
     const all = Array.from({ length: 41 }, (_, item) => item);
-    await Promise.all(all.map((item) => batcher.add(item)));
-    assert.equal(most, 2);
+    const added = Promise.all(all.map((item) => batcher.add(item)));
+    for (let ended = 0; ended < 21; ended += 1) {
+      await gate.untilBegun(Math.min(21, ended + 2));
+      await turns();
+      assert.equal(begun, Math.min(21, ended + 2));
+      gate.end(ended);
+    }
+    await added;
     assert.deepEqual(
       handled.sort((a, b) => a - b),
       all,
@@ -69,38 +102,47 @@ describe('a batcher', () => {
   });
 
   it('rejects what has waited too long when its turn comes, and handles what came later', async () => {
+    const gate = createGate();
     const handled: string[] = [];
+    let nowMs = 0;
     const batcher = createBatcher<string>({
       maxItems: 10,
       longestWait: { ms: 30, error: () => new Error('too late') },
+      nowMs: () => nowMs,
       async handle(items) {
         handled.push(...items);
-        await sleep(60);
+        await gate.pass();
       },
     });
     const first = batcher.add('first');
-    await sleep(5);
-    const late = batcher.add('late');
-    late.catch(() => undefined);
-    await sleep(50);
+    await gate.untilBegun(1);
+    const late = assert.rejects(batcher.add('late'), /too late/);
+    nowMs = 1;
     const later = batcher.add('later');
-    await Promise.all([first, later, assert.rejects(late, /too late/)]);
+    nowMs = 30;
+    gate.end(0);
+    await Promise.all([first, late]);
+    await gate.untilBegun(2);
+    gate.end(1);
+    await later;
     assert.deepEqual(handled, ['first', 'later']);
   });
 
   it('handles what waits at once when it is drained', async () => {
+    const gate = createGate();
     const handled: number[] = [];
     const batcher = createBatcher<number>({
       maxItems: 10,
       pauseMs: 60_000,
       async handle(items) {
-        await sleep(1);
+        await gate.pass();
         handled.push(...items);
       },
     });
     const added = batcher.add(1);
-    await batcher.drain();
-    await added;
-    assert.deepEqual(handled, [1]);
+    const drained = batcher.drain().then(() => { assert.deepEqual(handled, [1]); });
+    await gate.untilBegun(1);
+    gate.end(0);
+    await Promise.all([drained, added]);
   });
 });

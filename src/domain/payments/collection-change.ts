@@ -11,7 +11,6 @@ type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckA
 export type CollectionChange = {
   readonly before: Collection;
   readonly after: Collection;
-  /** Known once the collection is paid. */
   /** Whether the change may be written only while no try to send it is recorded. */
   readonly requiresNotSent: boolean;
   /** When the collection is checked; null when nothing more is awaited. */

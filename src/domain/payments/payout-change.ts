@@ -16,7 +16,6 @@ export type PayoutTransitionInput =
 export type PayoutChange = {
   readonly before: Payout;
   readonly after: Payout;
-  /** Known once the payout is paid. */
   /** What made it fail; null unless it failed. */
   readonly failedBy: FailureCause | null;
   /** Whether the change may be written only while no acceptance by the operator is recorded. */

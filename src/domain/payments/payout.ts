@@ -86,9 +86,9 @@ export type Payout = {
   readonly expiresAt: Date;
   /** After this time it is not sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
-  /** By the process that recorded the release; null until then, and as for approvals. */
   /** By the process that recorded the request; null when no process of ours did, or one of a version that attested none. */
   readonly requestAttestation: string | null;
+  /** By the process that recorded the release; null until then, and as for approvals. */
   readonly releaseAttestation: string | null;
   /** When the first try to send it began, whatever it led to; null when nobody tried. */
   readonly sendBegunAt: Date | null;

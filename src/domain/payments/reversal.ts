@@ -82,9 +82,9 @@ export type Reversal = {
   readonly expiresAt: Date;
   /** After this time the refund is not sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
-  /** By the process that recorded the release; null until then. */
   /** By the process that recorded the request; null when no process of ours did, or one of a version that attested none. */
   readonly requestAttestation: string | null;
+  /** By the process that recorded the release; null until then. */
   readonly releaseAttestation: string | null;
   /** When the first try to send the refund began, whatever it led to; null when nobody tried. */
   readonly sendBegunAt: Date | null;
