@@ -1,18 +1,25 @@
 // Adds to package-lock.json the optional packages of other systems that the registry in use does not offer.
 //
 // npm omits packages from the lock file that it cannot look up, and `npm ci` then refuses the lock file. These entries
-// have version and system only, because no machine with this registry installs them. Run it after a change of
-// dependencies; it is safe to repeat.
-import { readFileSync, writeFileSync } from 'node:fs';
+// begin with version and system only. Then npm looks up what each entry without a digest contains: a package without one
+// would be installed whatever its content is. Run it after a change of dependencies; it is safe to repeat. It ends with 1
+// while a digest is missing, because the registry does not know the package: run it again with one that does.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
+import { npmCommand } from './npm.mjs';
 
-readArguments({
-  usage: 'usage: node tools/complete-lock.mjs\n\nAdds the optional packages of other systems to package-lock.json.',
+const { positionals } = readArguments({
+  usage:
+    'usage: node tools/complete-lock.mjs [FOLDER]\n\n' +
+    'Adds the optional packages of other systems, and missing digests, to package-lock.json of the folder; by default to ours.',
+  positionals: [0, 1],
 });
-
-const file = join(dirname(dirname(fileURLToPath(import.meta.url))), 'package-lock.json');
+const root = positionals[0] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const file = join(root, 'package-lock.json');
 const SYSTEM =
   /-(android|darwin|linux|win32|freebsd|openharmony|openbsd|netbsd|aix|sunos)-([a-z0-9]+?)(?:-(gnu|musl|msvc|gnueabihf|musleabihf|eabi))?$/;
 
@@ -38,8 +45,39 @@ for (const [path, entry] of Object.entries({ ...packages })) {
   }
 }
 
-if (added.length > 0) {
-  lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+const without = Object.keys(packages).filter((path) => lacksDigest(path, packages[path]));
+if (without.length > 0) Object.assign(packages, lookedUp(without));
+lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
+writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+const missing = without.filter((path) => lacksDigest(path, packages[path]));
+console.log(
+  `package-lock.json: added ${added.length} packages of other systems and ${without.length - missing.length} digests`,
+);
+for (const path of missing) console.error(`${path} has no digest: the registry does not know it`);
+if (missing.length > 0) process.exitCode = 1;
+
+function lacksDigest(path, { link, integrity }) {
+  return path !== '' && !link && integrity === undefined;
 }
-console.log(`package-lock.json: added ${added.length} packages of other systems`);
+
+/** The entries of these paths as npm writes them when the lock file has none, as far as they are of the same version. */
+function lookedUp(paths) {
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-lock-'));
+  try {
+    for (const name of ['package.json', '.npmrc'].filter((name) => existsSync(join(root, name))))
+      copyFileSync(join(root, name), join(folder, name));
+    const others = Object.entries(packages).filter(([path]) => !paths.includes(path));
+    const written = join(folder, 'package-lock.json');
+    writeFileSync(written, JSON.stringify({ ...lock, packages: Object.fromEntries(others) }));
+    const [npm, ...before] = npmCommand();
+    const args = [...before, 'install', '--package-lock-only', '--ignore-scripts', '--prefer-online'];
+    const { status, stderr } = spawnSync(npm, args, { cwd: folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`npm could not look the packages up:\n${stderr}`);
+    const found = JSON.parse(readFileSync(written, 'utf8')).packages;
+    return Object.fromEntries(
+      paths.flatMap((path) => (found[path]?.version === packages[path].version ? [[path, found[path]]] : [])),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -48,7 +48,7 @@ else if (command === 'check') check();
 else endWithUsage(`Unexpected argument '${command}'`, USAGE);
 
 function check() {
-  const problems = packages.flatMap(licenceProblem);
+  const problems = packages.flatMap((entry) => [...licenceProblem(entry), ...digestProblem(entry)]);
   const record = JSON.parse(readFileSync(recordFile, 'utf8'));
   const { audited, accepted = {} } = record;
   for (const found of audited?.vulnerabilities ?? []) {
@@ -101,6 +101,13 @@ function licenceProblem({ name, license, optional, os }) {
   return isAllowed
     ? []
     : [`${name} has the licence ${given ?? 'that nobody knows'}, which is not one of ours: tools/packages.mjs`];
+}
+
+// Without a digest npm installs whatever the registry serves by that name and version.
+function digestProblem({ name, integrity, link }) {
+  return link || integrity !== undefined
+    ? []
+    : [`${name} has no digest in package-lock.json: run \`node tools/complete-lock.mjs\``];
 }
 
 function audit() {

@@ -40,6 +40,22 @@ describe('the check of packages', () => {
     }
   });
 
+  it('refuses a package without a digest, whatever system it is for', () => {
+    for (const entry of [{ license: 'MIT' }, { optional: true, os: ['win32'], cpu: ['x64'] }]) {
+      const { status, output } = check({ 'node_modules/one': { version: '1.0.0', ...entry } }, nothing);
+      assert.equal(status, 1);
+      assert.match(output, /^one has no digest in package-lock\.json/m);
+    }
+  });
+
+  it('finds a digest of every package of ours, those of other systems included', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { integrity?: string }>;
+    };
+    const without = Object.keys(packages).filter((path) => path !== '' && packages[path]?.integrity === undefined);
+    assert.deepEqual(without, []);
+  });
+
   const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   const foundOn = (since: string, severity = 'high') => ({
     at: dayIn(0),
