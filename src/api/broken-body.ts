@@ -15,6 +15,7 @@ export function refuseBrokenBody(request: IncomingMessage): void {
   if (broken.has(request)) throw bodyBroken();
 }
 
-function bodyBroken(): DomainError {
+/** What refuses a body that did not arrive whole. */
+export function bodyBroken(): DomainError {
   return new DomainError('body_malformed', 'The body did not arrive whole. Send the request again, all of it at once.');
 }

@@ -1,5 +1,6 @@
 // Errors on the wire: the one place where a category becomes an HTTP status.
 import { DomainError, recordsUnavailable, type ErrorCategory } from '../domain/errors.ts';
+import { unreadable } from './json.ts';
 
 export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   unauthenticated: 401,
@@ -21,7 +22,7 @@ export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const status = httpStatusOf(error);
   if (status === 413) return bodyTooLarge();
-  if (status === 400) return new DomainError('body_malformed', 'The body could not be read. Check its syntax.');
+  if (status === 400) return unreadable();
   if (status === 415) return mediaTypeUnsupported();
   if (isDatabaseAway(error)) return recordsUnavailable();
   return new DomainError('internal_error', 'Something went wrong on our side. Try again with the same key.');
@@ -34,7 +35,10 @@ export function bodyTooLarge(): DomainError {
 export function mediaTypeUnsupported(
   types: readonly string[] = ['application/json', 'application/x-www-form-urlencoded'],
 ) {
-  return new DomainError('media_type_unsupported', `Send the body as ${types.join(' or ')}, and uncompressed.`);
+  return new DomainError(
+    'media_type_unsupported',
+    `Send the body as ${types.join(' or ')}, in UTF-8 and uncompressed.`,
+  );
 }
 
 export function routeNotFound(): DomainError {

@@ -11,9 +11,12 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ]);
 
+/** The values of a name that came more than once in a form or a query. Where the schema wants a list, they are that list. */
+export class Repeated extends Array<unknown> {}
+
 /**
  * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name
- * that comes twice becomes a list, for the schema to refuse. Throws `body_malformed` for the name that JSON cannot have
+ * that comes twice becomes `Repeated`, for the schema to refuse or to take as a list. Throws `body_malformed` for the name that JSON cannot have
  * here either, and for escapes that are not UTF-8.
  */
 export function parseForm(text: string): Fields {
@@ -35,8 +38,9 @@ export function parseForm(text: string): Fields {
 export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
-      const isText = typeof value === 'string' && Object.hasOwn(shape, name);
-      return [name, isText ? readText(value, shape[name]) : value];
+      if (!Object.hasOwn(shape, name)) return [name, value];
+      if (value instanceof Repeated && isList(shape[name])) return [name, [...value]];
+      return [name, typeof value === 'string' ? readText(value, shape[name]) : value];
     }),
   );
 }
@@ -53,6 +57,10 @@ export function inForm(schema: z.ZodObject): z.ZodObject {
 /** Whether a form can carry these fields: it has no way to write a list of objects. */
 export function fitsForm({ shape }: z.ZodObject): boolean {
   return !Object.values<z.ZodType>(shape).some(isListOfObjects);
+}
+
+function isList(field: unknown): boolean {
+  return isWrapper(field) ? isList(field.unwrap()) : field instanceof z.ZodArray;
 }
 
 function isListOfObjects(field: unknown): boolean {
@@ -91,7 +99,8 @@ function isNullable(field: z.ZodType): boolean {
   return field.safeParse(null).success;
 }
 
-function isWrapper(field: unknown): field is z.ZodOptional | z.ZodNullable | z.ZodDefault {
+/** Whether the field is another one that may be missing or null. */
+export function isWrapper(field: unknown): field is z.ZodOptional | z.ZodNullable | z.ZodDefault {
   return field instanceof z.ZodOptional || field instanceof z.ZodNullable || field instanceof z.ZodDefault;
 }
 
@@ -110,7 +119,8 @@ function emptyFields(): Fields {
   return Object.create(null) as Fields;
 }
 
-function isFields(value: unknown): value is Fields {
+/** Whether it is an object of fields, and no list. */
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -118,7 +128,7 @@ function put(fields: Fields, name: string, value: unknown): Fields {
   if (name === '__proto__') throw new DomainError('body_malformed', 'A field cannot have the name __proto__.');
   const held = fields[name];
   if (held === undefined) fields[name] = value;
-  else if (Array.isArray(held)) held.push(value);
-  else fields[name] = [held, value];
+  else if (held instanceof Repeated) held.push(value);
+  else fields[name] = Repeated.of(held, value);
   return fields;
 }

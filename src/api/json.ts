@@ -14,10 +14,15 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new DomainError('body_malformed', 'The body could not be read. Check its syntax.');
+    throw unreadable();
   }
   refuseAmbiguity(text);
   return value;
+}
+
+/** What refuses text that is not JSON. */
+export function unreadable(): DomainError {
+  return new DomainError('body_malformed', 'The body could not be read. Check its syntax.');
 }
 
 function refuseAmbiguity(text: string): void {

@@ -14,6 +14,8 @@ Every answer carries \`Malipo-Request-Id\`. Amounts are whole numbers in the cur
 stable \`code\`; finer codes may be added, so treat a code you do not know as its \`type\`.
 
 Bodies come as JSON or as a form. In a form a list repeats its name, \`metadata[order]=1042\` is one pair, and an empty value stands for null.
+\`null\` for an optional field is the same as leaving it out, also where its schema has no null; where it has, null means what is said there.
+What a route does not read, it refuses: unknown fields and parameters, and the fields of any body where it takes none.
 
 The routes under \`/v1/console\` are for people: with a session, each in the roles that \`x-roles\` names (without it: in any).
 The roles \`owner\`, \`admin\`, \`maker\` and \`approver\` require a second factor: until the person has enrolled one, nothing responds to their session but

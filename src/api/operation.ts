@@ -160,7 +160,8 @@ function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescr
   codes.push('parameter_unknown');
   if (query) codes.push('parameter_invalid', 'cursor_invalid');
   codes.push(...errors);
-  if (body) codes.push('body_malformed', 'body_too_large', 'media_type_unsupported');
+  // Of any request: a body that the route does not want is refused too.
+  codes.push('body_malformed', 'body_too_large', 'media_type_unsupported');
   return codes;
 }
 

@@ -27,8 +27,8 @@ import {
   type Caller,
   type CachedKey,
 } from './context.ts';
-import { isUtf8, readFields } from './form.ts';
-import { bodyReader } from './middleware/body.ts';
+import { isUtf8, readFields, Repeated } from './form.ts';
+import { bodyReader, hasBody } from './middleware/body.ts';
 import { readIdempotencyKey } from './middleware/idempotency-key.ts';
 import { operationOf } from './operation.ts';
 import { PAGE_CODES } from './schemas/page.ts';
@@ -62,7 +62,7 @@ export type RouteDescription = Pick<Route, 'method' | 'path'> &
     readonly idPrefix?: string;
     /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
     readonly query?: z.ZodObject;
-    /** Comes as JSON or as a form. */
+    /** Comes as JSON or as a form. A route without it refuses any field of a body, as of the query. */
     readonly body?: z.ZodObject;
     /** Error codes for fields of the body, where they are not the general ones. */
     readonly bodyCodes?: CodesByParameter;
@@ -156,7 +156,7 @@ export function route<
   },
 ): Route {
   const { method, path, response, handle, body } = description;
-  const read = { ...description, readBody: body && bodyReader(body) };
+  const read = { ...description, readBody: bodyReader(body ?? noParameters) };
   const respond: ApiMiddleware = async (ctx) => {
     const request = await readRequest(ctx, deps, read);
     send(ctx, await handle(request as Parameters<typeof handle>[0]), response);
@@ -169,20 +169,20 @@ export function route<
 async function readRequest(
   ctx: Context,
   deps: ApiDeps,
-  description: RouteDescription & { readonly readBody: ((ctx: Context) => Promise<object>) | undefined },
+  description: RouteDescription & { readonly readBody: (ctx: Context) => Promise<object> },
 ): Promise<object> {
   const { access, query = noParameters, body, readBody, bodyCodes, isIdempotent } = description;
   const idempotencyKey = isIdempotent && readIdempotencyKey(ctx);
   const readQuery = () => validate(query, readFields(queryOf(ctx), query), PAGE_CODES);
   const early = isPublic(access) ? undefined : readQuery();
-  const fields = await readBody?.(ctx);
-  if (body) await requireAccessAfterBody(ctx, deps, description);
+  const fields = await readBody(ctx);
+  if (body || hasBody(ctx)) await requireAccessAfterBody(ctx, deps, description);
   const { caller, session, cachedKey } = ctx.state;
   return {
     // As it is written: an id has no second spelling in escapes.
     id: (ctx as { captures?: string[] }).captures?.[0] ?? '',
     query: early ?? readQuery(),
-    body: body && validate(body, fields, bodyCodes),
+    body: validate(body ?? noParameters, fields, bodyCodes),
     idempotencyKey,
     requestId: ctx.state.requestId,
     address: addressOf(ctx),
@@ -205,7 +205,9 @@ function queryOf(ctx: Context): Record<string, unknown> {
   if (!isUtf8(ctx.querystring)) {
     throw new DomainError('parameter_invalid', 'The escapes in the query are not text in UTF-8.');
   }
-  return { ...ctx.query };
+  return Object.fromEntries(
+    Object.entries(ctx.query).map(([name, value]) => [name, Array.isArray(value) ? Repeated.from(value) : value]),
+  );
 }
 
 function send(ctx: Context, response: RouteResponse, { status, type }: RouteDescription['response']): void {

@@ -1,7 +1,8 @@
 // Checks the values of requests against their schemas, and turns everything that zod finds wrong into one error.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { invalidParameters, type ErrorCode, type ParameterIssue } from '../domain/errors.ts';
 import { withoutInvisible } from '../domain/visible-text.ts';
+import { isFields, isWrapper, Repeated } from './form.ts';
 
 /**
  * For a parameter by name: the code for anything wrong with it, or for its range alone, in place of the general code.
@@ -13,17 +14,35 @@ const MAX_ISSUES = 100;
 const MAX_ISSUES_BYTES = 32 * 1024;
 const MAX_NAME_LENGTH = 100;
 
-/** The parsed value; throws one error that lists every issue, as far as 100 of them and 32 KiB go. */
+/** The parsed value, in which null for an optional field counts as not given; throws one error that lists every issue, as far as 100 of them and 32 KiB go. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   codes: CodesByParameter = {},
 ): z.output<Schema> {
-  const parsed = schema.safeParse(value, { reportInput: true, error: explain });
+  const parsed = schema.safeParse(withoutNulls(value, schema), { reportInput: true, error: explain });
   if (parsed.success) return parsed.data;
   const [first, ...rest] = listed(withoutRepeats(parsed.error.issues.flatMap((issue) => toIssues(issue, codes))));
   if (!first) throw new Error('zod refused a value and said nothing');
   throw invalidParameters([first, ...rest]);
+}
+
+/**
+ * Without the nulls of optional fields, at any depth: some clients write each field that they do not set. Where null has a meaning of its
+ * own, and where the field is required, it stays.
+ */
+function withoutNulls(value: unknown, schema: unknown): unknown {
+  if (isWrapper(schema)) return withoutNulls(value, schema.unwrap());
+  if (schema instanceof z.ZodArray && Array.isArray(value))
+    return value.map((one) => withoutNulls(one, schema.element));
+  if (!(schema instanceof z.ZodObject) || !isFields(value)) return value;
+  const fields: Readonly<Record<string, z.ZodType>> = schema.shape;
+  const given = Object.entries(value).filter(([name, field]) => field !== null || !isOptional(fields[name]));
+  return Object.fromEntries(given.map(([name, field]) => [name, withoutNulls(field, fields[name])]));
+}
+
+function isOptional(field: z.ZodType | undefined): boolean {
+  return field !== undefined && field.safeParse(undefined).success && !field.safeParse(null).success;
 }
 
 function listed(issues: readonly ParameterIssue[]): ParameterIssue[] {
@@ -66,10 +85,13 @@ function toIssues(issue: z.core.$ZodIssue, codes: CodesByParameter): ParameterIs
   const special = codes[path[0] ?? ''];
   const isRange = issue.code === 'too_small' || issue.code === 'too_big';
   const code = special?.any ?? (isRange ? special?.range : undefined) ?? 'parameter_invalid';
-  return [{ param, code, message: messageFor(issue) }];
+  return [{ param, code, message: messageFor(issue, param) }];
 }
 
-function messageFor(issue: z.core.$ZodIssue): string {
+function messageFor(issue: z.core.$ZodIssue, param: string): string {
+  if (issue.input instanceof Repeated) {
+    return `${param} was given ${issue.input.length === 2 ? 'twice' : `${issue.input.length} times`}. Send it once.`;
+  }
   return (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
 }
 

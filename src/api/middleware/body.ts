@@ -1,12 +1,13 @@
 // Reads bodies of at most 64 KiB, JSON or forms, as one plain object of fields.
+import type { IncomingMessage } from 'node:http';
 import { bodyParser } from '@koa/bodyparser';
 import type { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
-import { refuseBrokenBody } from '../broken-body.ts';
+import { bodyBroken, refuseBrokenBody } from '../broken-body.ts';
 import type { ApiMiddleware } from '../context.ts';
 import { mediaTypeUnsupported } from '../errors.ts';
 import { fitsForm, parseForm, readFields } from '../form.ts';
-import { parseJson } from '../json.ts';
+import { parseJson, unreadable } from '../json.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 
@@ -16,43 +17,79 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 // Read as bytes, one character each: the parser's own reading replaces what is not UTF-8, keeps the last of two fields
 // with one name, drops some names of forms and splits others.
-const parseBytes = bodyParser({
-  enableTypes: ['text'],
-  extendTypes: { text: [JSON_TYPE, FORM_TYPE] },
-  encoding: 'binary',
-  textLimit: MAX_BODY_BYTES,
-}) as unknown as ApiMiddleware;
+const parseBytes = bodyParser({ enableTypes: ['text'], encoding: 'binary', textLimit: MAX_BODY_BYTES }) as unknown as (
+  request: ParsedRequest,
+  next: () => Promise<void>,
+) => Promise<void>;
 
-const parseAnyJson = bodyParser({
-  enableTypes: ['json'],
-  jsonLimit: MAX_BODY_BYTES,
-  jsonStrict: true,
-}) as unknown as ApiMiddleware;
+/** What the parser needs of a request, and where it puts the body. */
+type ParsedRequest = {
+  readonly method: 'POST';
+  readonly req: IncomingMessage;
+  readonly request: { rawBody?: string; get(header: string): string };
+};
 
 /**
- * Reads the fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything.
+ * Reads the fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything. No body at
+ * all, and an empty one, have no fields. Throws `media_type_unsupported`, `body_too_large` or `body_malformed`.
  */
 export function bodyReader(schema: z.ZodObject): (ctx: Context) => Promise<object> {
   const types = fitsForm(schema) ? [JSON_TYPE, FORM_TYPE] : [JSON_TYPE];
-  return (ctx) =>
-    readBodyAs(ctx, types, parseBytes, (type) => {
-      const text = decode(ctx.request.rawBody);
-      if (type === FORM_TYPE) return readFields(parseForm(text), schema);
-      return text === '' ? {} : parseJson(text);
-    });
+  return async (ctx) => {
+    if (!hasBody(ctx)) return {};
+    const type = typeAmong(ctx, types);
+    // Some clients send an empty body without a length or a type.
+    if (type === null && ctx.get('Content-Type') !== '') throw mediaTypeUnsupported(types);
+    const bytes = await readBytes(ctx, types);
+    if (bytes === '') return {};
+    if (type === null) throw mediaTypeUnsupported(types);
+    const text = decode(bytes);
+    return type === FORM_TYPE ? readFields(parseForm(text), schema) : objectOf(parseJson(text));
+  };
+}
+
+/** Whether the request announces a body that is not empty. */
+export function hasBody({ req: { headers } }: Context): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** The text of a form that a browser posted; null: it is no form. */
 export async function readFormText(ctx: Context): Promise<string | null> {
-  if (ctx.is(FORM_TYPE) !== FORM_TYPE || !isPlain(ctx.get('Content-Encoding'))) return null;
-  refuseBrokenBody(ctx.req);
-  await parseBytes(ctx, () => Promise.resolve());
-  return decode(ctx.request.rawBody);
+  if (typeAmong(ctx, [FORM_TYPE]) === null) return null;
+  return hasBody(ctx) ? decode(await readBytes(ctx, [FORM_TYPE])) : '';
 }
 
-/** The fields of a JSON body from an operator. It is less strict, because operators will not change what they send. */
-export async function readJsonBody(ctx: Context): Promise<object> {
-  return readBodyAs(ctx, [JSON_TYPE], parseAnyJson, () => ctx.request.body);
+/**
+ * The body of an operator's callback as text, and its fields. It comes once, so it is read whatever its media type, if it has any, and
+ * of two fields with one name the last counts: it is a hint in any case.
+ */
+export async function readCallback(ctx: Context): Promise<{ readonly text: string; readonly fields: object }> {
+  const bytes = hasBody(ctx) ? await readBytes(ctx, [JSON_TYPE]) : '';
+  const text = new TextDecoder().decode(Buffer.from(bytes, 'latin1'));
+  return { text, fields: text === '' ? {} : objectOf(parseLoosely(text)) };
+}
+
+async function readBytes(ctx: Context, types: readonly string[]): Promise<string> {
+  if (!isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported(types);
+  refuseBrokenBody(ctx.req);
+  // The parser reads no other types and methods than these: here they are checked before.
+  const parsed: ParsedRequest = { method: 'POST', req: ctx.req, request: { get: () => 'text/plain' } };
+  await parseBytes(parsed, () => Promise.resolve());
+  const { rawBody } = parsed.request;
+  if (rawBody === undefined) throw bodyBroken();
+  return rawBody;
+}
+
+/** Which of these media types the body has, in UTF-8; null: none of them. */
+function typeAmong(ctx: Context, types: string[]): string | null {
+  const type = ctx.is(types);
+  return typeof type === 'string' && isUtf8Charset(ctx.get('Content-Type')) ? type : null;
+}
+
+const CHARSET = /;\s*charset\s*=\s*("[^"]*"|[^;]*)/gi;
+
+function isUtf8Charset(contentType: string): boolean {
+  return [...contentType.matchAll(CHARSET)].every(([, charset = '']) => /^"?utf-?8"?\s*$/i.test(charset));
 }
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
@@ -65,19 +102,15 @@ function decode(bytes: string): string {
   }
 }
 
-async function readBodyAs(
-  ctx: Context,
-  types: string[],
-  parse: ApiMiddleware,
-  readParsed: (type: string) => unknown,
-): Promise<object> {
-  // No body at all counts as an empty one, so that the missing fields are named.
-  const type = ctx.is(types);
-  if (type === null || ctx.request.length === 0) return {};
-  if (type === false || !isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported(types);
-  refuseBrokenBody(ctx.req);
-  await parse(ctx, () => Promise.resolve());
-  const body = readParsed(type);
+function parseLoosely(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable();
+  }
+}
+
+function objectOf(body: unknown): object {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new DomainError('body_malformed', 'The body must be one object of fields.');
   }

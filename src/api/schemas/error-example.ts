@@ -18,7 +18,8 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   cursor_invalid: 'This cursor is not one of ours. Start again without it.',
   method_not_allowed: 'This route answers to GET.',
   body_too_large: 'The body is larger than 64 KiB. Send a smaller one.',
-  media_type_unsupported: 'Send the body as application/json or application/x-www-form-urlencoded, and uncompressed.',
+  media_type_unsupported:
+    'Send the body as application/json or application/x-www-form-urlencoded, in UTF-8 and uncompressed.',
   idempotency_key_missing:
     'Send an Idempotency-Key header, a new one for each payment and the same one for each retry of it.',
   idempotency_key_invalid: 'An Idempotency-Key is 1 to 255 visible ASCII characters.',

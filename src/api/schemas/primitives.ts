@@ -63,14 +63,30 @@ export const metadata = z
 /** The query of routes that take no parameter. */
 export const noParameters = z.strictObject({});
 
+const DATE_TIME = z.iso.datetime({ offset: true });
+// In a query an unescaped `+` means a space.
+const LOST_PLUS = / [0-9]{2}:[0-9]{2}$/;
+
+function instantMessage(name: string, input: unknown): string {
+  const form = `${name} must be a time as RFC 3339, for example ${TIME_EXAMPLE}`;
+  const isPlusLost = typeof input === 'string' && LOST_PLUS.test(input) && isInstant(input.replace(LOST_PLUS, 'Z'));
+  return isPlusLost ? `${form}. In an address, write the + before its offset as %2B.` : `${form}.`;
+}
+
+/** RFC 3339 allows the letters in lower case, too. */
+function isInstant(text: string): boolean {
+  return DATE_TIME.safeParse(text.toUpperCase()).success;
+}
+
 /**
  * An instant as RFC 3339 with a zone. Our own times have milliseconds, so a finer one is rounded up: then neither bound
  * of a range includes anything earlier than it says.
  */
 export function instant(name: string) {
-  return z.iso
-    .datetime({ offset: true, error: `${name} must be a time as RFC 3339, for example ${TIME_EXAMPLE}.` })
-    .transform((text) => new Date(Date.parse(text) + (/\.[0-9]{3}0*[1-9]/.test(text) ? 1 : 0)))
+  return z
+    .string({ error: ({ input }) => (input === undefined ? undefined : instantMessage(name, input)) })
+    .refine(isInstant, { error: ({ input }) => instantMessage(name, input) })
+    .transform((text) => new Date(Date.parse(text.toUpperCase()) + (/\.[0-9]{3}0*[1-9]/.test(text) ? 1 : 0)))
     .meta({ example: TIME_EXAMPLE, override: { type: 'string', format: 'date-time', pattern: INSTANT } });
 }
 

@@ -166,7 +166,6 @@ describe('creating a collection', () => {
       ['a reference with half a surrogate pair', { reference: '\ud83d' }, 'reference parameter_invalid'],
       ['a currency that the merchant does not have', { currency: 'KES' }, 'currency parameter_invalid'],
       ['a currency in lower case', { currency: 'ugx' }, 'currency parameter_invalid'],
-      ['a currency that is null', { currency: null }, 'currency parameter_invalid'],
       ['a description that is too long', { description: 'x'.repeat(121) }, 'description parameter_invalid'],
       ['metadata that is text', { metadata: 'order' }, 'metadata parameter_invalid'],
       ['metadata that is a list', { metadata: ['order'] }, 'metadata parameter_invalid'],

@@ -1,8 +1,10 @@
 // Operator callbacks over HTTP: stored as evidence, never believed, and unable to fill a disk.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { exchange } from '../raw-http.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
 
@@ -169,12 +171,40 @@ describe('an operator’s callback', () => {
     assert.deepEqual(await storedFor(id), []);
   });
 
-  it('is refused when it is not JSON', async () => {
-    const { reference } = await newPayment();
-    const types = ['application/x-www-form-urlencoded', 'text/plain', 'text/xml', ''];
+  it('is read and stored whatever its media type, if it has any: it comes once', async () => {
+    const { id, reference } = await newPayment();
+    const body = `{"externalId":"${reference}","status":"SUCCESSFUL"}`;
+    const types = ['text/plain', 'text/xml; charset=latin1', 'application/x-www-form-urlencoded', 'json', ''];
+    for (const type of types) assertAcknowledged(await callBack({ raw: { type, body } }));
+    const lines = `PUT ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    assert.match(await exchange(testEnv.baseUrl, lines), /^HTTP\/1\.1 200 /);
+    const stored = await storedFor(id);
+    assert.deepEqual(valuesOf(stored, 'content_type'), [...types, '']);
+    assert.ok(stored.every((one) => one.body === body));
+  });
+
+  it('is refused in any media type when it is not JSON, or is compressed', async () => {
+    const { id, reference } = await newPayment();
+    const types = [JSON_TYPE, 'application/x-www-form-urlencoded', 'text/plain', 'text/xml', ''];
     for (const type of types) {
-      assertError(await callBack({ raw: { type, body: `externalId=${reference}` } }), 'media_type_unsupported');
+      assertError(await callBack({ raw: { type, body: `externalId=${reference}` } }), 'body_malformed');
     }
+    const raw = { type: JSON_TYPE, body: gzipSync(`{"externalId":"${reference}"}`) };
+    assertError(await callBack({ raw, headers: { 'content-encoding': 'gzip' } }), 'media_type_unsupported');
+    assert.deepEqual(await storedFor(id), []);
+  });
+
+  it('is stored and acknowledged with a name twice, and moves no money', async () => {
+    const { id, reference } = await newPayment();
+    const bodies = [
+      `{"externalId":"${reference}","status":"FAILED","status":"SUCCESSFUL"}`,
+      `{"externalId":"${randomUUID()}","externalId":"${reference}","amount":"1","amount":"5000"}`,
+      `{"externalId":"${reference}","payer":{"id":"1","id":"2"}}`,
+    ];
+    for (const body of bodies) assertAcknowledged(await callBack({ raw: { type: JSON_TYPE, body } }));
+    assert.deepEqual(valuesOf(await storedFor(id), 'body'), bodies);
+    const { json } = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: testEnv.merchant.key });
+    assert.equal(json['state'], 'initiated');
   });
 
   it('is refused when its operator is unknown', async () => {

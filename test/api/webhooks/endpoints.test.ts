@@ -296,7 +296,7 @@ describe('webhook endpoints in the console', () => {
 
     it('overlap for a day at most', async () => {
       const endpoint = await developer.register();
-      for (const seconds of [-1, 1.5, 86_401, '60', null]) {
+      for (const seconds of [-1, 1.5, 86_401, '60']) {
         assertError(await rotate(endpoint, { keep_previous_for: seconds }), 'parameter_invalid');
       }
       assert.equal((await rotate(endpoint, { keep_previous_for: 86_400 })).status, 200);

@@ -6,7 +6,7 @@ import { recordOperatorCallback } from '../../../operations/payments/record-oper
 import { clientAddress } from '../../client-address.ts';
 import type { ApiDeps, ApiMiddleware } from '../../context.ts';
 import { bodyTooLarge } from '../../errors.ts';
-import { MAX_BODY_BYTES, readJsonBody } from '../../middleware/body.ts';
+import { MAX_BODY_BYTES, readCallback } from '../../middleware/body.ts';
 import { errorResponses, responseWith } from '../../operation.ts';
 import type { Route } from '../../route.ts';
 
@@ -36,7 +36,8 @@ function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: ApiDe
       operationId: `${method}${operator.replace(/(^|-)(.)/g, (_match, _dash, letter: string) => letter.toUpperCase())}Callback`,
       tags: ['Operators'],
       summary: `What ${OPERATORS[operator].name} calls`,
-      description: 'Not for merchants. A callback is a hint: the operator is asked for the truth.',
+      description:
+        'Not for merchants. A callback is a hint: the operator is asked for the truth. It is read as JSON whatever its media type.',
       security: [],
       requestBody: { required: true, content: { 'application/json': { schema: BODIES[operator] } } },
       responses: {
@@ -50,8 +51,7 @@ function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: ApiDe
 
 function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
-    const fields = await readJsonBody(ctx);
-    const body = (ctx.request.rawBody as string | undefined) ?? '';
+    const { text: body, fields } = await readCallback(ctx);
     // Bytes that are not text were replaced, by characters that take more bytes.
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
     const parsed = deps.parseCallback[operator](fields);
