@@ -140,7 +140,8 @@ async function settingsFor(databaseUrl: string, temporal: TemporalServer, option
     MALIPO_METRICS_PORT: '0',
     MALIPO_PUBLIC_URL: `http://127.0.0.1:${port}`,
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
-    MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
+    // All clients have this machine's address.
+    MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: '5000',
     MALIPO_LOG_LEVEL: 'warn',
     MALIPO_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}`,
     MALIPO_ATTESTATION_KEYS: `bench:${randomBytes(32).toString('base64')}`,

@@ -189,7 +189,8 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
     MALIPO_TEMPORAL_ADDRESS: temporalAddress,
     MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
-    MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
+    // All clients have this machine's address.
+    MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: '5000',
     MALIPO_LOG_LEVEL: 'info',
     MALIPO_SECRET_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
     MALIPO_ATTESTATION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,

@@ -6,7 +6,18 @@ import { isMarket, MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-ca
 import { readPrefixChanges, type PrefixChange } from './domain/payments/operator-prefixes.ts';
 import type { KeyRing } from './security/sealing.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
-import { count, databaseUrl, file, flag, keyRing, milliseconds, port, secret, type Secret } from './setting-values.ts';
+import {
+  count,
+  databaseUrl,
+  file,
+  flag,
+  keyRing,
+  milliseconds,
+  port,
+  secret,
+  webAddress,
+  type Secret,
+} from './setting-values.ts';
 import { traceExportOf, traceSettings, type TraceExport } from './trace-settings.ts';
 import { findContradictions, findOpenDatabase } from './unsafe-settings.ts';
 
@@ -53,17 +64,17 @@ const SETTINGS = z.object({
   MALIPO_HTTP_HOST: z.string().default('127.0.0.1'),
   MALIPO_HTTP_PORT: port.default(8080),
   MALIPO_HTTP_MAX_CONNECTIONS: count.default(5000),
+  // Where no proxy is trusted: all connections come from trusted ones otherwise.
+  MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: count.default(250),
   // Everybody who reaches it may read the metrics.
   MALIPO_METRICS_HOST: z.string().default('127.0.0.1'),
   MALIPO_METRICS_PORT: port.default(9464),
   // The origin that browsers show: a log-in from a page of another origin is refused.
-  MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://localhost:8080'),
+  MALIPO_PUBLIC_URL: webAddress.default('http://localhost:8080'),
   // The address for the callbacks of operators, if it is not the public one.
-  MALIPO_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
+  MALIPO_CALLBACK_URL: webAddress.optional(),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
-  // Of each API key and process; 0: none.
-  MALIPO_KEY_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
   // In a quarter of an hour, over all processes; 0: any number.
   MALIPO_REFUSED_KEYS_PER_ADDRESS: z.coerce.number().int().min(0).max(1_000_000).default(100),
   // Attempts to pay at checkouts in a quarter of an hour, over all processes; 0: any number. A mobile network may have one address.
@@ -87,7 +98,7 @@ const SETTINGS = z.object({
   MALIPO_TEMPORAL_API_KEY: secret.optional(),
   MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).max(200).optional(),
   // Developers follow a payment there. Only in the test environment: it shows the work of every merchant.
-  MALIPO_TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
+  MALIPO_TEMPORAL_UI_URL: webAddress.optional(),
   MALIPO_TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)
@@ -105,7 +116,7 @@ const SETTINGS = z.object({
   // What operators said and people approved. It is kept from everything that only reads sealed secrets.
   MALIPO_ATTESTATION_KEYS: keyRing,
   MALIPO_WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
-  MALIPO_MTN_MOMO_BASE_URL: z.url({ protocol: /^https?$/ }),
+  MALIPO_MTN_MOMO_BASE_URL: webAddress,
   // Each of MTN's is one country's: what it does not serve is refused when it is requested.
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
   // Changes of the national prefixes that lead a number to its operator: `mtn-momo/UG+=39 722` adds some, `mtn-momo/ZM=56 76 96` names all.

@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseWebAddress } from './domain/web-address.ts';
 import type { KeyRing } from './security/sealing.ts';
 
 /** Text that prints as `***`; `reveal()` returns it. */
@@ -32,6 +33,9 @@ export const secret = z
   .min(1)
   .transform((text) => new Secret(text));
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
+export const webAddress = z
+  .string()
+  .refine((text) => parseWebAddress(text) !== null, { error: 'must be an http or https address of a possible host' });
 /** The content of the file that is named, which may be a private key. */
 export const file = z.string().transform((path, context): Secret => {
   try {

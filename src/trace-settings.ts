@@ -1,16 +1,15 @@
 // The settings of traces, by OpenTelemetry's own names: without an endpoint there are no traces.
 import { z } from 'zod';
-import { secret } from './setting-values.ts';
+import { secret, webAddress } from './setting-values.ts';
 
 const milliseconds = z.coerce.number().int().min(1).max(600_000);
-const endpoint = z.url({ protocol: /^https?$/ });
 
 /** What OpenTelemetry reads by these names too, so that a collector's manual applies. */
 export const traceSettings = {
   // The collector; spans go to `/v1/traces` below it.
-  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: webAddress.optional(),
   // The same as the whole address.
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webAddress.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json']).default('http/json'),
   // name=value, comma-separated.
   OTEL_EXPORTER_OTLP_HEADERS: secret.optional(),

@@ -112,7 +112,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/trace-settings.ts',
     'src/setting-values.ts',
   ],
-  'src/setting-values.ts': ['src/security'],
+  'src/setting-values.ts': ['src/domain', 'src/security'],
   'src/clock-settings.ts': ['src/domain'],
   'src/secret-files.ts': [],
   'src/trace-settings.ts': ['src/setting-values.ts'],

@@ -19,7 +19,13 @@ export function clientAddress({ ip, socket }: Connected): string {
 
 /** What counts as one client: an IPv4 address, or a /64 of IPv6, because one caller has all of its addresses. */
 export function clientNetwork(request: Connected): string {
-  const address = clientAddress(request);
+  return networkOf(clientAddress(request));
+}
+
+/** The same of the address of a connection, in any spelling. */
+export function networkOf(text: string): string {
+  if (isIP(text) === 0) return UNKNOWN;
+  const address = ipaddr.process(withoutZone(text)).toString();
   if (!isIPv6(address)) return address;
   return `${ipaddr.IPv6.parse(address).parts.slice(0, NETWORK_PARTS).join(':')}::/64`;
 }

@@ -97,8 +97,6 @@ export type ApiDeps = {
   readonly rateLimitPerSecond: number;
   /** The same for operators' callbacks, which have a limit of their own. */
   readonly operatorRateLimitPerSecond: number;
-  /** Counts a request of this key. Throws `rate_limited`. */
-  readonly limitKey: (key: ApiKeyId) => Promise<void>;
   /** Limits the failed guesses at a person's password and second factor. */
   readonly limitGuesses: GuessLimit;
   /** The streams of live updates of this process. */

@@ -14,6 +14,7 @@ import { newId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
 import { breakBody } from './broken-body.ts';
 import { HTTP_STATUS } from './errors.ts';
+import { MAX_BODY_BYTES } from './middleware/body.ts';
 
 const UNREADABLE = 'The request is not HTTP as we can read it. Check how it is written.';
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -36,15 +37,17 @@ type Connection = { last: IncomingMessage; readonly underWay: Set<ServerResponse
  * Node refuses some requests by itself, without request id and body. Here they get both, and the connection is closed.
  *
  * Every request gets one response: what follows it on the connection and cannot be read changes nothing about it, and a
- * client may end its half of the connection before the response.
+ * client may end its half of the connection before the response. A response that is made before the end of a body that is too large, or
+ * that does not say how large it is, is the last one of its connection: nothing more is read.
  */
 export function createHttpServer({ limits, handle, headers, log }: HttpServerOptions): Server {
   const connections = new WeakMap<Duplex, Connection>();
   const server = createServer({ ...limits, requireHostHeader: false }, (request, response) => {
     track(connections, request, response);
+    stopReadingAfter(request, response);
     // We speak no other protocol. Node loses the bytes that follow such a request at once: a later response would be taken for theirs.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    const fault = hostFault(request);
+    const fault = headerFault(request);
     if (fault === null) handle(request, response);
     else refuse(response, fault, headers);
   });
@@ -109,11 +112,44 @@ function refuseUnread(
   });
 }
 
-function hostFault({ httpVersionMajor, httpVersionMinor, headersDistinct }: IncomingMessage): string | null {
-  const hosts = headersDistinct['host']?.length ?? 0;
-  if (hosts > 1) return 'A request has one Host header. Send no second one.';
-  return hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 1 ? 'A request needs a Host header.' : null;
+// Node takes the first or the last of two, or joins them: a proxy in front of us may do otherwise, and act on the other one.
+const SENT_ONCE = ['Host', 'Authorization', 'Content-Type', 'Idempotency-Key'];
+
+function headerFault({ httpVersionMajor, httpVersionMinor, headersDistinct }: IncomingMessage): string | null {
+  const countOf = (name: string) => headersDistinct[name.toLowerCase()]?.length ?? 0;
+  const repeated = SENT_ONCE.find((name) => countOf(name) > 1);
+  if (repeated !== undefined) return `A request has one ${repeated} header. Send no second one.`;
+  const needsHost = httpVersionMajor === 1 && httpVersionMinor === 1;
+  return needsHost && countOf('Host') === 0 ? 'A request needs a Host header.' : null;
 }
+
+/** So long a client may take to receive the last response of a connection whose request it is still sending. */
+const LINGER_MS = 1000;
+
+// Node would read the rest of the body, whatever its size, or close at once: then a client that still sends loses the response.
+function stopReadingAfter(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
+  response.writeHead = (...args: unknown[]) => {
+    if (!isBounded(request)) {
+      response.shouldKeepAlive = false;
+      // A listener makes the body ours to read, and a paused one is not read.
+      request.on('data', () => undefined).pause();
+      socket.destroySoon = () => {
+        socket.end();
+        setTimeout(() => socket.destroy(), LINGER_MS).unref();
+      };
+    }
+    return writeHead(...args);
+  };
+}
+
+// What is on the way of a body of the usual size is read and dropped, and the connection serves further requests.
+function isBounded({ complete, headers }: IncomingMessage): boolean {
+  const isSized = headers['transfer-encoding'] === undefined;
+  return complete || (isSized && Number(headers['content-length'] ?? 0) <= MAX_BODY_BYTES);
+}
+
 function refuse(response: ServerResponse, message: string, given: HttpServerOptions['headers']): void {
   const { status, headers, body } = refusal(message, given);
   response.writeHead(status, headers).end(body);

@@ -3,6 +3,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../domain/ids.ts';
+import { parseWebAddress } from '../domain/web-address.ts';
 import { endsWithItsHead, RESPONSE_KEPT_BYTES } from '../domain/webhooks/delivery.ts';
 import { signatureHeader } from '../security/webhook-signature.ts';
 import { usage } from './failure.ts';
@@ -35,8 +36,8 @@ export type ForwarderOptions = { readonly url: URL; readonly secret: string; rea
 
 /** The URL of `--forward-to`. Throws a usage failure. */
 export function readForwardUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  const url = parseWebAddress(text);
+  if (url) return url;
   throw usage(`--forward-to must be a URL such as http://127.0.0.1:3000/malipo, and is “${text}”`);
 }
 

@@ -1,5 +1,6 @@
 // Signs a command in: with the session of an earlier log-in, or a new one from credentials in the environment.
 import { z } from 'zod';
+import { parseWebAddress } from '../domain/web-address.ts';
 import { totpCode, totpStepAt } from '../security/totp.ts';
 import { parseResponse, sessionSchema, type SessionObject } from './responses.ts';
 import { ApiRefusal, createApi, isRefusal, type Api } from './api.ts';
@@ -22,8 +23,8 @@ export type SignedIn = { readonly api: Api; readonly session: SessionObject; rea
 export function baseUrlOf(line: CommandLine, { environment, config }: Context): string {
   const text = line.text('base-url') ?? environmentValue(environment, 'MALIPO_BASE_URL') ?? config.read().baseUrl;
   if (text === null) throw usage('say where the service is: --base-url URL, or MALIPO_BASE_URL in the environment');
-  if (!URL.canParse(text)) throw usage(`the base URL “${text}” is no URL`);
-  const url = new URL(text);
+  const url = parseWebAddress(text);
+  if (url === null) throw usage(`the base URL “${text}” is no http or https address of a possible host`);
   if (url.username !== '' || url.password !== '') throw usage('the base URL holds credentials: leave them out');
   if (url.pathname !== '/' || url.search !== '') throw usage(`the base URL is ${url.origin}, without a path`);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))) {

@@ -169,7 +169,6 @@ function settingsFor(
     MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${ports.sandbox}`,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_RATE_LIMIT_PER_SECOND: environment['MALIPO_RATE_LIMIT_PER_SECOND'] ?? '1000',
-    MALIPO_KEY_RATE_LIMIT_PER_SECOND: environment['MALIPO_KEY_RATE_LIMIT_PER_SECOND'] ?? '1000',
   };
 }
 

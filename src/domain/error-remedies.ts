@@ -145,7 +145,7 @@ export const ERROR_REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
     remedy: 'Let another person with the role `approver` release it.',
   },
   rate_limited: {
-    cause: 'Too many requests of this address or key within a second.',
+    cause: 'Too many requests of this address within a second.',
     remedy: 'Wait for the seconds in `Retry-After`, then send it again with the same key. Spread large batches.',
   },
   internal_error: {

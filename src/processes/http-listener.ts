@@ -4,9 +4,15 @@ import type { AddressInfo } from 'node:net';
 
 const CLOSE_IDLE_EVERY_MS = 100;
 /**
- * Connections are kept alive longer than common proxies keep them, so that no request arrives on a closing connection.
+ * Connections are kept alive longer than common proxies keep them, so that no request arrives on a closing connection. What is late is
+ * looked for every second: Node's own interval is as long as the whole time of a request.
  */
-export const HTTP_LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 };
+export const HTTP_LIMITS = {
+  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 1000,
+};
 
 /**
  * Starts listening; returns the port. A later error of the server, for example a connection that it could not accept because

@@ -1,4 +1,4 @@
-// Prometheus metrics on a separate port, which must not be public.
+// Prometheus metrics, and whether the process is up, on a separate port, which must not be public.
 import type { RequestListener } from 'node:http';
 import { createHttpServer } from '../api/http-server.ts';
 import type { Log } from '../log.ts';
@@ -23,6 +23,10 @@ export async function startMetricsListener({
 }: MetricsListenerOptions): Promise<{ stop(): Promise<void> }> {
   const handle: RequestListener = (request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (request.method === 'GET' && request.url === '/healthz') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ status: 'up' }));
+      return;
+    }
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

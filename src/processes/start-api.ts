@@ -1,12 +1,12 @@
 // The role `api`: what answers HTTP.
 import { join } from 'node:path';
 import { createApp } from '../api/app.ts';
+import { limitConnections } from '../api/connection-limits.ts';
 import { createHttpServer } from '../api/http-server.ts';
 import { createGuessLimit } from '../api/guess-limit.ts';
 import { createLiveStreams } from '../api/live-streams.ts';
 import { createRefusalTally } from '../api/refusal-tally.ts';
 import { createRequestLog } from '../api/request-log.ts';
-import { createKeyLimit } from '../api/middleware/rate-limit.ts';
 import { createRefusedKeys } from '../api/middleware/refused-keys.ts';
 import { loadConsoleApp } from '../api/console-app.ts';
 import { loadDocsSite } from '../api/docs-site.ts';
@@ -44,7 +44,6 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
     consoleApp: loadConsoleApp(foldersOf('console-app')),
     docsSite: loadDocsSite(foldersOf('docs-site')),
     refuseUrl: (url) => guard.refuseUrl(url),
-    limitKey: createKeyLimit(settings.MALIPO_KEY_RATE_LIMIT_PER_SECOND),
     limitGuesses: createGuessLimit(),
     refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
     verifiedKeys: createVerifiedKeys(),
@@ -57,7 +56,12 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
     },
     parseCallback: PARSE_CALLBACK,
   });
-  metrics.watchApi({ requestsLost: () => requests.lost(), refusals: () => refusals.total() });
+  let connectionsRefused = 0;
+  metrics.watchApi({
+    requestsLost: () => requests.lost(),
+    refusals: () => refusals.total(),
+    connectionsRefused: () => connectionsRefused,
+  });
   const handle = app.callback();
   const server = createHttpServer({
     limits: HTTP_LIMITS,
@@ -65,7 +69,11 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
     headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
     log,
   });
-  server.maxConnections = settings.MALIPO_HTTP_MAX_CONNECTIONS;
+  const limits = {
+    max: settings.MALIPO_HTTP_MAX_CONNECTIONS,
+    maxPerAddress: settings.MALIPO_TRUSTED_PROXIES > 0 ? null : settings.MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
+  };
+  limitConnections(server, limits, () => (connectionsRefused += 1));
   const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST, (error) => {
     log.error({ error }, 'the API could not accept a connection');
   });

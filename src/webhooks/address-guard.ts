@@ -1,6 +1,7 @@
 // Restricts webhooks to the public internet: checks the form of a URL and every address that its host resolves to.
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
+import { parseWebAddress } from '../domain/web-address.ts';
 import { createNameLookup, type NameLookupOptions } from './name-lookup.ts';
 import { isLoopbackAddress, isPublicAddress } from './public-addresses.ts';
 
@@ -60,8 +61,8 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   return {
     refuseUrl(text) {
       if (text.length > MAX_URL_LENGTH) return `it is longer than ${MAX_URL_LENGTH} characters`;
-      if (!URL.canParse(text)) return 'it is not an absolute URL';
-      const url = new URL(text);
+      const url = parseWebAddress(text);
+      if (url === null) return whyNoAddress(text);
       if (url.username !== '' || url.password !== '') return 'it holds credentials';
       if (url.port === '0') return 'it names port 0';
       const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -89,6 +90,11 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
       nameLookup.close();
     },
   };
+}
+
+function whyNoAddress(text: string): string {
+  if (!URL.canParse(text)) return 'it is not an absolute URL';
+  return /^https?:$/.test(new URL(text).protocol) ? 'it names no possible host' : 'it does not begin with https://';
 }
 
 function isLoopbackName(hostname: string): boolean {

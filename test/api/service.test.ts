@@ -177,7 +177,7 @@ describe('the service', () => {
         MALIPO_TRUSTED_PROXIES: '1',
       });
       const from = (address: string, baseUrl = trusting.baseUrl) =>
-        fetch(new URL('/healthz', baseUrl), { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } });
+        fetch(new URL('/readyz', baseUrl), { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } });
       const many = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`203.0.113.${n}`)));
       assert.ok(many.every(({ status }) => status === 200));
       const one = await Promise.all(Array.from({ length: 12 }, () => from('203.0.113.99')));
@@ -190,12 +190,19 @@ describe('the service', () => {
     it('counts all addresses of one IPv6 network as one caller', async () => {
       const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_TRUSTED_PROXIES: '1' };
       const { baseUrl } = await startAnotherServer(testEnv, settings);
-      const from = (address: string) =>
-        fetch(new URL('/healthz', baseUrl), { headers: { 'x-forwarded-for': address } });
+      const from = (address: string) => fetch(new URL('/readyz', baseUrl), { headers: { 'x-forwarded-for': address } });
       const one = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`2001:db8:1:2::${n}`)));
       assert.equal(one.filter(({ status }) => status === 200).length, 5);
       const many = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`2001:db8:1:${n + 3}::1`)));
       assert.ok(many.every(({ status }) => status === 200));
+    });
+
+    it('answers for its health whatever the load', async () => {
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '1' });
+      const flood = await Promise.all(Array.from({ length: 12 }, () => fetch(new URL('/readyz', baseUrl))));
+      assert.ok(flood.some(({ status }) => status === 429));
+      const health = await Promise.all(Array.from({ length: 12 }, () => fetch(new URL('/healthz', baseUrl))));
+      assert.ok(health.every(({ status }) => status === 200));
     });
 
     it('counts the calls of operators against a limit of their own', async () => {

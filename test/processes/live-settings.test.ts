@@ -56,7 +56,6 @@ describe('the live environment', () => {
     ['keys that seal and can be guessed', 'MALIPO_SECRET_KEYS', guessable.map(ring)],
     ['keys that attest and can be guessed', 'MALIPO_ATTESTATION_KEYS', guessable.map(ring)],
     ['any number of requests from an address', 'MALIPO_RATE_LIMIT_PER_SECOND', ['0', '00', '0x0']],
-    ['any number of requests with a key', 'MALIPO_KEY_RATE_LIMIT_PER_SECOND', ['0']],
     ['any number of refused keys from an address', 'MALIPO_REFUSED_KEYS_PER_ADDRESS', ['0']],
     ['a log without the signed heads of audit logs', 'MALIPO_LOG_LEVEL', ['warn', 'error', 'fatal', 'silent']],
     ['any number of callbacks of an operator', 'MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND', ['0']],

@@ -209,7 +209,6 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
     MALIPO_PROCESS_PER_ROLE: 'false',
     MALIPO_PUBLIC_URL: `http://127.0.0.1:${port}`,
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
-    MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_REFUSED_KEYS_PER_ADDRESS: '0',
     MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS: '0',
     MALIPO_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,

@@ -14,10 +14,7 @@ import { requireSession, type SessionDemands } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
-type ScopeDeps = Pick<
-  ApiDeps,
-  'db' | 'environment' | 'publicUrl' | 'refusals' | 'limitKey' | 'refusedKeys' | 'verifiedKeys'
->;
+type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'refusals' | 'refusedKeys' | 'verifiedKeys'>;
 
 /** What a route of the public API requires of its callers. */
 export type ScopeDemands = {
@@ -46,7 +43,6 @@ export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps
     }
     let caller = (confirmsKey ? cachedCaller(ctx, scope, deps) : null) ?? (await verifyKey(ctx, scope, deps));
     try {
-      await deps.limitKey(caller.actor.keyId);
       await next();
     } catch (error) {
       // What is wrong with the key comes before what is wrong with the request.

@@ -75,6 +75,11 @@ export function processMetricsOf(routes: readonly string[]) {
       'counter',
       'Requests of people in a session that this process refused them',
     ),
+    connectionsRefused: described(
+      'malipo_http_connections_refused_total',
+      'counter',
+      'Connections to the API that were refused or ended: too many in all, of one address, or without a request',
+    ),
   } as const;
 }
 

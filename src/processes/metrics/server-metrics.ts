@@ -28,7 +28,7 @@ export type ServerMetrics = ProcessMetrics & {
   /** Shows the state of these parts at each scrape, and what is read from the database. */
   watch(parts: Watched): void;
   /** Shows what the API counts. */
-  watchApi(counts: { readonly requestsLost: () => number; readonly refusals: () => number }): void;
+  watchApi(counts: Record<'requestsLost' | 'refusals' | 'connectionsRefused', () => number>): void;
   /** One scrape, as text. */
   scrape(): Promise<{ readonly text: string; readonly contentType: string }>;
 };
@@ -57,9 +57,10 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
       });
       watchPools(registry, parts);
     },
-    watchApi({ requestsLost, refusals }) {
+    watchApi({ requestsLost, refusals, connectionsRefused }) {
       showTotal(registry, known.requestsLost, requestsLost);
       showTotal(registry, known.refusals, refusals);
+      showTotal(registry, known.connectionsRefused, connectionsRefused);
     },
     async scrape() {
       latest = (await figures?.read()) ?? null;

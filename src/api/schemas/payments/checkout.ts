@@ -9,6 +9,7 @@ import {
   MOST_SHOWN_ATTEMPTS,
   type Checkout,
 } from '../../../domain/payments/checkout.ts';
+import { parseWebAddress } from '../../../domain/web-address.ts';
 import type { KnownPerson } from '../../../domain/accounts/member.ts';
 import { failure as failureOf } from '../../../domain/payments/failure.ts';
 import { isId } from '../../../domain/ids.ts';
@@ -48,10 +49,9 @@ const state = z.enum(CHECKOUT_STATES).meta({
 
 /** Visible ASCII alone, so that what people see of it is what it is. */
 function isReturnUrl(text: string): boolean {
-  if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || text.length > MAX_RETURN_URL_LENGTH) return false;
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.username === '' && url.password === '' && (url.protocol === 'https:' || isLoopback(url));
+  if (!/^[\x21-\x7e]+$/.test(text) || text.length > MAX_RETURN_URL_LENGTH) return false;
+  const url = parseWebAddress(text);
+  return url?.username === '' && url.password === '' && (url.protocol === 'https:' || isLoopback(url));
 }
 
 function isLoopback({ hostname }: URL): boolean {
@@ -79,14 +79,18 @@ export const createCheckoutSchema = z
     return_url: z
       .string({ error: (issue) => (issue.input === undefined ? undefined : 'return_url must be text.') })
       .refine(isReturnUrl, { error: RETURN_URL_MESSAGE })
+      .transform((text) => text.replace(/^https?/i, (scheme) => scheme.toLowerCase()))
       .optional()
       .meta({
         description:
           'Yours: linked to, as it is, once it is known how an attempt ended. That somebody comes from there proves no payment. `http` only ' +
           'to this machine, in the test environment.',
         example: RETURN_URL_EXAMPLE,
-        maxLength: MAX_RETURN_URL_LENGTH,
-        pattern: '^https?://[\\x21-\\x7e]+$',
+        override: {
+          type: 'string',
+          maxLength: MAX_RETURN_URL_LENGTH,
+          pattern: '^[hH][tT][tT][pP][sS]?://[\\x21-\\x7e]+$',
+        },
       }),
   })
   .meta({
