@@ -85,6 +85,8 @@ const NOT_PUBLIC_URLS = [
 const WRONG_URLS = [
   ...['http://example.com/', 'ftp://example.com/', 'file:///etc/passwd', 'javascript:alert(1)', 'unix:/tmp/socket'],
   ...['//example.com/', 'example.com', 'https://', 'https://exa mple.com/', 'https://[fe80::1%25eth0]/', ''],
+  ...['https:///hooks', 'https:example.com', 'https:\\\\example.com', `https://${'a'.repeat(64)}.example/`],
+  ...[`https://${'a.'.repeat(127)}example/`, 'https://example..com/', 'https://.example.com/', 'https://./'],
   ...['https://user:word@example.com/', 'https://user@example.com/', 'https://:word@example.com/'],
 ];
 
@@ -119,7 +121,12 @@ describe('a URL for webhooks', () => {
 
   it('is accepted when it is https to a host name or a public address', () => {
     for (const url of [
-      ...['https://example.com/hooks?x=1', 'https://8.8.8.8/', 'https://[2606:4700:4700::1111]:8443/'],
+      ...[
+        'HTTPS://Example.com/',
+        'https://example.com/hooks?x=1',
+        'https://8.8.8.8/',
+        'https://[2606:4700:4700::1111]:8443/',
+      ],
       ...[
         'https://example.com:25/',
         'https://example.com:65535/',

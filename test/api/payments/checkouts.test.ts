@@ -73,9 +73,15 @@ describe('checkouts in the console', () => {
       'https://a:b@shop.example',
       'javascript:alert(1)',
       'https://shop.example/ö',
+      'https:///orders',
+      'https:shop.example',
+      `https://${'a'.repeat(64)}.example/`,
+      'https://shop..example/',
     ])
       assert.deepEqual(issuesOf(await create({ return_url: url })), ['return_url parameter_invalid'], url);
     assert.equal((await create({ return_url: 'http://localhost:3000/back' })).status, 201);
+    const inCapitals = await create({ return_url: 'HTTPS://shop.example/Orders' });
+    assert.deepEqual([inCapitals.status, inCapitals.json['return_url']], [201, 'https://shop.example/Orders']);
     assert.deepEqual(issuesOf(await create({ use: 'twice' })), ['use parameter_invalid']);
     const key = await call(testEnv.baseUrl, 'POST', PATH, { key: testEnv.merchant.key, json: {} });
     assert.equal(key.status, 401);

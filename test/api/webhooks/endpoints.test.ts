@@ -95,6 +95,8 @@ describe('webhook endpoints in the console', () => {
       ['https://user:word@shop.example/', /credentials/],
       ['ftp://shop.example/', /https/],
       ['//shop.example/', /absolute/],
+      ['https:///hooks', /possible host/],
+      [`https://${'a'.repeat(64)}.example/hooks`, /possible host/],
       ['https://shop.example/\n', /visible ASCII/],
       [`https://shop.example/${'x'.repeat(2048)}`, /2048/],
       [5, /address/],
