@@ -49,7 +49,8 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
           description:
             'The session of a person, from `POST /v1/console/session`. What changes something also needs the header ' +
             '`Malipo-Console: 1` and an `Origin` that is this service’s own. A read with the header `Malipo-Background: 1`, which no ' +
-            'person asked for, is no use of the session.',
+            'person asked for, is no use of the session. A request with the header `Malipo-Merchant` is refused unless the ' +
+            'session is for the merchant with this id.',
         },
       },
     },

@@ -6,6 +6,8 @@ import { CliFailure } from './failure.ts';
 export const sessionSchema = z.looseObject({
   person: z.looseObject({ id: z.string(), name: z.string(), email: z.string() }),
   merchant: z.looseObject({ id: z.string(), name: z.string(), currency: z.string() }),
+  /** All that the person can act for. */
+  merchants: z.array(z.looseObject({ id: z.string(), name: z.string() })),
   environment: z.string(),
   roles: z.array(z.string()),
   has_second_factor: z.boolean(),

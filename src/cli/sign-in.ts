@@ -59,17 +59,23 @@ export async function signIn(line: CommandLine, context: Context): Promise<Signe
   const explicit = credentialsOf(context.environment);
   const { current = null } = context.config.read().places[baseUrl] ?? {};
   const email = explicit?.email ?? current;
-  const resumed = email === null ? null : await resume(baseUrl, email, context);
+  const merchantId = environmentValue(context.environment, 'MALIPO_MERCHANT_ID');
+  const resumed = email === null ? null : await resume({ email, merchantId }, baseUrl, context);
   if (resumed) return requireEnrolled(resumed);
   // `npm start` writes the demo's maker, who is also a developer, to demo.env.
   const credentials = explicit ?? credentialsOf(context.environment, 'MAKER_');
   if (credentials) return signInAs(credentials, baseUrl, context);
-  throw new CliFailure('refused', `not logged in at ${baseUrl}, or no longer. Do: malipo login --base-url ${baseUrl}`);
+  const where = merchantId === null ? baseUrl : `${baseUrl} for ${merchantId}`;
+  const chosen = merchantId === null ? '' : ` --merchant ${merchantId}`;
+  throw new CliFailure(
+    'refused',
+    `not logged in at ${where}, or no longer. Do: malipo login --base-url ${baseUrl}${chosen}`,
+  );
 }
 
 /** The same for one person: the stored session if it is valid, otherwise a new one. */
 export async function signInAs(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
-  const resumed = await resume(baseUrl, credentials.email, context);
+  const resumed = await resume(credentials, baseUrl, context);
   return requireEnrolled(resumed ?? (await logIn(credentials, baseUrl, context)));
 }
 
@@ -83,7 +89,12 @@ function requireEnrolled(signedIn: SignedIn): SignedIn {
   );
 }
 
-async function resume(baseUrl: string, email: string, context: Context): Promise<SignedIn | null> {
+/** Null, too, when the kept session is for another merchant than the one that is named: nothing is done there in its place. */
+async function resume(
+  { email, merchantId }: Pick<Credentials, 'email' | 'merchantId'>,
+  baseUrl: string,
+  context: Context,
+): Promise<SignedIn | null> {
   const saved = context.config.read().places[baseUrl]?.sessions[email];
   if (!saved) return null;
   const { cookie, origin } = saved;
@@ -92,7 +103,8 @@ async function resume(baseUrl: string, email: string, context: Context): Promise
   };
   const api = createApi({ baseUrl, cookie, origin, stop: context.stop, onCookie });
   try {
-    return { api, origin, session: parseResponse(sessionSchema, await api.call('GET', SESSION)) };
+    const session = parseResponse(sessionSchema, await api.call('GET', SESSION));
+    return merchantId === null || merchantId === session.merchant.id ? { api, origin, session } : null;
   } catch (error) {
     if (!isRefusal(error)) throw error;
     context.config.removeSession(baseUrl, email);
@@ -120,6 +132,12 @@ export async function logIn(credentials: Credentials, baseUrl: string, context: 
   }
 }
 
+/** The session at another merchant of the person, in the place of this one. Right after a log-in it needs no second code. */
+export async function switchMerchant({ api, origin }: SignedIn, merchantId: string): Promise<SignedIn> {
+  const response = await api.call('POST', `${SESSION}/merchant`, { json: { merchant_id: merchantId } });
+  return { api, origin, session: parseResponse(sessionSchema, response) };
+}
+
 /** Makes the call with the one-time code. Where the secret is known, a refused code may be used up: then with the next one. */
 async function withCode<Value>({ code }: Credentials, call: (totp: string | null) => Promise<Value>): Promise<Value> {
   if (code === null || 'typed' in code) return call(code?.typed ?? null);
@@ -133,14 +151,14 @@ async function withCode<Value>({ code }: Credentials, call: (totp: string | null
 }
 
 // The service does not say which part is wrong, and after ten failures it refuses every attempt for a while.
-function refusedLogIn({ email, code }: Credentials, baseUrl: string): CliFailure {
+function refusedLogIn({ email, code, merchantId }: Credentials, baseUrl: string): CliFailure {
   const hint =
     code === null
       ? 'If this person has a second factor, a one-time code is needed too.'
       : 'A one-time code works once: wait for the next if it was used within the last minute.';
   return new CliFailure(
     'refused',
-    `${baseUrl} does not let ${email} in: the address, the password or the code is wrong. ${hint}`,
+    `${baseUrl} does not let ${email} in: e-mail, password or code is not right${merchantId === null ? '' : ', or they are not a member of ' + merchantId}. ${hint}`,
   );
 }
 

@@ -83,7 +83,9 @@ export async function endQueuedPayout(
     );
     return;
   }
-  const approver = await signInAs(credentials, signedIn.api.baseUrl, context);
+  // An approver of several merchants decides at the one of the payout.
+  const atMerchant = { ...credentials, merchantId: signedIn.session.merchant.id };
+  const approver = await signInAs(atMerchant, signedIn.api.baseUrl, context);
   const path = `/v1/console/payouts/${payout.id}/${decision}`;
   if (decision === 'reject') {
     await approver.api.call('POST', path, { json: { reason: 'Made by malipo trigger, to be rejected.' } });

@@ -13,6 +13,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   getSession: ANY,
   logOut: ANY,
   stepUp: ANY,
+  switchMerchant: ANY,
   changePassword: ANY,
   startSecondFactor: ANY,
   confirmSecondFactor: ANY,
@@ -203,6 +204,7 @@ export const NOT_FOUND = {
 export const BODY_IDS: Readonly<Record<string, { readonly field: string; readonly refusal: ErrorCode }>> = {
   releasePayouts: { field: 'ids', refusal: 'payout_not_found' },
   logIn: { field: 'merchant_id', refusal: 'permission_denied' },
+  switchMerchant: { field: 'merchant_id', refusal: 'permission_denied' },
   createReplay: { field: 'endpoint_id', refusal: 'endpoint_not_found' },
 };
 

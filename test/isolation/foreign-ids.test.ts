@@ -5,9 +5,9 @@ import { assertError } from '../api/responses.ts';
 import { queue } from '../db/payments/payout-rows.ts';
 import { makeCollection } from '../db/rows.ts';
 import { call, type ApiResponse } from '../support/api.ts';
-import { addPerson } from '../support/people.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
 import { attempt, makeCheckout } from '../db/payments/checkouts.ts';
-import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
+import { API_SCOPES, BODY_IDS, isRead, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
 import { idsOf } from './merchant-ids.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { digestOfOthers } from './call-effects.ts';
@@ -159,6 +159,31 @@ describe('an id of another merchant', () => {
     const { rows } = await db.pool.query<{ id: string }>(text, [theirs.merchantId]);
     return String(rows[0]?.id);
   }
+
+  it('is unknown again once its person acts for another merchant, and known only while they act for this one', async () => {
+    const { testEnv, send, published } = isolation;
+    let headers = await headersOfBoth();
+    const switchTo = async (merchantId: string) => {
+      const switched = await send('switchMerchant', { json: { merchant_id: merchantId } }, headers);
+      assert.equal(switched.status, 200, switched.text);
+      headers = { ...headers, cookie: `${published.cookieName}=${cookieOf(switched)!.value}` };
+    };
+    const reads = Object.entries(PATH_IDS).filter(([operationId]) => isRead(operationId));
+    assert.ok(reads.length >= 10);
+    const samples = new Map<string, Sample>();
+    for (const [operationId] of reads)
+      samples.set(operationId, await sampleOf(operationId, { testEnv, shop: theirs, ...their }));
+    const statuses = async () => {
+      const found = new Set<number>();
+      for (const [operationId, sample] of samples) found.add((await send(operationId, sample, headers)).status);
+      return [...found];
+    };
+    assert.deepEqual(await statuses(), [404]);
+    await switchTo(theirs.merchantId);
+    assert.deepEqual(await statuses(), [200]);
+    await switchTo(ours.merchantId);
+    assert.deepEqual(await statuses(), [404]);
+  });
 
   it('is found by no search, although its own merchant finds it', async () => {
     const { send } = isolation;

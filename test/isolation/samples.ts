@@ -72,6 +72,7 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   stepUp: ({ person }) => ({
     json: person.totpSecret === null ? { password: PASSWORD } : { totp: codeOf(person.totpSecret) },
   }),
+  switchMerchant: ({ person: { merchantId } }) => ({ json: { merchant_id: merchantId } }),
   changePassword: () => ({ json: { current_password: PASSWORD, new_password: PASSWORD } }),
   startSecondFactor: () => ({ json: { password: PASSWORD } }),
   confirmSecondFactor: async (context) => ({ json: { totp: codeOf(await startEnrolment(context)) } }),

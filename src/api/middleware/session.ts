@@ -39,9 +39,12 @@ export type SessionDemands = {
 /** A page of ours says so of what it asks for by itself. It can only take away: whoever leaves it out counts as before. */
 const BACKGROUND = 'Malipo-Background';
 
+/** The merchant that a page of ours shows. Pages share the cookie, so one may show another merchant than the session is for by now. */
+const SHOWN_MERCHANT = 'Malipo-Merchant';
+
 /**
  * Refuses with `permission_denied` a request without a live session, one that changes something unless it comes from
- * our own pages, and one whose session does not meet the demands. Every refusal of a person, here or in what follows,
+ * our own pages, one from a page that shows another merchant, and one whose session does not meet the demands. Every refusal of a person, here or in what follows,
  * goes into the audit log.
  */
 export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiMiddleware {
@@ -50,6 +53,7 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
     const session = await findLiveSession(ctx, deps, demands, at);
     if (!session)
       throw notAuthenticated(readSessionToken(ctx, deps.publicUrl) === null ? NO_SESSION : 'no such session');
+    requireShownMerchant(ctx, session);
     ctx.state.session = session;
     try {
       if (!SAFE_METHODS.has(ctx.method)) requireOwnPage(ctx, deps.publicUrl);
@@ -73,6 +77,17 @@ export async function requireLiveSession(ctx: Context, deps: SessionDeps, demand
   if (!session) throw notAuthenticated('the session ended while the request came in');
   requireDemands(session.person, demands, at);
   ctx.state.session = session;
+}
+
+// No refusal of the person, whose pages may ask every few seconds: the audit log has none of these.
+function requireShownMerchant(ctx: Context, { person }: Session): void {
+  const shown = ctx.get(SHOWN_MERCHANT);
+  if (shown === '' || shown === person.merchantId) return;
+  throw new DomainError(
+    'permission_denied',
+    'This page shows another merchant than your session is for by now. Load the page again.',
+    { reason: 'from a page that shows another merchant' },
+  );
 }
 
 // The cookie itself stays: the browser may have a newer one by now, which this response would take away.

@@ -1,18 +1,33 @@
 // `malipo login`: opens a session and stores it for later commands.
-import type { Command, Context } from '../command.ts';
-import { baseUrlOf, credentialsOf, environmentValue, logIn, type Credentials } from '../sign-in.ts';
+import { TEXT, type Command, type Context } from '../command.ts';
+import {
+  baseUrlOf,
+  credentialsOf,
+  environmentValue,
+  logIn,
+  switchMerchant,
+  type Credentials,
+  type SignedIn,
+} from '../sign-in.ts';
+import { printable } from '../terminal.ts';
 import { printSession } from './whoami.ts';
 
-const HELP = `usage: malipo login [--base-url URL] [--json]
+const HELP = `usage: malipo login [--merchant ID] [--base-url URL] [--json]
 
 Asks for e-mail address, password and one-time code, and keeps the session for the other commands, where only
 you can read it. The password is not kept. The session ends after 12 hours without use, and after 7 days.
 
-What is in the environment is not asked for: MALIPO_EMAIL, MALIPO_PASSWORD, MALIPO_TOTP_SECRET or MALIPO_TOTP, and
-MALIPO_MERCHANT_ID for a person of several merchants. Nothing of it is taken as an option, where others could see it.
+What is in the environment is not asked for: MALIPO_EMAIL, MALIPO_PASSWORD, MALIPO_TOTP_SECRET or MALIPO_TOTP. None of these is
+taken as an option, where others could see it.
+
+A person of several merchants is asked which one the session is for, and the commands act for that one until the next log-in.
+
+  --merchant ID  the merchant, not asked for then; MALIPO_MERCHANT_ID in the environment says the same. Without either, and with
+                 the password in the environment, it is the one that the person joined first
 
 examples
   malipo login --base-url https://test.malipo.example
+  malipo login --merchant mer_01j9z3k5m7n9p1q3r5s7t9v1w3
   (set -a; . var/demo.env; malipo login)  # the demo's maker
 `;
 
@@ -20,7 +35,7 @@ export const login: Command = {
   name: 'login',
   summary: 'open a session and keep it',
   help: HELP,
-  options: {},
+  options: { merchant: TEXT },
   positionals: [0, 0],
   async run(line, context) {
     const baseUrl = baseUrlOf(line, context);
@@ -28,8 +43,11 @@ export const login: Command = {
     const hasPassword = environmentValue(environment, 'MALIPO_PASSWORD') !== null;
     const isNamed = environmentValue(environment, 'MALIPO_EMAIL') !== null;
     const given = isNamed && !hasPassword ? null : (credentialsOf(environment) ?? credentialsOf(environment, 'MAKER_'));
-    const credentials = given ?? (await askForCredentials(context, baseUrl));
-    const signedIn = await logIn(credentials, baseUrl, context);
+    const person = given ?? (await askForCredentials(context, baseUrl));
+    const credentials = { ...person, merchantId: line.text('merchant') ?? person.merchantId };
+    const entered = await logIn(credentials, baseUrl, context);
+    const isAsked = given === null && credentials.merchantId === null;
+    const signedIn = isAsked ? await chooseMerchant(entered, context) : entered;
     context.config.change(baseUrl, (service, saved) => {
       service.current = credentials.email;
       saved.baseUrl = baseUrl;
@@ -50,4 +68,15 @@ async function askForCredentials({ terminal, environment }: Context, baseUrl: st
     code: code === '' ? null : { typed: code.replaceAll(' ', '') },
     merchantId: environmentValue(environment, 'MALIPO_MERCHANT_ID'),
   };
+}
+
+async function chooseMerchant(signedIn: SignedIn, { terminal }: Context): Promise<SignedIn> {
+  const { merchants, merchant } = signedIn.session;
+  if (merchants.length < 2) return signedIn;
+  for (const [index, { id, name }] of merchants.entries()) terminal.say(`${index + 1}  ${printable(name)} ${id}`);
+  for (;;) {
+    const answer = await terminal.ask(`merchant, 1 to ${merchants.length}`);
+    const chosen = /^[0-9]{1,4}$/.test(answer) ? merchants[Number(answer) - 1] : undefined;
+    if (chosen) return chosen.id === merchant.id ? signedIn : switchMerchant(signedIn, chosen.id);
+  }
 }

@@ -1,5 +1,5 @@
 // Rows of sessions: the digest of the token, the person, the merchant, and when the session ends.
-import type { MerchantId, SessionId, UserId } from '../../domain/ids.ts';
+import { newId, type MerchantId, type SessionId, type UserId } from '../../domain/ids.ts';
 import { notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
@@ -98,6 +98,36 @@ export async function renewSession(
   const rows = session ? await changeAttestedRow(tx, 'sessions', [session.id], renew) : [];
   if (rows.length === 0) throw notAuthenticated('the session has ended');
   return renewed;
+}
+
+const MOVE = statement(
+  'session_move',
+  `WITH ended AS (DELETE FROM sessions WHERE token_sha256 = $1 RETURNING *)
+   INSERT INTO sessions (id, token_sha256, merchant_id, last_used_at, user_id, created_at, verified_at, expires_at, second_factor_at,
+                         address, user_agent, failed_log_ins, last_failed_at, last_failed_address)
+   SELECT $2, $3, $4, $5, user_id, created_at, verified_at, expires_at, second_factor_at,
+          address, user_agent, failed_log_ins, last_failed_at, last_failed_address
+   FROM ended RETURNING 1`,
+);
+
+/**
+ * Ends the session and opens one of the same person at another merchant, which keeps the times of log-in and verification. Of two moves at
+ * once one succeeds. Throws `permission_denied` when the session ended.
+ */
+export async function moveSession(
+  tx: Tx,
+  tokenSha256: Buffer,
+  { merchantId, at }: { readonly merchantId: MerchantId; readonly at: Date },
+): Promise<NewToken> {
+  const opened = newToken();
+  const id = newId('ses', at.getTime());
+  const [session] = await tx.run<{ id: SessionId }>(FIND_ID, [tokenSha256]);
+  const move = () => tx.run(MOVE, [tokenSha256, id, opened.sha256, merchantId, at]);
+  // What is carried over was verified under the lock of the row that ends.
+  const rows = session ? await changeAttestedRow(tx, 'sessions', [session.id], move) : [];
+  if (rows.length === 0) throw notAuthenticated('the session has ended');
+  await attestRow(tx, 'sessions', [id]);
+  return opened;
 }
 
 const DELETE = statement('session_delete', 'DELETE FROM sessions WHERE token_sha256 = $1');

@@ -1,5 +1,5 @@
 // Rows of users: people, their password hashes and their second factors.
-import { notAuthenticated, permissionDenied, type NamedPerson } from '../../domain/accounts/member.ts';
+import { permissionDenied, type NamedPerson, authenticationFailed } from '../../domain/accounts/member.ts';
 import type { PasskeyId, UserId } from '../../domain/ids.ts';
 import {
   attestedColumns,
@@ -38,7 +38,7 @@ async function find(db: Queryable, query: Statement, value: string): Promise<Use
 /** Throws `permission_denied` for a row that no process of ours wrote. */
 function toUser(db: Queryable, row: UserRow): User {
   // As for an account that is not there: nothing tells the two apart.
-  if (!isAttested(db, 'users', row)) throw notAuthenticated('the row of the account is not attested');
+  if (!isAttested(db, 'users', row)) throw authenticationFailed('the row of the account is not attested');
   return row;
 }
 

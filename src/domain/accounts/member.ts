@@ -165,12 +165,30 @@ export function permissionDenied(reason: string): DomainError {
   return new DomainError('permission_denied', REFUSAL, { reason });
 }
 
-/**
- * The same error for a caller without a valid session, and for one who fails to get in. Only its HTTP status differs,
- * which tells a front-end that a log-in is needed.
- */
+/** The same error for a caller without a valid session. Only its HTTP status differs, which tells a front-end that a log-in is needed. */
 export function notAuthenticated(reason: string): DomainError {
   return new DomainError('permission_denied', REFUSAL, { reason, category: 'unauthenticated' });
+}
+
+const WRONG_CREDENTIALS = 'E-mail, password or code is not right.';
+
+/**
+ * The one error for whoever fails to log in or to accept an invitation as the person that they say they are. It never tells which part is
+ * wrong, nor whether the account exists.
+ */
+export function authenticationFailed(reason: string): DomainError {
+  return new DomainError('permission_denied', WRONG_CREDENTIALS, { reason, category: 'unauthenticated' });
+}
+
+/** The same for a person in a session who gives their password or second factor again. */
+export function verificationFailed(reason: string): DomainError {
+  return new DomainError('permission_denied', WRONG_CREDENTIALS, { reason });
+}
+
+/** One error for a recovery token that is unknown, used or expired, and for one that another request has replaced. */
+export function recoveryRefused(): DomainError {
+  const message = 'There is no such recovery, or no longer. Ask the staff of the service for a new token.';
+  return new DomainError('permission_denied', message, { reason: 'no such recovery', category: 'unauthenticated' });
 }
 
 /** One error for an unknown id, for a removed member, and for a member of another merchant. */

@@ -16,7 +16,12 @@ import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
-import { type Invitation, invitationNotFound, type Member, notAuthenticated } from '../../domain/accounts/member.ts';
+import {
+  type Invitation,
+  invitationNotFound,
+  type Member,
+  authenticationFailed,
+} from '../../domain/accounts/member.ts';
 import { approvalOf, mayStillGrant } from '../../domain/accounts/member-change.ts';
 import type { VerifiedBy } from '../../domain/accounts/session.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
@@ -73,7 +78,7 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     return findMember(tx, merchantId, userId);
   });
   if (accepted) return accepted;
-  throw notAuthenticated('wrong password or one-time code');
+  throw authenticationFailed('wrong password or one-time code');
 }
 
 type Identified = {

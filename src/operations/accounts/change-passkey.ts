@@ -10,7 +10,7 @@ import { forgetSecondFactor } from '../../db/accounts/session.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
-import { permissionDenied, requiresSecondFactor, type ActedBy } from '../../domain/accounts/member.ts';
+import { requiresSecondFactor, type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
 import { passkeyNotFound } from '../../domain/accounts/passkey.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 
@@ -39,7 +39,7 @@ export async function removePasskey(db: Database, input: RemovePasskey): Promise
   const isFound = await db.withTransaction(async (tx) => {
     // The lock keeps a simultaneous removal of the other factor out.
     const user = await findUserLocked(tx, userId);
-    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
     const name = isId('psk', id) ? await deletePasskey(tx, userId, id) : null;
     // The password was right, so the attempt was no failed guess, whatever the id names.
     await uncountAttempts(tx, input.counted, at);

@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, setPassword } from '../../db/accounts/user.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 
 export type ChangePassword = PasswordAttempt & {
@@ -22,7 +22,7 @@ export async function changePassword(db: Database, input: ChangePassword): Promi
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
-    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
     const { secondFactorAt } = by.person;
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt });
     await setPassword(tx, by.person.userId, input.newHash);

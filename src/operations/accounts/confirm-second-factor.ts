@@ -6,7 +6,12 @@ import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';
 import { confirmTotp, findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { hasFreshSecondFactor, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import {
+  hasFreshSecondFactor,
+  permissionDenied,
+  type ActedBy,
+  verificationFailed,
+} from '../../domain/accounts/member.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { matchTotpStep } from '../../security/totp.ts';
@@ -40,7 +45,7 @@ export async function confirmSecondFactor(
     const hasFactor = hasAny(factorsOf(user));
     if (hasFactor && !hasFreshSecondFactor(by.person, at)) throw permissionDenied('needs a step-up first');
     const step = matchTotpStep(open(pending, user.id, input.keyRing), input.code, at);
-    if (step === null) throw permissionDenied('wrong one-time code');
+    if (step === null) throw verificationFailed('wrong one-time code');
     await confirmTotp(tx, user.id, step);
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
     // A session of the password alone, anybody's, would be whole now that its person has a second factor.

@@ -6,7 +6,7 @@ import { deleteRecoveryCodes, insertRecoveryCodes } from '../../db/accounts/reco
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import { newRecoveryCode, readRecoveryCode, RECOVERY_CODES } from '../../security/recovery-code.ts';
 
@@ -20,7 +20,7 @@ export async function createRecoveryCodes(db: Database, input: CreateRecoveryCod
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
-    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
     if (!hasAny(factorsOf(user))) {
       throw new DomainError('state_conflict', 'You have no second factor. Enrol one before you create recovery codes.');
     }

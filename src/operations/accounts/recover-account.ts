@@ -11,7 +11,7 @@ import { deletePasskeys } from '../../db/accounts/passkey.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import { findUserLocked, markRecovered, removeTotp, setPassword } from '../../db/accounts/user.ts';
-import { notAuthenticated } from '../../domain/accounts/member.ts';
+import { recoveryRefused } from '../../domain/accounts/member.ts';
 import type { UserId } from '../../domain/ids.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 
@@ -36,7 +36,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
     const userId = await findRecovery(tx, input.tokenSha256, at);
     if (userId) await lockMerchantsOf(tx, userId);
     const user = userId && (await findUserLocked(tx, userId));
-    if (!user || !(await useRecovery(tx, input.tokenSha256, at))) throw notAuthenticated('no such recovery');
+    if (!user || !(await useRecovery(tx, input.tokenSha256, at))) throw recoveryRefused();
     await setPassword(tx, user.id, input.newHash);
     await markRecovered(tx, user.id, at);
     const hadFactor = hasAny(factorsOf(user));

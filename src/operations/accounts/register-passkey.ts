@@ -8,7 +8,7 @@ import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts
 import { endLossOfSecondFactor, findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
-import { isFreshToEnrol, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { isFreshToEnrol, permissionDenied, type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
 import { MAX_PASSKEYS_PER_PERSON } from '../../domain/accounts/passkey.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import { verifyRegistration, type GivenCredential, type RelyingParty } from '../../security/passkey.ts';
@@ -35,7 +35,7 @@ export async function registerPasskey(db: Database, input: RegisterPasskey): Pro
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, userId);
     // A challenge is a row that no attestation covers: it alone does not show that the password was given for it.
-    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
     const person = { ...by.person, hasSecondFactor: hasAny(factorsOf(user)) };
     if (!isFreshToEnrol(person, at)) throw permissionDenied('needs a step-up first');
     const isOurs =

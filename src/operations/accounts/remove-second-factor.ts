@@ -7,7 +7,7 @@ import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { forgetSecondFactor, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, removeTotp } from '../../db/accounts/user.ts';
-import { permissionDenied, requiresSecondFactor, type ActedBy } from '../../domain/accounts/member.ts';
+import { requiresSecondFactor, type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/ids.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
@@ -30,8 +30,8 @@ export async function removeSecondFactor(db: Database, input: RemoveSecondFactor
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
-    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
-    if (!(await useTotpCode(tx, user, input.code, input))) throw permissionDenied('wrong or used one-time code');
+    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
+    if (!(await useTotpCode(tx, user, input.code, input))) throw verificationFailed('wrong or used one-time code');
     const isLast = user.passkeyIds.length === 0;
     if (isLast) await requireNoneNeeded(tx, user.id);
     await removeTotp(tx, user.id);

@@ -4,7 +4,7 @@ import { requireAttempt, uncountAttempts } from '../../db/accounts/attempt-count
 import type { Database, Tx } from '../../db/database.ts';
 import { createChallenge, listPasskeys } from '../../db/accounts/passkey.ts';
 import { findUser, type User } from '../../db/accounts/user.ts';
-import { isFreshToEnrol, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { isFreshToEnrol, permissionDenied, type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
 import type { ChallengeUse } from '../../domain/accounts/passkey.ts';
 import type { AttemptLimit, PasswordAttempt } from '../../security/attempt-limit.ts';
 
@@ -27,7 +27,7 @@ export function startPasskey(db: Database, input: StartPasskey): Promise<Started
   return db.withTransaction(async (tx) => {
     const user = await findUser(tx, by.person.userId);
     // Whoever has a session of this moment alone must not add a factor of their own to it.
-    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
     if (!isFreshToEnrol(by.person, at)) throw permissionDenied('needs a step-up first');
     const started = await startFor(tx, user, 'register', at);
     await uncountAttempts(tx, input.counted, at);

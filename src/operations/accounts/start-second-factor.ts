@@ -4,7 +4,12 @@ import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { findUserLocked, setPendingTotp } from '../../db/accounts/user.ts';
-import { hasFreshSecondFactor, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import {
+  hasFreshSecondFactor,
+  permissionDenied,
+  type ActedBy,
+  verificationFailed,
+} from '../../domain/accounts/member.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
 import { generateTotpSecret } from '../../security/totp.ts';
@@ -27,7 +32,7 @@ export async function startSecondFactor(
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
-    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
     // Whoever has the password alone, or a session that was left open, must not exchange the factor.
     // By the row that is verified and locked, and not by what the session read before.
     const hasFactor = hasAny(factorsOf(user));

@@ -6,7 +6,7 @@ import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey
 import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
 import { renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, type User } from '../../db/accounts/user.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
 import type { VerifiedBy } from '../../domain/accounts/session.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
@@ -29,10 +29,10 @@ export async function stepUpSession(db: Database, input: StepUpSession): Promise
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
-    if (!user) throw permissionDenied('no such account');
+    if (!user) throw verificationFailed('no such account');
     const hasFactor = hasAny(factorsOf(user));
     const refusal = hasFactor ? await refusalOfFactor(tx, user, input) : refusalOfPassword(user, input);
-    if (refusal !== null) throw permissionDenied(refusal);
+    if (refusal !== null) throw verificationFailed(refusal);
     const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: hasFactor ? at : null });
     await uncountAttempts(tx, input.counted, at);
     const after = { verified_by: verifiedByOf(input, hasFactor) };

@@ -109,10 +109,10 @@ describe('the person’s own session', () => {
     assert.equal((await look(maker))['moves_money_from'], null);
   });
 
-  it('names the operations that need a step-up: those that the document marks, and passkeys beside another factor', async () => {
+  it('names the operations that need a step-up: those that the document marks, a switch, and passkeys beside another factor', async () => {
     const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
     const marked = operationsOf(document).filter(({ operation }) => operation['x-step-up'] === true);
-    const always = marked.map(({ operation }) => operation.operationId).sort();
+    const always = [...marked.map(({ operation }) => operation.operationId), 'switchMerchant'].sort();
     const named = async (role: 'viewer' | 'maker') =>
       ((await look(await logInAs(testEnv, testEnv.merchant.id, role)))['needs_step_up'] as string[]).sort();
     assert.deepEqual(await named('viewer'), always);

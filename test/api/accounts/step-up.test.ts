@@ -30,6 +30,7 @@ const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
   removeSecondFactor: 'asks for password and code',
   startPasskey: 'asks for the password and for a fresh verification, also of people who have yet to enrol',
   registerPasskey: 'asks for the password and for a fresh verification, also of people who have yet to enrol',
+  switchMerchant: 'asks for a fresh verification, also of people who have yet to enrol',
   namePasskey: 'a name opens nothing',
   startPasskeyLogIn: 'nobody is logged in, and it opens nothing',
   startPasskeyStepUp: 'opens nothing: what answers it is a proof',

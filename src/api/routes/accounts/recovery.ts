@@ -1,5 +1,5 @@
 // Recovery: a person with a token from the staff of the service sets a new password.
-import { notAuthenticated } from '../../../domain/accounts/member.ts';
+import { recoveryRefused } from '../../../domain/accounts/member.ts';
 import { hashPassword } from '../../../security/password.ts';
 import { addressLimit } from '../../../security/attempt-limit.ts';
 import { hashToken } from '../../../security/token.ts';
@@ -33,7 +33,7 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
         const limits = [addressLimit(address)];
         const of = { recoverySha256: tokenSha256 };
         const user = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
-        if (user === null || tokenSha256 === null) throw notAuthenticated('no such recovery');
+        if (user === null || tokenSha256 === null) throw recoveryRefused();
         requireHardToGuess('new_password', body.new_password, await listKnownNames(deps.db, user));
         await recoverAccount(deps.db, {
           tokenSha256,

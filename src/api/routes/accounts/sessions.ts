@@ -1,6 +1,6 @@
 // Sessions of people: log in, fetch, step up, change the password, log out.
 import { accountLimits, accountSubject, addressLimit } from '../../../security/attempt-limit.ts';
-import { notAuthenticated, permissionDenied } from '../../../domain/accounts/member.ts';
+import { verificationFailed, authenticationFailed } from '../../../domain/accounts/member.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { readRecoveryCode } from '../../../security/recovery-code.ts';
 import { hashToken } from '../../../security/token.ts';
@@ -9,6 +9,7 @@ import { changePassword } from '../../../operations/accounts/change-password.ts'
 import { closeSession } from '../../../operations/accounts/close-session.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
+import { switchMerchant } from '../../../operations/accounts/switch-merchant.ts';
 import { listKnownNames } from '../../../queries/accounts/known-names.ts';
 import {
   attemptInSession,
@@ -20,13 +21,26 @@ import {
 } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
-import { changePasswordSchema, logInSchema, sessionSchema, stepUpSchema } from '../../schemas/accounts/session.ts';
+import {
+  changePasswordSchema,
+  logInSchema,
+  sessionSchema,
+  stepUpSchema,
+  switchMerchantSchema,
+} from '../../schemas/accounts/session.ts';
 
 const TAG = 'Console session';
 const PATH = '/v1/console/session';
 
 export function sessionRoutes(deps: SessionDeps): Route[] {
-  return [logInRoute(deps), fetchRoute(deps), logOutRoute(deps), stepUpRoute(deps), passwordRoute(deps)];
+  return [
+    logInRoute(deps),
+    fetchRoute(deps),
+    logOutRoute(deps),
+    stepUpRoute(deps),
+    switchRoute(deps),
+    passwordRoute(deps),
+  ];
 }
 
 function logInRoute(deps: SessionDeps): Route {
@@ -72,7 +86,7 @@ function logInRoute(deps: SessionDeps): Route {
           requestId,
           at,
         });
-        if (!opened) throw notAuthenticated('log-in');
+        if (!opened) throw authenticationFailed('log-in');
         return opened;
       });
       return sessionResponse(deps, token);
@@ -136,6 +150,28 @@ function stepUpRoute(deps: SessionDeps): Route {
   });
 }
 
+function switchRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: `${PATH}/merchant`,
+    operationId: 'switchMerchant',
+    setsCookie: true,
+    tag: TAG,
+    summary: 'Act for another merchant of yours',
+    description:
+      'Within five minutes of a log-in or step-up, so it uses up no code after a log-in. This session ends, and a new one with a new cookie ' +
+      'begins, in the roles that you have there. It ends no later than if you had logged in there at first: one that is too old for those ' +
+      'roles is refused.',
+    access: 'ownSession',
+    body: switchMerchantSchema,
+    response: { status: 200, description: 'The session at that merchant.', schema: sessionSchema },
+    handle: async ({ body: { merchant_id: merchantId }, session, by }) => {
+      const { token } = await switchMerchant(deps.db, { session, merchantId, by, at: new Date() });
+      return sessionResponse(deps, token);
+    },
+  });
+}
+
 function passwordRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'post',
@@ -152,7 +188,7 @@ function passwordRoute(deps: SessionDeps): Route {
     handle: async ({ body, session: { tokenSha256, person, name, email }, by }) => {
       const names = await listKnownNames(deps.db, { id: person.userId, name, email });
       const { token } = await attemptInSession(deps, by, body.current_password, async ({ verifiedHash, counted }) => {
-        if (verifiedHash === null) throw permissionDenied('wrong password');
+        if (verifiedHash === null) throw verificationFailed('wrong password');
         // Counted with the attempt: meanwhile this process answers nobody else.
         requireHardToGuess('new_password', body.new_password, names);
         const newHash = await hashPassword(body.new_password);

@@ -35,13 +35,16 @@ export const logInSchema = z
     totp: givenCode.optional(),
     recovery_code: givenRecoveryCode.optional(),
     passkey: givenCredential.optional(),
-    merchant_id: z
-      .string()
-      .max(100)
-      .optional()
-      .meta({ description: 'For a person of several merchants; without it the one they joined first.' }),
+    merchant_id: z.string().max(100).optional().meta({
+      description:
+        'Of a person of several merchants; without it the one they joined first, and the session names the others.',
+    }),
   })
   .meta({ id: 'LogIn' });
+
+export const switchMerchantSchema = z
+  .strictObject({ merchant_id: z.string().max(100).meta({ description: 'One of `merchants` of the session.' }) })
+  .meta({ id: 'SwitchMerchant' });
 
 /** Whose passkey is to be used: the e-mail in the form of a log-in. */
 export const passkeyLogInSchema = logInSchema.pick({ email: true }).meta({ id: 'StartPasskeyLogIn' });
@@ -179,6 +182,8 @@ export type SessionObject = z.input<typeof sessionSchema>;
 
 /** They ask for a fresh factor of whoever has one; without one a fresh password is enough. */
 const ENROLMENTS = ['startPasskey', 'registerPasskey'];
+/** The same, and a person who has yet to enrol a factor here gives the password again. */
+const SWITCH = 'switchMerchant';
 
 type Service = { readonly environment: Environment; readonly stepUpOperations: readonly string[] };
 
@@ -199,7 +204,7 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
     },
     must_enrol: mustEnrol(person),
     fresh_until: freshUntil(person)?.toISOString() ?? null,
-    needs_step_up: [...stepUpOperations, ...(person.hasSecondFactor ? ENROLMENTS : [])],
+    needs_step_up: [...stepUpOperations, SWITCH, ...(person.hasSecondFactor ? ENROLMENTS : [])],
     failed_log_ins: failedLogIns && {
       count: failedLogIns.count,
       last_at: failedLogIns.lastAt.toISOString(),
