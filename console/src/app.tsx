@@ -1,12 +1,13 @@
 // Which page is shown: the pages for everybody, the log-in, the enrolment, and the pages of the console by their address.
 import { Center, Loader } from '@mantine/core';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { LiveUpdates } from './live/live-updates.tsx';
 import { AcceptInvitation } from './session/accept-invitation.tsx';
 import { LogIn } from './session/log-in.tsx';
 import { Recover } from './session/recover.tsx';
-import { useSessionQuery } from './session/session.ts';
+import { ChooseMerchant } from './session/choose-merchant.tsx';
+import { useReplaceSession, useSessionQuery, type Session } from './session/session.ts';
 import { StepUpProvider } from './session/step-up.tsx';
 import { Shell } from './shell.tsx';
 import { ErrorNotice } from './ui/error-notice.tsx';
@@ -57,10 +58,18 @@ const PAGES = {
 export function App() {
   const [place] = useLocation();
   const { data: current, error, isPending } = useSessionQuery();
+  const replaceSession = useReplaceSession();
+  const [choosing, setChoosing] = useState<Session | null>(null);
   if (place === '/invitation') return <AcceptInvitation />;
   if (place === '/recovery') return <Recover />;
   if (isPending) return <Waiting />;
-  if (current === null) return <LogIn />;
+  if (choosing !== null) return <ChooseMerchant session={choosing} onChosen={() => setChoosing(null)} />;
+  if (current === null)
+    return (
+      <LogIn
+        onLoggedIn={(session) => (session.merchants.length > 1 ? setChoosing(session) : replaceSession(session))}
+      />
+    );
   if (current === undefined) return <ErrorNotice error={error} />;
   return (
     <StepUpProvider>

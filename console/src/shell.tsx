@@ -6,6 +6,7 @@ import { Link, useLocation } from 'wouter';
 import { answerOf, api } from './api/client.ts';
 import { useKeyboardHelp } from './keyboard/help.tsx';
 import { Search } from './search.tsx';
+import { SwitchMerchant } from './session/choose-merchant.tsx';
 import { MustEnrol } from './session/enrol.tsx';
 import { hasRole, useReplaceSession, useSession, type Role, type Session } from './session/session.ts';
 import { SessionEnd } from './session/session-end.tsx';
@@ -156,6 +157,7 @@ function Navigation({ session, onGo }: { readonly session: Session; readonly onG
 function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly onKeyboard: () => void }) {
   const replaceSession = useReplaceSession();
   const [, go] = useLocation();
+  const [isSwitching, switching] = useDisclosure();
   const logOut = useAct(async () => {
     await answerOf(api.DELETE('/v1/console/session'));
     replaceSession(null);
@@ -163,25 +165,29 @@ function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly 
     window.location.reload();
   });
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="subtle" size="compact-md" maw={{ base: 120, sm: 240 }}>
-          <Text truncate inherit>
-            {session.person.name}
-          </Text>
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          {session.person.email}
-          <br />
-          {session.roles.join(', ')}
-        </Menu.Label>
-        <Menu.Item onClick={() => go('/security')}>Your security</Menu.Item>
-        <Menu.Item onClick={onKeyboard}>Keyboard</Menu.Item>
-        <Menu.Item onClick={() => logOut.run()}>Log out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      {isSwitching && <SwitchMerchant session={session} onClose={switching.close} />}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="subtle" size="compact-md" maw={{ base: 120, sm: 240 }}>
+            <Text truncate inherit>
+              {session.person.name}
+            </Text>
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            {session.person.email}
+            <br />
+            {session.roles.join(', ')}
+          </Menu.Label>
+          {session.merchants.length > 1 && <Menu.Item onClick={switching.open}>Act for another merchant…</Menu.Item>}
+          <Menu.Item onClick={() => go('/security')}>Your security</Menu.Item>
+          <Menu.Item onClick={onKeyboard}>Keyboard</Menu.Item>
+          <Menu.Item onClick={() => logOut.run()}>Log out</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
   );
 }
 

@@ -14,6 +14,24 @@ export const api = createClient<paths>({
   querySerializer: { array: { style: 'form', explode: true } },
 });
 
+const SESSION = '/v1/console/session';
+let shownMerchant: string | null = null;
+
+/**
+ * From now on every request says that this page shows the merchant, and is refused once the session is for another one: pages share the
+ * session, and another one may have switched. What the session is for can be asked at any time, and it can be ended.
+ */
+export function showMerchant(id: string): void {
+  shownMerchant = id;
+}
+
+api.use({
+  onRequest({ request }) {
+    if (shownMerchant !== null && new URL(request.url).pathname !== SESSION)
+      request.headers.set('Malipo-Merchant', shownMerchant);
+  },
+});
+
 // Lists that renew themselves must not keep a session alive whose person has left.
 api.use({
   onRequest({ request }) {

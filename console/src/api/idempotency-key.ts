@@ -13,14 +13,20 @@ export async function withIdempotencyKey<Result>(
   act: (key: string) => Promise<Result>,
 ): Promise<Result> {
   const name = PREFIX + subject;
-  const key = sessionStorage.getItem(name) ?? `console-${crypto.randomUUID()}`;
-  sessionStorage.setItem(name, key);
   try {
-    const result = await act(key);
+    const result = await act(idempotencyKeyOf(subject));
     sessionStorage.removeItem(name);
     return result;
   } catch (error) {
     if (error instanceof ApiError && error.isDecided) sessionStorage.removeItem(name);
     throw error;
   }
+}
+
+/** The key under which this act is sent next: the one of a try that was not answered, or a new one. */
+export function idempotencyKeyOf(subject: string): string {
+  const name = PREFIX + subject;
+  const key = sessionStorage.getItem(name) ?? `console-${crypto.randomUUID()}`;
+  sessionStorage.setItem(name, key);
+  return key;
 }

@@ -1,52 +1,81 @@
-// Making a payout: its fields, then the same once more as whoever releases it will see them.
-import { Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+// Making a payout: its fields, then the same once more as whoever releases it will see them, with what they will be warned of.
+import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { withIdempotencyKey } from '../api/idempotency-key.ts';
+import { idempotencyKeyOf, withIdempotencyKey } from '../api/idempotency-key.ts';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
 import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/typed-phone.ts';
+import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
 import { amountInWords, formatAmount, readAmount } from '../ui/format.ts';
+import { Moment } from '../ui/moment.tsx';
+import { ObjectLink } from '../ui/object-link.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { Page } from '../ui/page.tsx';
-import { useAct } from '../ui/use-act.ts';
+import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
 import { Phone } from './cells.tsx';
 import { useCountries, useOperators } from './operators.ts';
 import { useBalance } from './queries.ts';
+import { EarlierPayouts, Warnings } from './warnings.tsx';
 
 type Draft = Schemas['CreatePayout'];
+/** What the API found of a draft. */
+type Found = Schemas['CheckedPayout'];
+/** As the person wrote them. */
+type Texts = Readonly<Record<'phone' | 'amount' | 'reference' | 'description', string>> & {
+  readonly operator: OperatorChoice;
+};
+/** Empty: by the number. */
+type OperatorChoice = NonNullable<Draft['operator']> | '';
+
+const NO_TEXTS: Texts = { phone: '', operator: '', amount: '', reference: '', description: '' };
+
+// The key belongs to these very values: a second try of them after a lost answer makes no second payout.
+const subjectOf = (draft: Draft) => `payout:${JSON.stringify(draft)}`;
 
 export function NewPayout() {
-  const [draft, setDraft] = useState<Draft | null>(null);
-  const [isChecked, setChecked] = useState(false);
+  const { currency } = useSession().merchant;
+  const [texts, setTexts] = useState(NO_TEXTS);
+  const countries = useCountries();
+  const read = {
+    phone: countries && readTypedPhone(texts.phone, countries),
+    amount: readAmount(texts.amount, currency),
+  };
+  const draft = draftOf(texts, read);
+  const [found, setFound] = useState<Found | null>(null);
+  const [checked, setChecked] = useState<Draft | null>(null);
   const [, go] = useLocation();
   const refresh = useRefresh();
+  const check = useAct(async () => {
+    if (draft === null) return;
+    const answer = await checkDraft(draft);
+    setFound(answer);
+    if (answer.errors.length === 0) setChecked(draft);
+  });
   const create = useAct(async (body: Draft) => {
-    // The key belongs to these very values: a second try of them after a lost answer makes no second payout.
-    const made = await withIdempotencyKey(`payout:${JSON.stringify(body)}`, (key) =>
+    const made = await withIdempotencyKey(subjectOf(body), (key) =>
       answerOf(api.POST('/v1/api/payouts', { body, params: { header: { 'Idempotency-Key': key } } })),
     );
     await refresh();
     go(`/payouts/${made.id}`);
   });
-  if (draft !== null && isChecked) {
+  if (found !== null && checked !== null) {
     return (
       <Page title="Check the payout">
         <CheckedDraft
-          draft={draft}
+          draft={checked}
+          found={found}
           isBusy={create.isBusy}
           onBack={() => {
             create.forget();
-            setChecked(false);
+            setChecked(null);
           }}
-          onCreate={() => create.run(draft)}
+          onCreate={() => create.run(checked)}
         />
         <ErrorNotice error={create.error} />
       </Page>
@@ -54,86 +83,113 @@ export function NewPayout() {
   }
   return (
     <Page title="New payout">
-      <DraftForm
-        draft={draft}
-        byParam={create.error instanceof ApiError ? create.error.byParam : {}}
-        onDraft={(next) => {
-          setDraft(next);
-          setChecked(true);
-        }}
-      />
+      <form onSubmit={submitting(check)}>
+        <Stack maw={480}>
+          <DraftFields
+            texts={texts}
+            read={read}
+            errors={found?.errors ?? []}
+            set={(name, text) => {
+              setTexts({ ...texts, [name]: text });
+              // What was found was found of other values.
+              setFound(null);
+            }}
+          />
+          <Group>
+            <Button type="submit" loading={check.isBusy} disabled={draft === null}>
+              Check it
+            </Button>
+          </Group>
+          <ErrorNotice error={check.error} />
+        </Stack>
+      </form>
     </Page>
   );
 }
 
-type OperatorChoice = NonNullable<Draft['operator']> | '';
+/** What the texts mean. The phone is undefined while the countries are not known. */
+type Read = { readonly phone: TypedPhone | undefined; readonly amount: TypedAmount };
 
-type DraftFormProps = {
-  readonly draft: Draft | null;
-  readonly byParam: Readonly<Record<string, string>>;
-  readonly onDraft: (draft: Draft) => void;
+/** As the API takes it; null while phone or amount have no one meaning. */
+function draftOf({ reference, description, operator }: Texts, { phone, amount }: Read): Draft | null {
+  if (phone?.kind !== 'phone' || amount.kind !== 'amount') return null;
+  return {
+    phone: phone.phone.digits,
+    amount: amount.amount,
+    reference: reference.trim(),
+    ...(operator !== '' && { operator }),
+    ...(description.trim() !== '' && { description: description.trim() }),
+  };
+}
+
+/** Under the key that the draft is made under next, so that what a lost answer made is found. */
+async function checkDraft(draft: Draft): Promise<Found> {
+  const rows = [{ idempotency_keys: [idempotencyKeyOf(subjectOf(draft))], payout: draft }];
+  const { data } = await answerOf(api.POST('/v1/console/payouts/check', { body: { rows } }));
+  const [found] = data;
+  if (found === undefined) throw new Error('the check of a payout was answered without one');
+  return found;
+}
+
+type DraftFieldsProps = {
+  readonly texts: Texts;
+  readonly read: Read;
+  readonly errors: Found['errors'];
+  readonly set: (name: keyof Texts, text: string) => void;
 };
 
-function DraftForm({ draft, byParam, onDraft }: DraftFormProps) {
+function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
   const { currency } = useSession().merchant;
   const { data: balance } = useBalance();
-  const [phone, setPhone] = useState(draft?.phone ?? '');
-  const [amount, setAmount] = useState('');
-  const [reference, setReference] = useState(draft?.reference ?? '');
-  const [description, setDescription] = useState(draft?.description ?? '');
-  const [operator, setOperator] = useState<OperatorChoice>(draft?.operator ?? '');
-  const countries = useCountries();
-  const typedPhone = countries && readTypedPhone(phone, countries);
-  const typedAmount = readAmount(amount, currency);
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault();
-    if (typedPhone?.kind !== 'phone' || typedAmount.kind !== 'amount') return;
-    onDraft({
-      phone: typedPhone.phone.digits,
-      amount: typedAmount.amount,
-      reference: reference.trim(),
-      ...(operator !== '' && { operator }),
-      ...(description.trim() !== '' && { description: description.trim() }),
-    });
-  };
+  const errorOf = (name: string) => errors.find(({ param }) => param === name)?.message;
+  const elsewhere = errors.filter(({ param }) => !(param in texts));
   return (
-    <form onSubmit={submit}>
-      <Stack maw={480}>
-        <PhoneField value={phone} error={byParam['phone'] ?? messageOf(phone, typedPhone)} onText={setPhone} />
-        <OperatorSelect value={operator} error={byParam['operator']} onChange={setOperator} />
-        <Field
-          label={`Amount in ${currency}`}
-          description={balance && `${formatAmount(balance.available, currency)} ${currency} available`}
-          inputMode="decimal"
-          autoComplete="off"
-          required
-          value={amount}
-          error={byParam['amount'] ?? messageOf(amount, typedAmount)}
-          onText={setAmount}
-        />
-        <Field
-          label="Reference"
-          description="Yours: an invoice, an order. The payee sees it where the operator shows it."
-          maxLength={100}
-          required
-          value={reference}
-          error={byParam['reference']}
-          onText={setReference}
-        />
-        <Textarea
-          label="Description"
-          maxLength={120}
-          value={description}
-          error={byParam['description']}
-          onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-        />
-        <Group>
-          <Button type="submit" disabled={typedPhone?.kind !== 'phone' || typedAmount.kind !== 'amount'}>
-            Check it
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <>
+      <Field
+        label="Phone of the payee"
+        description="With the country code, such as 256 772 123 456, or as it is dialled in your country"
+        inputMode="tel"
+        autoComplete="off"
+        required
+        value={texts.phone}
+        error={errorOf('phone') ?? messageOf(texts.phone, read.phone)}
+        onText={(text) => set('phone', text)}
+      />
+      <OperatorSelect
+        value={texts.operator}
+        error={errorOf('operator')}
+        onChange={(operator) => set('operator', operator)}
+      />
+      <Field
+        label={`Amount in ${currency}`}
+        description={balance && `${formatAmount(balance.available, currency)} ${currency} available`}
+        inputMode="decimal"
+        autoComplete="off"
+        required
+        value={texts.amount}
+        error={errorOf('amount') ?? messageOf(texts.amount, read.amount)}
+        onText={(text) => set('amount', text)}
+      />
+      <Field
+        label="Reference"
+        description="Yours: an invoice, an order. The payee sees it where the operator shows it."
+        maxLength={100}
+        required
+        value={texts.reference}
+        error={errorOf('reference')}
+        onText={(text) => set('reference', text)}
+      />
+      <Textarea
+        label="Description"
+        maxLength={120}
+        value={texts.description}
+        error={errorOf('description')}
+        onChange={({ currentTarget }) => set('description', currentTarget.value)}
+      />
+      {elsewhere.map(({ param, message }) => (
+        <Alert key={param} color="red" role="alert" title={message} />
+      ))}
+    </>
   );
 }
 
@@ -157,62 +213,60 @@ function OperatorSelect({ value, error, onChange }: OperatorSelectProps) {
   );
 }
 
-type PhoneFieldProps = {
-  readonly value: string;
-  readonly error: string | undefined;
-  readonly onText: (text: string) => void;
-};
-
-function PhoneField(props: PhoneFieldProps) {
-  return (
-    <Field
-      {...props}
-      label="Phone of the payee"
-      description="With the country code, such as 256 772 123 456, or as it is dialled in your country"
-      inputMode="tel"
-      autoComplete="off"
-      required
-    />
-  );
-}
-
 /** Why the text is not taken; undefined where it is, or where nothing is typed yet. */
-function messageOf(text: string, typed: TypedPhone | TypedAmount | undefined): string | undefined {
-  return text !== '' && typed !== undefined && 'message' in typed ? typed.message : undefined;
+function messageOf(text: string, read: TypedPhone | TypedAmount | undefined): string | undefined {
+  return text !== '' && read !== undefined && 'message' in read ? read.message : undefined;
 }
 
 type CheckedDraftProps = {
   readonly draft: Draft;
+  readonly found: Found;
   readonly isBusy: boolean;
   readonly onBack: () => void;
   readonly onCreate: () => void;
 };
 
-function CheckedDraft({ draft, isBusy, onBack, onCreate }: CheckedDraftProps) {
+function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftProps) {
   const { currency } = useSession().merchant;
+  const { judgement, operator, payout: made } = found;
   return (
     <Stack maw={640}>
+      {made === null ? (
+        <Warnings judgement={judgement} currency={currency} isApart />
+      ) : (
+        <Alert color="orange" title="This payout was made already">
+          <Moment at={made.created_at} />: <ObjectLink id={made.id} />, {made.state}. The answer to it was lost.
+        </Alert>
+      )}
       <Fields
         label="The payout"
         fields={[
           ['Payee', <Phone key="phone" phone={draft.phone} />],
-          ...(draft.operator === undefined ? [] : [['Operator', OPERATOR_NAMES[draft.operator]] as const]),
+          ['Operator', OPERATOR_NAMES[operator ?? ''] ?? operator],
           ['Amount', <Amount key="amount" amount={draft.amount} currency={currency} />],
           ['In words', amountInWords(draft.amount, currency)],
           ['Reference', draft.reference],
           ['Description', draft.description ?? '–'],
+          [
+            'Earlier payouts to this number',
+            <EarlierPayouts key="earlier" judgement={judgement} currency={currency} isApart />,
+          ],
         ]}
       />
-      <Text size="sm" c="dimmed">
-        Its amount is held from now on. It is sent once another person has released it.
-      </Text>
+      {made === null && (
+        <Text size="sm" c="dimmed">
+          Its amount is held from now on. It is sent once another person has released it.
+        </Text>
+      )}
       <Group>
         <Button variant="default" onClick={onBack} disabled={isBusy}>
           Change it
         </Button>
-        <Button onClick={onCreate} loading={isBusy}>
-          Make the payout
-        </Button>
+        {made === null && (
+          <Button onClick={onCreate} loading={isBusy}>
+            Make the payout
+          </Button>
+        )}
       </Group>
     </Stack>
   );

@@ -1,5 +1,6 @@
-// What an approver should know before a release, in plain words: the service finds it, people judge it.
+// What whoever makes or releases a payout should know before, in plain words: the service finds it, people judge it.
 import { Alert, Anchor, List, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
@@ -9,17 +10,22 @@ import { Phone } from './cells.tsx';
 
 type Judgement = Schemas['PayoutJudgement'];
 type Warning = Schemas['PayoutWarning'];
-type WarningsProps = { readonly judgement: Judgement | null; readonly currency: string };
+type WarningsProps = {
+  readonly judgement: Judgement | null;
+  readonly currency: string;
+  /** Whether other payouts are shown in a tab of their own, so that what is written in this page stays. */
+  readonly isApart?: boolean;
+};
 
 /** All of it; nothing where there is nothing to warn of. */
-export function Warnings({ judgement, currency }: WarningsProps) {
+export function Warnings({ judgement, currency, isApart = false }: WarningsProps) {
   if (judgement === null || judgement.warnings.length === 0) return null;
   return (
     <Alert color="orange" title="Look twice">
       <List size="sm">
         {judgement.warnings.map((warning) => (
           <List.Item key={warning.code}>
-            <WarningText warning={warning} currency={currency} />
+            <WarningText warning={warning} currency={currency} isApart={isApart} />
           </List.Item>
         ))}
       </List>
@@ -37,7 +43,9 @@ export function WarningList({ judgement, currency }: WarningsProps) {
   ));
 }
 
-function WarningText({ warning, currency }: { readonly warning: Warning; readonly currency: string }) {
+type WarningTextProps = Pick<WarningsProps, 'currency' | 'isApart'> & { readonly warning: Warning };
+
+function WarningText({ warning, currency, isApart = false }: WarningTextProps) {
   switch (warning.code) {
     case 'first_payout_to_number':
       return <>The first payout to this number.</>;
@@ -45,9 +53,9 @@ function WarningText({ warning, currency }: { readonly warning: Warning; readonl
       return (
         <>
           The same amount to the same number within a day:{' '}
-          <Anchor component={Link} inherit href={`/payouts/${warning.payout_id}`}>
+          <PayoutLink id={warning.payout_id} isApart={isApart}>
             the other one
-          </Anchor>
+          </PayoutLink>
           , <Moment at={warning.created_at} />, {warning.state}.
         </>
       );
@@ -55,9 +63,9 @@ function WarningText({ warning, currency }: { readonly warning: Warning; readonl
       return (
         <>
           The last payout with this reference went to another number, <Phone phone={warning.phone} />:{' '}
-          <Anchor component={Link} inherit href={`/payouts/${warning.payout_id}`}>
+          <PayoutLink id={warning.payout_id} isApart={isApart}>
             that one
-          </Anchor>
+          </PayoutLink>
           .
         </>
       );
@@ -71,17 +79,32 @@ function WarningText({ warning, currency }: { readonly warning: Warning; readonl
   }
 }
 
-export function EarlierPayouts({ judgement, currency }: WarningsProps) {
+export function EarlierPayouts({ judgement, currency, isApart = false }: WarningsProps) {
   if (judgement === null) return <>–</>;
   const { count, at_least, last } = judgement.earlier_payouts;
   if (last === null) return <>none</>;
   return (
     <>
       {at_least ? `${count} or more` : count}, the last{' '}
-      <Anchor component={Link} inherit href={`/payouts/${last.id}`}>
+      <PayoutLink id={last.id} isApart={isApart}>
         <Moment at={last.created_at} />
-      </Anchor>
+      </PayoutLink>
       : <Amount amount={last.amount} currency={currency} /> <StateBadge state={last.state} />
     </>
+  );
+}
+
+type PayoutLinkProps = { readonly id: string; readonly isApart: boolean; readonly children: ReactNode };
+
+function PayoutLink({ id, isApart, children }: PayoutLinkProps) {
+  const path = `/payouts/${id}`;
+  return isApart ? (
+    <Anchor inherit href={`/console${path}`} target="_blank">
+      {children}
+    </Anchor>
+  ) : (
+    <Anchor component={Link} inherit href={path}>
+      {children}
+    </Anchor>
   );
 }

@@ -7,12 +7,11 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { Entrance } from './entrance.tsx';
 import { signedByPasskey } from './passkey.ts';
-import { useReplaceSession } from './session.ts';
+import type { Session } from './session.ts';
 
 type Factor = 'totp' | 'recovery_code';
 
-export function LogIn() {
-  const replaceSession = useReplaceSession();
+export function LogIn({ onLoggedIn }: { readonly onLoggedIn: (session: Session) => void }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
@@ -20,7 +19,7 @@ export function LogIn() {
 
   const logIn = useAct(async (factors: Pick<Schemas['LogIn'], Factor | 'passkey'>) => {
     try {
-      replaceSession(await answerOf(api.POST('/v1/console/session', { body: { email, password, ...factors } })));
+      onLoggedIn(await answerOf(api.POST('/v1/console/session', { body: { email, password, ...factors } })));
     } finally {
       // A code works once, whatever came of it.
       setCode('');
@@ -28,7 +27,7 @@ export function LogIn() {
   });
   const withPasskey = useAct(async () => {
     const passkey = await signedByPasskey(await answerOf(api.POST('/v1/console/session/options', { body: { email } })));
-    replaceSession(await answerOf(api.POST('/v1/console/session', { body: { email, password, passkey } })));
+    onLoggedIn(await answerOf(api.POST('/v1/console/session', { body: { email, password, passkey } })));
   });
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();

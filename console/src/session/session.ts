@@ -1,6 +1,6 @@
 // Whose session this is, what it may do, and how it ends.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { answerOf, api, type Schemas } from '../api/client.ts';
+import { answerOf, api, showMerchant, type Schemas } from '../api/client.ts';
 import { ApiError } from '../api/api-error.ts';
 
 export type Session = Schemas['Session'];
@@ -13,11 +13,30 @@ const FRESH_MARGIN_MS = 15_000;
 /** The session as the service shows it; null when nobody is logged in. */
 export async function fetchSession(): Promise<Session | null> {
   try {
-    return await answerOf(api.GET('/v1/console/session'));
+    const session = await answerOf(api.GET('/v1/console/session'));
+    // While the page begins again, nothing of the new session is shown beside what was kept of the other.
+    return keepsTo(session) ? session : await new Promise<never>(() => undefined);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
     throw error;
   }
+}
+
+let whose: string | null = null;
+
+/**
+ * Whether the session is of the person and the merchant that this page shows; of the first ones it is. For others the page begins again at
+ * its home: what it keeps, in lists and forms, is of the one before.
+ */
+function keepsTo({ person, merchant }: Session): boolean {
+  const its = `${person.id} ${merchant.id}`;
+  if (whose !== null && whose !== its) {
+    window.location.assign('/console/');
+    return false;
+  }
+  whose = its;
+  showMerchant(merchant.id);
+  return true;
 }
 
 export function useSessionQuery() {
@@ -35,7 +54,7 @@ export function useSession(): Session {
 export function useReplaceSession() {
   const client = useQueryClient();
   return (session: Session | null) => {
-    client.setQueryData(SESSION_KEY, session);
+    if (session === null || keepsTo(session)) client.setQueryData(SESSION_KEY, session);
   };
 }
 

@@ -32,6 +32,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    // What is wrong with a field, and what was written into it.
+    '--mantine-color-error': READABLE.red,
     ...Object.fromEntries(
       Object.entries(READABLE).flatMap(([name, text]) => [
         [`--mantine-color-${name}-light-color`, text],
@@ -39,5 +41,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
       ]),
     ),
   },
-  dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-0)' },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-0)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+  },
 });

@@ -58,14 +58,17 @@ type HistoryRow = {
   readonly referencePhones: number;
 };
 
+/** What the history of a payout is found by. */
+export type JudgedPayout = Pick<Payout, 'id' | 'phone' | 'amountMinor' | 'reference' | 'createdAt'>;
+
 /** By payout. */
 export async function listPayoutHistories(
   db: Queryable,
   merchantId: MerchantId,
-  payouts: readonly Payout[],
+  payouts: readonly JudgedPayout[],
 ): Promise<Map<PayoutId, PayoutHistory>> {
   if (payouts.length === 0) return new Map();
-  const idAt = ({ createdAt }: Payout, ms: number) => lowestIdAt('pay', createdAt.getTime() + ms);
+  const idAt = ({ createdAt }: JudgedPayout, ms: number) => lowestIdAt('pay', createdAt.getTime() + ms);
   const rows = await db.run<HistoryRow>(LIST, [
     merchantId,
     payouts.map(({ id }) => id),

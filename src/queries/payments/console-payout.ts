@@ -1,13 +1,13 @@
 // Reads payouts for a merchant's people: with names, and for those that wait what an approver should know.
 import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
 import type { Database, Queryable } from '../../db/database.ts';
-import { findUsualAmount, listPayoutHistories } from '../../db/payments/payout-history.ts';
 import { countPayouts as countRows, pagePayouts } from '../../db/payments/payout.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
-import { warningsOf, type PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
+import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
+import { judgePayouts } from './payout-judgement.ts';
 
 export type NamedPayout = {
   readonly payout: Payout;
@@ -48,7 +48,8 @@ async function withNames(
   ]);
   const keys = payouts.map(({ apiKeyId }) => apiKeyId);
   const names = await findNames(db, merchantId, people, keys);
-  const judgements = await judge(db, merchantId, payouts, at);
+  const queued = payouts.filter(({ state }) => state === 'queued');
+  const judgements = await judgePayouts(db, merchantId, queued, at);
   return payouts.map((payout) => ({
     payout,
     createdBy: names.person(payout.createdBy),
@@ -57,23 +58,4 @@ async function withNames(
     decidedBy: payout.decidedBy && names.person(payout.decidedBy),
     judgement: judgements.get(payout.id) ?? null,
   }));
-}
-
-async function judge(
-  db: Queryable,
-  merchantId: MerchantId,
-  payouts: readonly Payout[],
-  at: Date,
-): Promise<Map<Payout['id'], PayoutJudgement>> {
-  const queued = payouts.filter(({ state }) => state === 'queued');
-  if (queued.length === 0) return new Map();
-  const histories = await listPayoutHistories(db, merchantId, queued);
-  const usual = await findUsualAmount(db, merchantId, at);
-  return new Map(
-    queued.flatMap((payout) => {
-      const history = histories.get(payout.id);
-      if (!history) return [];
-      return [[payout.id, { earlier: history.earlier, warnings: warningsOf(payout, history, usual) }] as const];
-    }),
-  );
 }

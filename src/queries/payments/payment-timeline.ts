@@ -1,10 +1,9 @@
 // Reads one collection or payout with everything that is recorded of it, at one moment.
 import { findNames, type Names } from '../../db/accounts/named-people.ts';
-import type { Database, Queryable, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import { listExchanges } from '../../db/payments/operator-exchange.ts';
-import { findUsualAmount, listPayoutHistories } from '../../db/payments/payout-history.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import {
   listCallbacks,
@@ -21,9 +20,8 @@ import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import type { Payout } from '../../domain/payments/payout.ts';
-import { warningsOf } from '../../domain/payments/payout-warnings.ts';
 import { inOrder, MOST_OF_A_KIND, type TimelineEntry } from '../../domain/payments/timeline.ts';
+import { judgePayouts } from './payout-judgement.ts';
 
 /** Throws `collection_not_found`. */
 export async function getCollectionTimeline(db: Database, merchantId: MerchantId, id: string) {
@@ -66,7 +64,8 @@ export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id
       ...(await readShared(tx, ref, [])),
     ]);
     const apiKey = payout.apiKeyId && names.key(payout.apiKeyId);
-    const judgement = payout.state === 'queued' ? await judge(tx, payout, at) : null;
+    const judged = payout.state === 'queued' ? [payout] : [];
+    const judgement = (await judgePayouts(tx, merchantId, judged, at)).get(payout.id) ?? null;
     return { payout, createdBy, apiKey, approvals, decidedBy, judgement, timeline };
   });
 }
@@ -115,12 +114,4 @@ function actorOf(state: State, { createdBy, releasedBy, decidedBy }: Actors): Kn
 
 function reversalEntry({ id, state, requestedBy, createdAt }: RequestedReversal, names: Names): TimelineEntry {
   return { kind: 'reversal', at: createdAt, of: { id, state, requestedBy: names.person(requestedBy) } };
-}
-
-async function judge(db: Queryable, payout: Payout, at: Date) {
-  const { merchantId } = payout;
-  const history = (await listPayoutHistories(db, merchantId, [payout])).get(payout.id);
-  if (!history) return null;
-  const usual = await findUsualAmount(db, merchantId, at);
-  return { earlier: history.earlier, warnings: warningsOf(payout, history, usual) };
 }

@@ -1,8 +1,11 @@
-// Finds what became of payouts that a list of them names by idempotency key, before anybody makes them.
+// Finds what became of payouts that a list of them names by idempotency key, and what is known around them, before anybody makes them.
 import type { Database } from '../../db/database.ts';
 import { listUsedKeys } from '../../db/payments/idempotency-key.ts';
 import { listPayoutsOfKeys, type KeyedPayout } from '../../db/payments/payout.ts';
-import type { MerchantId } from '../../domain/ids.ts';
+import { newId, type MerchantId } from '../../domain/ids.ts';
+import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
+import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
+import { judgePayouts } from './payout-judgement.ts';
 
 export type KeysOutcome = {
   /** The newest payout that was created with one of the keys; null when none was. */
@@ -28,4 +31,34 @@ export async function findKeysOutcomes(
     const [newest = null] = made.sort((a, b) => (a.id < b.id ? 1 : -1));
     return { payout: newest, unusedKey: list.find((key) => !used.has(key) && !payouts.has(key)) ?? null };
   });
+}
+
+/** A payout that is to be made, and the one that was made of it already, if one was. */
+export type PlannedPayout = {
+  readonly request: Pick<PaymentRequest, 'phone' | 'amountMinor' | 'reference'>;
+  readonly made: KeyedPayout | null;
+};
+
+/**
+ * What an approver would be told of each if it were made now, in its order; null in the place of null. What was made of a payout already is
+ * no other payout, so nobody is warned of it.
+ */
+export async function judgePlannedPayouts(
+  db: Database,
+  merchantId: MerchantId,
+  planned: readonly (PlannedPayout | null)[],
+  at: Date,
+): Promise<(PayoutJudgement | null)[]> {
+  const judged = planned.map((payout) => {
+    if (payout === null) return null;
+    const { phone, amountMinor, reference } = payout.request;
+    return { id: payout.made?.id ?? newId('pay'), phone, amountMinor, reference, createdAt: at };
+  });
+  const judgements = await judgePayouts(
+    db,
+    merchantId,
+    judged.filter((payout) => payout !== null),
+    at,
+  );
+  return judged.map((payout) => (payout && judgements.get(payout.id)) ?? null);
 }

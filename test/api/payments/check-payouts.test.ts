@@ -14,6 +14,7 @@ type Checked = {
   readonly operator: string | null;
   readonly payout: { readonly id: string; readonly state: string } | null;
   readonly idempotency_key: string | null;
+  readonly judgement: { readonly warnings: readonly { readonly code: string; readonly payout_id?: string }[] } | null;
 };
 
 describe('the check of payouts', () => {
@@ -83,6 +84,36 @@ describe('the check of payouts', () => {
       (await check([row])).map(({ payout: found, idempotency_key: key }) => [found!.id, key]),
       [[made.json['id'], first]],
     );
+  });
+
+  it('tells the maker what an approver would be told, and nothing of a row with errors', async () => {
+    await fund(testEnv, testEnv.merchant, 5000);
+    const payout = collectionFields({ phone: phoneFor('000'), amount: 700 });
+    const idempotencyKey = randomUUID();
+    const rows = [rowOf(payout), rowOf({ ...payout, amount: 0 }), rowOf({ ...payout, amount: 701 })];
+    const codesOf = (checked: readonly Checked[]) =>
+      checked.map(({ judgement }) => judgement && judgement.warnings.map(({ code }) => code));
+    const first = ['first_payout_to_number'];
+    assert.deepEqual(codesOf(await check(rows)), [first, null, first]);
+    const made = await maker.call('POST', '/v1/api/payouts', { json: payout, idempotencyKey });
+    const again = await check(rows);
+    assert.deepEqual(codesOf(again), [[...first, 'same_number_and_amount_within_24h'], null, first]);
+    assert.equal(again[0]!.judgement!.warnings[1]!.payout_id, made.json['id']);
+    const shown = await maker.call('GET', `/v1/console/payouts/${String(made.json['id'])}`);
+    assert.deepEqual((shown.json['judgement'] as { warnings: object[] }).warnings, [{ code: first[0] }]);
+    // The very payout that was made under the key is no other one.
+    const own = await check([{ idempotency_keys: [idempotencyKey], payout }]);
+    assert.deepEqual(codesOf(own), [first]);
+  });
+
+  it('warns of no payout of another merchant', async () => {
+    const other = await testEnv.addMerchant();
+    await fund(testEnv, other, 5000);
+    const theirs = await logInAs(testEnv, other.id, 'maker');
+    const payout = collectionFields({ phone: phoneFor('000'), amount: 900 });
+    await theirs.call('POST', '/v1/api/payouts', { json: payout, idempotencyKey: randomUUID() });
+    const [checked] = await check([rowOf(payout)]);
+    assert.deepEqual(checked!.judgement!.warnings, [{ code: 'first_payout_to_number' }]);
   });
 
   it('finds nothing of another merchant', async () => {

@@ -3,7 +3,7 @@ import { DomainError, type ParameterIssue } from '../../../domain/errors.ts';
 import type { Currency } from '../../../domain/money.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
-import { findKeysOutcomes, type KeysOutcome } from '../../../queries/payments/planned-payout.ts';
+import { findKeysOutcomes, judgePlannedPayouts, type KeysOutcome } from '../../../queries/payments/planned-payout.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {
@@ -17,7 +17,12 @@ import { createPayoutSchema } from '../../schemas/payments/payout.ts';
 import { validate } from '../../validation.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-type Planned = { readonly operator: OperatorId | null; readonly issues: readonly ParameterIssue[] };
+type Planned = {
+  readonly operator: OperatorId | null;
+  readonly issues: readonly ParameterIssue[];
+  /** Null: it has issues. */
+  readonly request: PaymentRequest | null;
+};
 
 const NO_KEYS: KeysOutcome = { payout: null, unusedKey: null };
 
@@ -30,18 +35,23 @@ export function checkPayoutRoutes(deps: ApiDeps): Route[] {
       tag: 'Console payouts',
       summary: `Check up to ${MAX_CHECKED} payouts before any is made`,
       description:
-        'Makes nothing. Each row is answered by itself: what `POST /v1/api/payouts` would refuse of it, its operator, and what was ' +
-        'made under its keys already. The balance and the backlog are not looked at: they change until a row is made.',
+        'Makes nothing. Each row is answered by itself: what `POST /v1/api/payouts` would refuse of it, its operator, what was ' +
+        'made under its keys already, and what an approver would be told of it. The balance and the backlog are not looked at: they change until a row is made.',
       access: { roles: ['maker'] },
       body: checkPayoutsSchema,
       response: { status: 200, description: 'Each row, in the order of the request.', schema: checkedPayoutsSchema },
       handle: async ({ merchantId, session, body: { rows } }) => {
         const lists = rows.map(({ idempotency_keys: keys }) => keys);
-        const outcomes = await findKeysOutcomes(deps.db, merchantId, lists, new Date());
+        const at = new Date();
+        const found = await findKeysOutcomes(deps.db, merchantId, lists, at);
         const { merchantCurrency } = session.person;
-        const data = rows.map(({ payout }, index) =>
-          checkedPayoutObject({ ...plan(deps, payout, merchantCurrency), ...(outcomes[index] ?? NO_KEYS) }),
-        );
+        const checked = rows.map(({ payout }, index) => ({
+          ...plan(deps, payout, merchantCurrency),
+          ...(found[index] ?? NO_KEYS),
+        }));
+        const planned = checked.map(({ request, payout: made }) => request && { request, made });
+        const judgements = await judgePlannedPayouts(deps.db, merchantId, planned, at);
+        const data = checked.map((row, index) => checkedPayoutObject({ ...row, judgement: judgements[index] ?? null }));
         return { body: { data } };
       },
     }),
@@ -54,14 +64,18 @@ function plan({ payments }: ApiDeps, fields: Fields, currency: Currency): Planne
     const { result, issues } = issuesOf(() =>
       payments.planPayout({ request: found.result, merchantCurrency: currency }),
     );
-    return { operator: result?.operator ?? null, issues };
+    return { operator: result?.operator ?? null, issues, request: issues.length === 0 ? found.result : null };
   }
   // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
   const named = new Set(found.issues.map(({ param }) => param));
   const { issues } = issuesOf(() =>
     payments.planPayout({ request: readable(fields, named), merchantCurrency: currency }),
   );
-  return { operator: null, issues: [...found.issues, ...issues.filter(({ param }) => !named.has(param))] };
+  return {
+    operator: null,
+    issues: [...found.issues, ...issues.filter(({ param }) => !named.has(param))],
+    request: null,
+  };
 }
 
 function readable(fields: Fields, named: ReadonlySet<string>): PaymentRequest {

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { ParameterIssue } from '../../../domain/errors.ts';
 import type { KeysOutcome } from '../../../queries/payments/planned-payout.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import type { PayoutJudgement } from '../../../domain/payments/payout-warnings.ts';
 import { idOf, time } from '../primitives.ts';
+import { judgementObject, judgementSchema } from './console-payout.ts';
 import { operator } from './payment.ts';
 import { payoutState } from './payout.ts';
 
@@ -58,6 +60,9 @@ export const checkedPayoutsSchema = z
             .string()
             .nullable()
             .meta({ description: 'The key to make it under; null: all were used.', example: 'salaries-11-7' }),
+          judgement: judgementSchema.nullable().meta({
+            description: 'What an approver would be told of it, as it is now. Null: it has errors.',
+          }),
         })
         .meta({ id: 'CheckedPayout' }),
     ),
@@ -67,13 +72,16 @@ export const checkedPayoutsSchema = z
 export type CheckedRow = KeysOutcome & {
   readonly operator: OperatorId | null;
   readonly issues: readonly ParameterIssue[];
+  /** Null: it has issues. */
+  readonly judgement: PayoutJudgement | null;
 };
 
-export function checkedPayoutObject({ operator, issues, payout, unusedKey }: CheckedRow) {
+export function checkedPayoutObject({ operator, issues, payout, unusedKey, judgement }: CheckedRow) {
   return {
     errors: issues.map(({ param, code, message }) => ({ param, code, message })),
     operator,
     payout: payout && { id: payout.id, state: payout.state, created_at: payout.createdAt.toISOString() },
     idempotency_key: unusedKey,
+    judgement: judgement && judgementObject(judgement),
   };
 }

@@ -1,6 +1,11 @@
 // Payouts as people see them in the console: with names, and with what an approver should know.
 import { z } from 'zod';
-import { MAX_EARLIER, type EarlierPayouts, type PayoutWarning } from '../../../domain/payments/payout-warnings.ts';
+import {
+  MAX_EARLIER,
+  type EarlierPayouts,
+  type PayoutJudgement,
+  type PayoutWarning,
+} from '../../../domain/payments/payout-warnings.ts';
 import { payoutObject, statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
 import { holdsOneOf, type Person } from '../../../domain/accounts/member.ts';
 import type { ListFilter } from '../../../domain/payments/payment-list.ts';
@@ -71,7 +76,7 @@ const payoutWarningSchema = z
   ])
   .meta({ id: 'PayoutWarning' });
 
-const judgementSchema = z
+export const judgementSchema = z
   .strictObject({
     earlier_payouts: earlierPayoutsSchema,
     warnings: z.array(payoutWarningSchema).meta({ example: [{ code: 'first_payout_to_number' }] }),
@@ -139,11 +144,12 @@ export function consolePayoutObject(named: NamedPayout) {
     api_key: apiKey,
     approvals: approvals.map(namedApprovalObject),
     ...decisionObject(payout, approvals, decidedBy),
-    judgement: judgement && {
-      earlier_payouts: earlierObject(judgement.earlier),
-      warnings: judgement.warnings.map(warningObject),
-    },
+    judgement: judgement && judgementObject(judgement),
   };
+}
+
+export function judgementObject({ earlier, warnings }: PayoutJudgement): z.input<typeof judgementSchema> {
+  return { earlier_payouts: earlierObject(earlier), warnings: warnings.map(warningObject) };
 }
 
 function earlierObject({ count, isAtLeast, last }: EarlierPayouts): z.input<typeof earlierPayoutsSchema> {

@@ -1,0 +1,121 @@
+// Making a payout in a real browser: it is checked by the service before anything is made, and nothing that was written is lost on the way.
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { phoneFor } from '../support/payments.ts';
+import { fund } from '../support/payouts.ts';
+import { addPerson, type TestPerson } from '../support/people.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { closePage, openConsole, useChromium } from './chromium.ts';
+import { useInspector } from './inspect.ts';
+
+const FIELDS = ['Phone of the payee', 'Amount in UGX', 'Reference', 'Description'] as const;
+type Written = Readonly<Record<(typeof FIELDS)[number], string>>;
+
+describe('a new payout', function () {
+  // A browser, on a machine that is busy with other tests.
+  this.timeout(240_000);
+  const testEnv = useTestEnvironment({ environment: { MALIPO_ROLES: 'api' } });
+  const chromium = useChromium();
+  const { inspect } = useInspector('new-payout');
+  let maker: TestPerson;
+  before(async () => {
+    maker = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
+    await fund(testEnv, testEnv.merchant, 100_000);
+  });
+
+  const written = (fields: Partial<Written> = {}): Written => ({
+    'Phone of the payee': phoneFor('000'),
+    'Amount in UGX': '1,500',
+    Reference: 'salary-1',
+    Description: 'For November',
+    ...fields,
+  });
+  async function write(page: Page, fields: Written): Promise<void> {
+    for (const label of FIELDS) await page.getByLabel(label).fill(fields[label]);
+    await page.getByRole('button', { name: 'Check it' }).click();
+  }
+  const make = async (page: Page, fields: Written) => {
+    await write(page, fields);
+    await page.getByRole('button', { name: 'Make the payout' }).click();
+    await page.getByRole('heading', { name: `Payout ${fields.Reference}` }).waitFor();
+  };
+  const open = () => openConsole(testEnv, chromium.browser, maker, { path: '/payouts/new' });
+  const again = (page: Page) => page.goto(`${testEnv.baseUrl}/console/payouts/new`);
+  const countOf = async (reference: string) => {
+    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM payouts WHERE reference = $1', [reference]);
+    return rows.length;
+  };
+
+  it('is refused by “Check it” for a number that no operator serves, beside its field, and every field stays', async () => {
+    const page = await open();
+    for (const [phone, says] of [
+      ['256414123456', /phone must be a mobile number/],
+      ['256752123456', /no operator/i],
+    ] as const) {
+      const fields = written({ 'Phone of the payee': phone });
+      await write(page, fields);
+      await page.getByText(says).waitFor();
+      assert.equal(await page.getByLabel('Phone of the payee').getAttribute('aria-invalid'), 'true');
+      for (const label of FIELDS) assert.equal(await page.getByLabel(label).inputValue(), fields[label], label);
+    }
+    await write(page, written({ 'Amount in UGX': '99,000,000' }));
+    await page.getByText(/amount must be/).waitFor();
+    assert.equal(await countOf('salary-1'), 0);
+    assert.deepEqual(await inspect(page, 'refused'), []);
+    await closePage(page);
+  });
+
+  it('warns its maker of the same payout within a day, and of a reference that went to another number', async () => {
+    const page = await open();
+    const fields = written({ Reference: 'rent-1' });
+    await make(page, fields);
+    await again(page);
+    await write(page, fields);
+    await page.getByText('The same amount to the same number within a day').waitFor();
+    assert.deepEqual(await inspect(page, 'warned'), []);
+    assert.equal(await countOf('rent-1'), 1);
+    await closePage(page);
+  });
+
+  it('keeps every field for “Change it”, and the page with them while the other payout is looked at', async () => {
+    const page = await open();
+    const fields = written({ Reference: 'rent-2' });
+    await make(page, fields);
+    await again(page);
+    await write(page, fields);
+    const opening = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'the other one' }).click();
+    const other = await opening;
+    await other.getByRole('heading', { name: 'Payout rent-2' }).waitFor();
+    await other.close();
+    await page.getByRole('button', { name: 'Change it' }).click();
+    for (const label of FIELDS) assert.equal(await page.getByLabel(label).inputValue(), fields[label], label);
+    await page.getByLabel('Amount in UGX').fill('1,600');
+    await page.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText('one thousand six hundred UGX').waitFor();
+    assert.equal(await page.getByText('The same amount to the same number within a day').count(), 0);
+    await page.getByRole('button', { name: 'Change it' }).click();
+    assert.equal(await page.getByLabel('Amount in UGX').inputValue(), '1,600');
+    await closePage(page);
+  });
+
+  it('is found where it was made and the answer was lost, and is not made twice', async () => {
+    const page = await open();
+    const fields = written({ Reference: 'rent-3' });
+    await page.route('**/v1/api/payouts', async (route) => {
+      await route.fetch();
+      await route.fulfill({ status: 502 });
+    });
+    await write(page, fields);
+    await page.getByRole('button', { name: 'Make the payout' }).click();
+    await page.getByText('The server answered with status 502 and no reason.').waitFor();
+    await page.unroute('**/v1/api/payouts');
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText('This payout was made already').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Make the payout' }).count(), 0);
+    assert.deepEqual(await inspect(page, 'made-already'), []);
+    assert.equal(await countOf('rent-3'), 1);
+    await closePage(page);
+  });
+});
