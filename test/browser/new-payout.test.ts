@@ -99,6 +99,23 @@ describe('a new payout', function () {
     await closePage(page);
   });
 
+  it('is warned of in a file of payouts, before any of them is made', async () => {
+    const page = await open();
+    const fields = written({ Reference: 'rent-4' });
+    await make(page, fields);
+    await page.goto(`${testEnv.baseUrl}/console/payouts/file`);
+    const rows = ['phone,amount,reference', `${fields['Phone of the payee']},1500,rent-4`];
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'rents.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(rows.join('\n')),
+    });
+    const table = page.getByRole('table', { name: 'Rows to be made' });
+    await table.getByText('The same amount to the same number within a day').waitFor();
+    assert.deepEqual(await inspect(page, 'file'), []);
+    await closePage(page);
+  });
+
   it('is found where it was made and the answer was lost, and is not made twice', async () => {
     const page = await open();
     const fields = written({ Reference: 'rent-3' });
@@ -116,6 +133,12 @@ describe('a new payout', function () {
     assert.equal(await page.getByRole('button', { name: 'Make the payout' }).count(), 0);
     assert.deepEqual(await inspect(page, 'made-already'), []);
     assert.equal(await countOf('rent-3'), 1);
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText('The same amount to the same number within a day').waitFor();
+    await page.getByRole('button', { name: 'Make the payout' }).click();
+    await page.getByRole('heading', { name: 'Payout rent-3' }).waitFor();
+    assert.equal(await countOf('rent-3'), 2);
     await closePage(page);
   });
 });

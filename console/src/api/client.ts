@@ -25,6 +25,11 @@ export function showMerchant(id: string): void {
   shownMerchant = id;
 }
 
+/** Null: nobody is logged in yet. */
+export function merchantShown(): string | null {
+  return shownMerchant;
+}
+
 api.use({
   onRequest({ request }) {
     if (shownMerchant !== null && new URL(request.url).pathname !== SESSION)

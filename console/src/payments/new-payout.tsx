@@ -1,9 +1,9 @@
 // Making a payout: its fields, then the same once more as whoever releases it will see them, with what they will be warned of.
-import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Anchor, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { idempotencyKeyOf, withIdempotencyKey } from '../api/idempotency-key.ts';
+import { forgetIdempotencyKey, idempotencyKeyOf, withIdempotencyKey } from '../api/idempotency-key.ts';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Field } from '../ui/field.tsx';
@@ -13,7 +13,6 @@ import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/ty
 import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
 import { amountInWords, formatAmount, readAmount } from '../ui/format.ts';
 import { Moment } from '../ui/moment.tsx';
-import { ObjectLink } from '../ui/object-link.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { Page } from '../ui/page.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
@@ -128,6 +127,8 @@ async function checkDraft(draft: Draft): Promise<Found> {
   const { data } = await answerOf(api.POST('/v1/console/payouts/check', { body: { rows } }));
   const [found] = data;
   if (found === undefined) throw new Error('the check of a payout was answered without one');
+  // Whoever wants the same once more makes another payout.
+  if (found.payout !== null) forgetIdempotencyKey(subjectOf(draft));
   return found;
 }
 
@@ -235,7 +236,11 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
         <Warnings judgement={judgement} currency={currency} isApart />
       ) : (
         <Alert color="orange" title="This payout was made already">
-          <Moment at={made.created_at} />: <ObjectLink id={made.id} />, {made.state}. The answer to it was lost.
+          The answer to it was lost:{' '}
+          <Anchor component={Link} inherit href={`/payouts/${made.id}`}>
+            see it
+          </Anchor>
+          , <Moment at={made.created_at} />, {made.state}. To make the same once more, check it again.
         </Alert>
       )}
       <Fields

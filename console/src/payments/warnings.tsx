@@ -34,11 +34,11 @@ export function Warnings({ judgement, currency, isApart = false }: WarningsProps
 }
 
 /** In the cell of a table. */
-export function WarningList({ judgement, currency }: WarningsProps) {
+export function WarningList({ judgement, currency, isApart = false }: WarningsProps) {
   if (judgement === null || judgement.warnings.length === 0) return null;
   return judgement.warnings.map((warning) => (
     <Text key={warning.code} size="sm" c="orange">
-      <WarningText warning={warning} currency={currency} />
+      <WarningText warning={warning} currency={currency} isApart={isApart} />
     </Text>
   ));
 }

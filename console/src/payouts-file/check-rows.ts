@@ -4,6 +4,8 @@ import { COLUMNS, type Column, type FileRow } from './read-file.ts';
 
 export type CheckedRow = FileRow & {
   readonly operator: string | null;
+  /** What an approver will be told of it; null: it has problems. */
+  readonly judgement: Schemas['CheckedPayout']['judgement'];
   /** What was made of this very row in this payment run before. */
   readonly made: Schemas['CheckedPayout']['payout'];
   /** Under which it is made; null: it cannot be. */
@@ -68,7 +70,8 @@ function* inParts(requests: readonly Request[]): Generator<readonly Request[]> {
   if (part.length > 0) yield part;
 }
 
-function toChecked(row: FileRow, { errors, operator, payout, idempotency_key }: Schemas['CheckedPayout']): CheckedRow {
+function toChecked(row: FileRow, answer: Schemas['CheckedPayout']): CheckedRow {
+  const { errors, operator, payout, idempotency_key, judgement } = answer;
   const columnOf = (param: string) => ((COLUMNS as readonly string[]).includes(param) ? (param as Column) : null);
   const named = new Set(row.problems.map(({ column }) => column));
   const found = errors
@@ -81,5 +84,6 @@ function toChecked(row: FileRow, { errors, operator, payout, idempotency_key }: 
     made === null && idempotency_key === null
       ? [{ column: null, message: 'It was refused too often for want of money. Name another payment run below.' }]
       : [];
-  return { ...row, problems: [...row.problems, ...found, ...exhausted], operator, made, key: idempotency_key };
+  const problems = [...row.problems, ...found, ...exhausted];
+  return { ...row, problems, operator, judgement, made, key: idempotency_key };
 }

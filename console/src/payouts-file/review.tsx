@@ -3,6 +3,7 @@ import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useBalance } from '../payments/queries.ts';
 import { Phone } from '../payments/cells.tsx';
+import { WarningList } from '../payments/warnings.tsx';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { downloadCsv } from '../ui/download.ts';
@@ -162,6 +163,7 @@ function MadeBefore({ rows, paymentRun, onPaymentRun }: MadeBeforeProps) {
 }
 
 function ToBeMade({ rows, currency }: { readonly rows: readonly Shown[]; readonly currency: string }) {
+  const hasWarnings = rows.some(({ judgement }) => judgement !== null && judgement.warnings.length > 0);
   const columns: readonly Column<Shown>[] = [
     { title: 'Row', isNumber: true, cell: ({ number }) => number },
     { title: 'Payee', cell: ({ payout }) => <Phone phone={payout.phone ?? ''} /> },
@@ -171,6 +173,14 @@ function ToBeMade({ rows, currency }: { readonly rows: readonly Shown[]; readonl
       cell: ({ payout }) => <Amount amount={payout.amount ?? 0} currency={currency} />,
     },
     { title: 'Reference', cell: ({ payout }) => payout.reference },
+    ...(hasWarnings
+      ? [
+          {
+            title: 'Look twice',
+            cell: ({ judgement }: Shown) => <WarningList judgement={judgement} currency={currency} isApart />,
+          },
+        ]
+      : []),
     { title: 'Description', cell: ({ payout }) => payout.description ?? '–' },
     { title: 'Operator', cell: ({ operator }) => OPERATOR_NAMES[operator ?? ''] ?? operator },
   ];

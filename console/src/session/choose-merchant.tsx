@@ -69,6 +69,8 @@ function Merchants({ merchants, isBusy, onChoose }: MerchantsProps) {
       key={id}
       component="button"
       className="wraps"
+      bd="1px solid var(--mantine-color-default-border)"
+      bdrs="md"
       label={name}
       description={id}
       disabled={isBusy}
