@@ -72,6 +72,22 @@ describe('malipo login at a terminal', () => {
     assert.ok(!shown.includes(PASSWORD), shown);
   });
 
+  it('asks a person of several merchants which one, until the answer is one, and needs no second code for it', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const other = await testEnv.addMerchant();
+    await addPerson(testEnv, other.id, ['developer'], { email: person.email });
+    const answers = [
+      ['password', PASSWORD],
+      ['one-time code', codeOf(person.totpSecret)],
+      ['merchant, 1 to 2', '3'],
+      ['(?s)1 to 2: .*3.*merchant, 1 to 2', '2'],
+    ] as const;
+    const { shown, code } = await runAtTerminal(answers, { MALIPO_EMAIL: person.email });
+    assert.equal(code, 0, shown);
+    assert.match(shown, new RegExp(`1 {2}Test merchant ${testEnv.merchant.id}\\r\\n2 {2}Test merchant ${other.id}`));
+    assert.match(shown, new RegExp(`for Test merchant ${other.id} .*, as developer`));
+  });
+
   it('does not ask for values in the environment', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const answers = [

@@ -9,7 +9,7 @@ import { API_ONLY } from '../api/responses.ts';
 import { startLiveServer } from '../support/live-server.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
-import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';
+import { jsonOf, startSession, settingsOf, type CliSession, type Outcome } from './malipo-child.ts';
 import { attestAll, attestorOf } from '../support/attestation.ts';
 
 const COMMANDS = [
@@ -148,7 +148,7 @@ describe('malipo', () => {
     const cli = newSession();
     const wrong = await cli.run(['whoami'], { ...settingsOf(testEnv, developer), MALIPO_PASSWORD: 'wrong' });
     assert.equal(wrong.code, 3);
-    assert.match(wrong.err, /the address, the password or the code is wrong/);
+    assert.match(wrong.err, /e-mail, password or code is not right/);
     const code = totpCode(careful.totpSecret!, totpStepAt(new Date()) + 9);
     // A typed code takes precedence over the secret.
     const late = await cli.run(['login'], { ...settingsOf(testEnv, careful), MALIPO_TOTP: code });
@@ -189,6 +189,29 @@ describe('malipo', () => {
     const ended = await cli.run(['whoami']);
     assert.equal(ended.code, 3);
     assert.match(ended.err, /not logged in/);
+  });
+
+  it('acts for the merchant that is named, and never for another one in its place', async () => {
+    const other = await testEnv.addMerchant();
+    const both = await addPerson(testEnv, testEnv.merchant.id, ['developer']);
+    await addPerson(testEnv, other.id, ['viewer'], { email: both.email });
+    const cli = newSession();
+    const settings = settingsOf(testEnv, both);
+    const merchantIn = (outcome: Outcome) => (jsonOf(outcome) as { merchant: { id: string } }).merchant.id;
+    assert.equal(merchantIn(await cli.run(['login', '--json', '--merchant', other.id], settings)), other.id);
+    assert.equal(merchantIn(await cli.run(['whoami', '--json'])), other.id);
+    const named = { MALIPO_MERCHANT_ID: testEnv.merchant.id };
+    const refused = await cli.run(['whoami'], named);
+    assert.equal(refused.code, 3, refused.err);
+    assert.match(
+      refused.err,
+      new RegExp(`not logged in .* for ${testEnv.merchant.id}.* --merchant ${testEnv.merchant.id}`),
+    );
+    assert.equal(merchantIn(await cli.run(['whoami', '--json'], { ...settings, ...named })), testEnv.merchant.id);
+    const stranger = await testEnv.addMerchant();
+    const away = await cli.run(['login', '--merchant', stranger.id], settings);
+    assert.equal(away.code, 3);
+    assert.match(away.err, new RegExp(`not right, or they are not a member of ${stranger.id}`));
   });
 
   it('exits with 3 when a role is missing, with the service’s message and the request id', async () => {

@@ -58,6 +58,14 @@ describe('malipo trigger', function () {
     assert.match(triggered.out, /^payout\.queued {2}evt_\w{26} {2}of pay_\w{26}\n\{\n {2}"id": "evt_/);
   });
 
+  it('lets an approver of several merchants decide at the one of the payout', async () => {
+    const joinedFirst = await testEnv.addMerchant();
+    const both = await addPerson(testEnv, joinedFirst.id, ['approver']);
+    await addPerson(testEnv, testEnv.merchant.id, ['approver'], { email: both.email });
+    const triggered = await cli.run(['trigger', 'payout.released', '--json'], approverSettings(both));
+    assert.equal(triggered.code, 0, triggered.err);
+  });
+
   it('verifies the second factor again before a release when that was long ago', async () => {
     assert.equal((await cli.run(['trigger', 'payout.released'], approverSettings(approver))).code, 0);
     await rewrite(
