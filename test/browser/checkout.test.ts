@@ -12,6 +12,24 @@ import { SCHEMES, useInspector } from './inspect.ts';
 
 const PHONE_SCREEN = { width: 320, height: 640 };
 
+type ShownFigure = { readonly text: string; readonly lines: number; readonly isWithin: boolean };
+/** Wherever one of the figures stands: on how many lines, and whether in sight. */
+const FIGURES_SCRIPT = `(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node; node = texts.nextNode())
+    for (const text of FIGURES)
+      for (let at = node.data.indexOf(text); at >= 0; at = node.data.indexOf(text, at + 1)) {
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + text.length);
+        const boxes = [...range.getClientRects()];
+        const isWithin = boxes.every(({ left, right }) => left >= 0 && right <= innerWidth);
+        found.push({ text, lines: new Set(boxes.map(({ top }) => top)).size, isWithin });
+      }
+  return found;
+})()`;
+
 describe('a checkout in a browser', function () {
   this.timeout(400_000);
   const testEnv = useTestEnvironment({
@@ -72,6 +90,58 @@ describe('a checkout in a browser', function () {
     await page.getByRole('link', { name: 'Receipt' }).click();
     await page.getByRole('heading', { name: 'Receipt' }).waitFor();
     await inspect(page, 'receipt');
+    await closePage(page);
+  });
+
+  it('keeps every figure on one line, and the merchant’s words apart, however long they are and however large the letters', async () => {
+    const words = { reference: `INVOICE-${'0'.repeat(92)}`, description: 'W'.repeat(120) };
+    const { path } = await make({ amount: 4_999_999, ...words });
+    const phone = phoneFor('099');
+    const masked = `••• ${phone.slice(-3)}`;
+    const page = await open(path, true);
+    const check = async (name: string, figures: readonly string[]) => {
+      for (const fontSize of ['', '200%']) {
+        await page.evaluate(`document.documentElement.style.fontSize = '${fontSize}'`);
+        const shown = await page.evaluate<ShownFigure[]>(FIGURES_SCRIPT.replace('FIGURES', JSON.stringify(figures)));
+        assert.deepEqual(
+          shown.filter(({ lines, isWithin }) => lines !== 1 || !isWithin),
+          [],
+          `${name} ${fontSize}`,
+        );
+        for (const figure of figures)
+          assert.ok(
+            shown.some(({ text }) => text === figure),
+            `${name} shows ${figure}`,
+          );
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, name);
+      }
+      await page.evaluate(`document.documentElement.style.fontSize = ''`);
+    };
+    const ofMerchant = page.getByRole('region', { name: 'Written by Test merchant' });
+    const checkWords = async () => {
+      for (const text of Object.values(words)) {
+        assert.equal(await ofMerchant.getByText(text).count(), 1);
+        assert.equal(await page.locator('main').getByText(text).count(), 1);
+      }
+    };
+    await check('the form', ['UGX\u00a04,999,999', '0772 123456']);
+    await inspector.picture(page, 'long-form');
+    await checkWords();
+    await pressPay(page, phone);
+    await page.getByRole('heading', { name: 'Approve it on your phone' }).waitFor();
+    await check('the prompt', ['UGX\u00a04,999,999', masked, '*165#']);
+    await page.getByRole('link', { name: 'Français' }).click();
+    await page.getByRole('heading', { name: 'Approuvez sur votre téléphone' }).waitFor();
+    await check('the prompt in French', ['UGX\u00a04\u00a0999\u00a0999', masked]);
+    await page.getByRole('link', { name: 'English' }).click();
+    await approve(phone);
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    await check('paid', ['UGX\u00a04,999,999']);
+    await page.getByRole('link', { name: 'Receipt' }).click();
+    await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+    await check('the receipt', ['UGX\u00a04,999,999', masked]);
+    await checkWords();
+    await inspector.picture(page, 'long-receipt');
     await closePage(page);
   });
 

@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { Eta } from 'eta';
 import { newToken } from '../../security/token.ts';
 import type { ApiMiddleware } from '../context.ts';
-import { isMissing, LANGUAGES, say, type Language, type TextKey, type Values } from './texts.ts';
+import { isMissing, LANGUAGES, say, sayAsMarkup, type Language, type TextKey, type Values } from './texts.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 
@@ -47,8 +47,8 @@ export function sendPage(ctx: Context, page: Page): void {
   const { language, values, here, chosenLanguage } = page;
   const { token: nonce } = newToken();
   const words = {
-    say: (key: TextKey) => say(language, key, values),
-    // Markup: a part in another language than the page says so.
+    // Markup, as is the attribute of a part in another language than the page.
+    say: (key: TextKey) => sayAsMarkup(page, key, templates.config.escapeFunction),
     lang: (key: TextKey) => (isMissing(language, key) ? ' lang="en"' : ''),
   };
   const html = templates.render(`./${page.template}`, {

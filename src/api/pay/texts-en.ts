@@ -8,6 +8,7 @@ export const ENGLISH = {
   'form.amount': 'Amount',
   'form.reference': 'Reference',
   'form.description': 'For',
+  'words.by': 'Written by {merchant}',
   'form.phone': 'Your mobile-money number',
   'form.phone.hint': 'For example {example}. Works with: {operators}.',
   'form.country': 'Country of the number',
@@ -52,7 +53,7 @@ export const ENGLISH = {
   'returned.text': 'You paid {amount}, and {operator} has returned it to you since.',
   'undecided.title': 'It is not known whether you paid',
   'undecided.text':
-    'Look into your messages from {operator}. So that you do not pay twice, nothing more is taken for this here. Ask {merchant}, and tell them the reference {reference}.',
+    'Look into your messages from {operator}. So that you do not pay twice, nothing more is taken for this here. Ask {merchant}, and tell them the reference “{reference}”.',
   'over.title': 'Not paid',
   'over.again': 'Send a new request to {phone}',
   'over.other': 'Use another number',

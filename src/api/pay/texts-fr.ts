@@ -9,6 +9,7 @@ export const FRENCH: Texts = {
   'form.amount': 'Montant',
   'form.reference': 'Référence',
   'form.description': 'Pour',
+  'words.by': 'Écrit par {merchant}',
   'form.phone': 'Votre numéro mobile money',
   'form.phone.hint': 'Par exemple {example}. Fonctionne avec : {operators}.',
   'form.country': 'Pays du numéro',
@@ -56,7 +57,7 @@ export const FRENCH: Texts = {
   'returned.text': 'Vous avez payé {amount}, et {operator} vous l’a rendu depuis.',
   'undecided.title': 'On ne sait pas si vous avez payé',
   'undecided.text':
-    'Regardez vos messages de {operator}. Pour que vous ne payiez pas deux fois, plus rien n’est encaissé ici pour cela. Demandez à {merchant}, en donnant la référence {reference}.',
+    'Regardez vos messages de {operator}. Pour que vous ne payiez pas deux fois, plus rien n’est encaissé ici pour cela. Demandez à {merchant}, en donnant la référence « {reference} ».',
   'over.title': 'Non payé',
   'over.again': 'Envoyer une nouvelle demande au {phone}',
   'over.other': 'Utiliser un autre numéro',

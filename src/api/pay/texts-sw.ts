@@ -9,6 +9,7 @@ export const SWAHILI: Texts = {
   'form.amount': 'Kiasi',
   'form.reference': 'Kumbukumbu',
   'form.description': 'Kwa ajili ya',
+  'words.by': 'Imeandikwa na {merchant}',
   'form.phone': 'Namba yako ya pesa kwa simu',
   'form.phone.hint': 'Kwa mfano {example}. Inafanya kazi na: {operators}.',
   'form.country': 'Nchi ya namba',
@@ -50,7 +51,7 @@ export const SWAHILI: Texts = {
   'returned.text': 'Ulilipa {amount}, na {operator} imekurudishia baadaye.',
   'undecided.title': 'Haijulikani kama umelipa',
   'undecided.text':
-    'Angalia ujumbe wako kutoka {operator}. Ili usilipe mara mbili, hakuna malipo zaidi yanayopokelewa hapa. Muulize {merchant}, na umtajie kumbukumbu {reference}.',
+    'Angalia ujumbe wako kutoka {operator}. Ili usilipe mara mbili, hakuna malipo zaidi yanayopokelewa hapa. Muulize {merchant}, na umtajie kumbukumbu “{reference}”.',
   'over.title': 'Haijalipwa',
   'over.again': 'Tuma ombi jipya kwa {phone}',
   'over.other': 'Tumia namba nyingine',

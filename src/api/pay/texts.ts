@@ -16,13 +16,34 @@ const TEXTS: Readonly<Record<Language, Texts>> = { en: ENGLISH, fr: FRENCH, sw: 
 /** What stands in the place of names in braces. */
 export type Values = Readonly<Record<string, string>>;
 
-/** The text, plain: a template escapes it with the values in it. Throws for a name without a value. */
+/** The text, plain. Throws for a name without a value. */
 export function say(language: Language, key: TextKey, values: Values = {}): string {
-  return (TEXTS[language][key] ?? ENGLISH[key]).replace(/\{([a-z]+)\}/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`the text ${key} needs ${name}`);
-    return value;
+  return fill(TEXTS[language][key] ?? ENGLISH[key], (name) => valueOf(values, name));
+}
+
+/** What a payer compares or types digit by digit. */
+const FIGURES: ReadonlySet<string> = new Set(['amount', 'phone', 'ussd', 'example']);
+
+/** The text as markup, in which no line breaks within a figure. `escape` makes plain text harmless. */
+export function sayAsMarkup(
+  { language, values }: { readonly language: Language; readonly values: Values },
+  key: TextKey,
+  escape: (text: string) => string,
+): string {
+  return fill(escape(TEXTS[language][key] ?? ENGLISH[key]), (name) => {
+    const value = escape(valueOf(values, name));
+    return FIGURES.has(name) ? `<span class="figure">${value}</span>` : value;
   });
+}
+
+function fill(text: string, shown: (name: string) => string): string {
+  return text.replace(/\{([a-z]+)\}/g, (_, name: string) => shown(name));
+}
+
+function valueOf(values: Values, name: string): string {
+  const value = values[name];
+  if (value === undefined) throw new Error(`a text needs ${name}`);
+  return value;
 }
 
 /** Whether the text is said in English for want of the language's own words. */
