@@ -7,6 +7,7 @@ import { answerOf, api, type Schemas } from './api/client.ts';
 import { useSession } from './session/session.ts';
 import { Amount } from './ui/amount.tsx';
 import { Loaded } from './ui/loaded.tsx';
+import { MerchantText } from './ui/merchant-text.tsx';
 import { OPERATOR_NAMES } from './ui/operator-names.ts';
 import { Page } from './ui/page.tsx';
 import { StateBadge } from './ui/state-badge.tsx';
@@ -73,7 +74,7 @@ function FailingEndpoints({ endpoints }: { readonly endpoints: Overview['failing
       {endpoints.map(({ id, url, state }) => (
         <div key={id}>
           <Anchor component={Link} inherit href={`/endpoints/${id}`}>
-            {url}
+            <MerchantText text={url} isLink />
           </Anchor>{' '}
           {state === 'disabled' ? 'is disabled' : 'has not accepted anything for a while'}
         </div>

@@ -8,6 +8,7 @@ import { answerOf, api, type Schemas } from './api/client.ts';
 import { useShortcuts } from './keyboard/shortcuts.ts';
 import { Amount } from './ui/amount.tsx';
 import { formatCode } from './ui/format.ts';
+import { MerchantText } from './ui/merchant-text.tsx';
 
 type Hit = Schemas['SearchHit'];
 
@@ -82,10 +83,11 @@ function Found({ hit }: { readonly hit: Hit }) {
     <>
       <Group gap="xs" justify="space-between">
         <Text size="sm" fw={600}>
-          {NOUNS[hit.kind]} {hit.reference ?? hit.title ?? ''}
+          {NOUNS[hit.kind]}
         </Text>
         {hit.amount !== null && hit.currency !== null && <Amount amount={hit.amount} currency={hit.currency} />}
       </Group>
+      <MerchantText text={hit.reference ?? hit.title ?? ''} isLink />
       <Text size="xs" c="dimmed">
         by {formatCode(hit.found_by)}
         {hit.state !== null && `, ${formatCode(hit.state)}`}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { rewrite } from '../support/attestation.ts';
 import { call } from '../support/api.ts';
-import { phoneFor } from '../support/payments.ts';
+import { pay, phoneFor, untilState } from '../support/payments.ts';
 import { fund } from '../support/payouts.ts';
 import { addPerson, codeOf, forgetUsedCodes, logIn, type TestPerson } from '../support/people.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
@@ -31,7 +31,7 @@ describe('payouts in the console', function () {
     await page.getByRole('button', { name: 'Check it' }).click();
     await page.getByText('one thousand five hundred UGX').waitFor();
     await page.getByRole('button', { name: 'Make the payout' }).dblclick();
-    await page.getByRole('heading', { name: `Payout ${reference}` }).waitFor();
+    await page.getByRole('heading', { name: `Payout “${reference}”` }).waitFor();
   }
 
   async function countOf(reference: string, sent = false): Promise<number> {
@@ -77,8 +77,9 @@ describe('payouts in the console', function () {
     await page.getByRole('button', { name: 'Release it' }).click();
     await page.getByText('No answer came from Malipo.').waitFor();
     // It was released, and that is what the page shows now: there is nothing left to release.
-    await page.getByText('Changed since the list was loaded, and not released').waitFor();
-    await page.getByText(/salary-2: (released|succeeded)/).waitFor();
+    const changed = page.getByRole('alert', { name: 'Changed since the list was loaded, and not released' });
+    await changed.getByText(/^(released|succeeded)$/).waitFor();
+    await changed.getByText('salary-2', { exact: true }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Release 0 payouts' }).isDisabled(), true);
     await page.context().close();
   });
@@ -154,6 +155,41 @@ describe('payouts in the console', function () {
     await closePage(page);
   });
 
+  it('are cancelled by their maker after a question, which shows what is cancelled, and so are refunds', async () => {
+    const page = await openConsole(testEnv, chromium.browser, maker);
+    await makePayout(page, 'cancelled-1');
+    const stateOf = async (table: 'payouts' | 'reversals') => {
+      const { rows } = await testEnv.db.pool.query<{ state: string }>(
+        `SELECT state FROM ${table} ORDER BY created_at DESC LIMIT 1`,
+      );
+      return rows[0]!.state;
+    };
+    await page.getByRole('button', { name: 'Cancel the payout…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel' });
+    await dialog.getByText('one thousand five hundred UGX').waitFor();
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await stateOf('payouts'), 'queued');
+    await page.getByRole('button', { name: 'Cancel the payout…' }).click();
+    await dialog.getByRole('button', { name: 'Cancel it' }).click();
+    // What became of it stays to be read, when the page behind it knows it too.
+    await page.getByRole('table', { name: 'The payout' }).getByText('cancelled').waitFor();
+    await page.getByText('One payout cancelled: 1,500 UGX').waitFor();
+    assert.equal(await stateOf('payouts'), 'cancelled');
+
+    const collection = await pay(testEnv, '000');
+    await untilState(testEnv, collection, 'succeeded');
+    await page.goto(`${testEnv.baseUrl}/console/collections/${collection.id}`);
+    await page.getByRole('button', { name: 'Request a refund…' }).click();
+    await page.getByRole('button', { name: 'Request it' }).click();
+    await page.getByRole('button', { name: 'Cancel the refund…' }).click();
+    await page.getByRole('dialog', { name: 'Cancel the refund' }).getByText('five thousand UGX').waitFor();
+    assert.equal(await stateOf('reversals'), 'queued');
+    await page.getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByRole('table', { name: 'The refund' }).getByText('cancelled').waitFor();
+    await closePage(page);
+  });
+
   it('are rejected several at once, also when one of them is decided meanwhile', async () => {
     const ofMaker = await openConsole(testEnv, chromium.browser, maker);
     for (const reference of ['several-1', 'several-2', 'several-3']) await makePayout(ofMaker, reference);
@@ -163,8 +199,9 @@ describe('payouts in the console', function () {
     await page.getByText('four thousand five hundred UGX').waitFor();
     await page.getByLabel('Reason').fill('Not this month.');
     // After the dialog was shown, and before it is confirmed.
-    await ofMaker.getByRole('button', { name: 'Cancel the payout' }).click();
-    await ofMaker.getByRole('table', { name: 'The payout' }).getByText('cancelled').waitFor();
+    await ofMaker.getByRole('button', { name: 'Cancel the payout…' }).click();
+    await ofMaker.getByRole('button', { name: 'Cancel it' }).click();
+    await ofMaker.getByText('One payout cancelled: 1,500 UGX').waitFor();
     await page.getByRole('button', { name: 'Reject 3 payouts' }).dblclick();
     await page.getByText('2 payouts rejected: 3,000 UGX').waitFor();
     await page.locator('tr', { hasText: 'several-3' }).getByText('This payout is cancelled').waitFor();

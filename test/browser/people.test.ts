@@ -75,6 +75,32 @@ describe('people in the console', function () {
     await closePage(page);
   });
 
+  it('end sessions of theirs after a question', async () => {
+    const page = await openConsole(testEnv, chromium.browser, admin, { path: '/security' });
+    const count = async () => {
+      const { rows } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [admin.id]);
+      return rows.length;
+    };
+    for (const [button, question, act, left] of [
+      ['End it…', 'End this session?', 'End it', (before: number) => before - 1],
+      ['End all others…', 'End all your other sessions?', 'End them', () => 1],
+    ] as const) {
+      await logIn(testEnv, admin);
+      await page.reload();
+      const before = await count();
+      const dialog = page.getByRole('dialog', { name: question });
+      await page.getByRole('button', { name: button }).first().click();
+      await dialog.getByRole('button', { name: 'Back' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      assert.equal(await count(), before, 'nothing ended yet');
+      await page.getByRole('button', { name: button }).first().click();
+      await dialog.getByRole('button', { name: act }).click();
+      await dialog.waitFor({ state: 'detached' });
+      assert.equal(await count(), left(before));
+    }
+    await closePage(page);
+  });
+
   it('see a key once', async () => {
     const page = await openConsole(testEnv, chromium.browser, admin, { path: '/keys' });
     await page.getByRole('button', { name: /^New API key/ }).click();

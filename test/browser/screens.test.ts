@@ -17,6 +17,7 @@ const chooseAndPress = (button: RegExp) => async (page: Page) => {
 const DIALOGS: readonly (readonly [path: string, name: string, ask: (page: Page) => Promise<void>])[] = [
   ['/approvals', 'release', chooseAndPress(/^Release \d/)],
   ['/approvals', 'reject', chooseAndPress(/^Reject \d/)],
+  ['/security', 'end-sessions', press('End all others…')],
   ['/keys', 'new-key', press('New API key…')],
   ['/keys', 'roll', press(/^Roll/)],
   ['/endpoints', 'new-endpoint', press('New endpoint…')],

@@ -54,7 +54,10 @@ describe('a day’s work in the console', function () {
     await testEnv.startServer();
     // It was released, and the page finds that out by itself.
     await page.getByText('Changed since the list was loaded, and not released').waitFor();
-    await page.getByText(/: (released|succeeded)/).waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^(released|succeeded)$/)
+      .waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('No payout waits for you.').waitFor();
     await untilPayoutState(testEnv, payout, 'succeeded');
@@ -295,7 +298,7 @@ describe('a day’s work in the console', function () {
       await page.getByLabel('Reference').fill(reference);
       await page.getByRole('button', { name: 'Check it' }).click();
       await page.getByRole('button', { name: 'Make the payout' }).click();
-      await page.getByRole('heading', { name: `Payout ${reference}` }).waitFor();
+      await page.getByRole('heading', { name: `Payout “${reference}”` }).waitFor();
       await closePage(page);
     }
     const page = await open(approver, '/approvals');

@@ -33,7 +33,7 @@ export async function addPerson(
   { db, config }: ServerUnderTest,
   merchantId: MerchantId,
   roles: readonly Role[],
-  options: { readonly hasSecondFactor?: boolean; readonly email?: string } = {},
+  options: { readonly hasSecondFactor?: boolean; readonly email?: string; readonly name?: string } = {},
 ): Promise<TestPerson> {
   const email = options.email ?? `${roles.join('.')}.${randomBytes(5).toString('hex')}@shop.example`;
   const { hasSecondFactor = requiresSecondFactor(roles) } = options;
@@ -41,7 +41,7 @@ export async function addPerson(
   const id = await enrolMember(db, {
     merchantId,
     email,
-    name: `The ${roles.join(' and ')}`,
+    name: options.name ?? `The ${roles.join(' and ')}`,
     passwordHash: await passwordHash(),
     roles,
     totpSecret,

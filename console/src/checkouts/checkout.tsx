@@ -10,7 +10,9 @@ import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { formatCode } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { OwnWords } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { QrCode } from '../ui/qr-code.tsx';
@@ -26,7 +28,7 @@ export function Checkout() {
   const { id } = useParams<{ id: string }>();
   const query = useCheckout(id);
   return (
-    <Page title={query.data === undefined ? 'Checkout' : `Checkout ${query.data.reference}`}>
+    <Page title={query.data === undefined ? 'Checkout' : `Checkout “${query.data.reference}”`}>
       <Loaded query={query}>
         {(checkout) => (
           <>
@@ -37,6 +39,7 @@ export function Checkout() {
             )}
             {checkout.state === 'open' && <ForPayers checkout={checkout} />}
             <CheckoutFields checkout={checkout} />
+            <OwnWords {...checkout} />
             <Group justify="space-between">
               <Title order={2} size="h4">
                 Attempts
@@ -81,7 +84,7 @@ function ForPayers({ checkout: { id, url, reference } }: { readonly checkout: Ch
       </Stack>
       {isCancelling && (
         <ConfirmModal
-          title={`Cancel the checkout ${reference}`}
+          title={`Cancel the checkout “${reference}”`}
           verb="Cancel the checkout"
           isDestructive
           operationId="cancelCheckout"
@@ -109,9 +112,7 @@ function CheckoutFields({ checkout }: { readonly checkout: CheckoutObject }) {
         ['Amount', <Amount key="amount" amount={checkout.amount} currency={checkout.currency} />],
         ['Use', formatCode(checkout.use)],
         ['Paid', timesOf(checkout.paid_count)],
-        ['Reference', checkout.reference],
-        ['Description', checkout.description ?? '–'],
-        ['Goes on to', checkout.return_url ?? '–'],
+        ['Goes on to', checkout.return_url === null ? '–' : <MerchantText key="url" text={checkout.return_url} />],
         ['Made by', <Person key="maker" person={checkout.created_by} />],
         ['Created', <Moment key="created" at={checkout.created_at} />],
         ['Expires', checkout.expires_at === null ? 'never' : <Moment key="expires" at={checkout.expires_at} />],

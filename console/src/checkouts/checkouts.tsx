@@ -1,7 +1,8 @@
 // The list of checkouts: pages at which payers pay, without any program of the merchant's.
-import { Anchor, Button } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
+import { referenceColumn } from '../payments/cells.tsx';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
@@ -62,17 +63,10 @@ export function useMayMakeCheckouts(): boolean {
 }
 
 const COLUMNS: readonly Column<Schemas['Checkout']>[] = [
-  {
-    title: 'Reference',
-    cell: ({ id, reference }) => (
-      <Anchor component={Link} inherit href={`/checkouts/${id}`} className="row-link">
-        {reference}
-      </Anchor>
-    ),
-  },
   { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
   { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
   { title: 'Use', cell: ({ use }) => formatCode(use) },
   { title: 'Paid', isNumber: true, cell: ({ paid_count: count }) => String(count) },
   { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+  referenceColumn('/checkouts'),
 ];

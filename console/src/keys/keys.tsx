@@ -5,6 +5,7 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
@@ -73,9 +74,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     title: 'Name',
     cell: ({ name, hint }) => (
       <>
-        <Text inherit miw={120}>
-          {name}
-        </Text>
+        <MerchantText text={name} />
         <Hint>
           <code>{hint}</code>
         </Hint>
@@ -100,7 +99,9 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     cell: ({ created_at, created_by }) => (
       <>
         <Moment at={created_at} />
-        <Hint>by {created_by?.name ?? 'the service'}</Hint>
+        <Hint>
+          by <MerchantText text={created_by?.name ?? 'the service'} />
+        </Hint>
       </>
     ),
   },

@@ -11,11 +11,11 @@ import { Person } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { useFilters } from '../ui/use-filters.ts';
-import { Payee, paymentColumns } from './cells.tsx';
+import { Payee, paymentColumns, referenceColumn } from './cells.tsx';
 import { whyNotRelease } from './decide.ts';
 import { usePayouts, useRefunds } from './queries.ts';
 import { PAYOUT_STATES } from './states.ts';
-import { WarningList } from './warnings.tsx';
+import { lookTwice } from './warnings.tsx';
 import { refundColumns } from './refunds.tsx';
 import { RejectPayoutsModal } from './reject-payouts-modal.tsx';
 import { ReleaseModal } from './release-modal.tsx';
@@ -63,19 +63,25 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
   const selected = rows?.filter(({ id }) => chosen.has(id)) ?? [];
   const columns: readonly Column<PayoutObject>[] = [
     ...(isForMe ? [choice(rows ?? [], chosen, setChosen)] : []),
-    ...paymentColumns<PayoutObject>('/payouts').filter(({ title }) => title === 'Reference'),
     { title: 'Payee', cell: ({ phone, operator }) => <Payee phone={phone} operator={operator} /> },
     { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
-    { title: 'Made by', cell: ({ created_by }) => <Person person={created_by} /> },
+    lookTwice,
     {
-      title: 'Look twice',
-      cell: ({ judgement, currency }) => <WarningList judgement={judgement} currency={currency} />,
+      title: 'Made by',
+      cell: ({ created_by, created_at }) => (
+        <>
+          <Person person={created_by} />
+          <Text size="xs" c="dimmed">
+            {formatSpan(nowMs - Date.parse(created_at))} ago
+          </Text>
+        </>
+      ),
     },
-    { title: 'Age', cell: ({ created_at }) => formatSpan(nowMs - Date.parse(created_at)) },
     { title: 'Approvals', cell: ({ approvals, approvals_required }) => `${approvals.length} of ${approvals_required}` },
     ...(isForMe
       ? []
       : [{ title: 'Why you cannot', cell: (row: PayoutObject) => whyNotRelease(session, row, row.created_by.id) }]),
+    referenceColumn('/payouts'),
   ];
   const close = () => {
     setDeciding(null);

@@ -4,8 +4,10 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatPhone } from '../ui/format.ts';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
+import { REFERENCE_TITLE } from '../ui/own-words.tsx';
 import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 
@@ -17,19 +19,24 @@ export type Payment = Pick<
 /** The columns of a list of payments, whose rows lead to the pages under `path`. */
 export function paymentColumns<Row extends Payment>(path: string): readonly Column<Row>[] {
   return [
-    {
-      title: 'Reference',
-      cell: ({ id, reference }) => (
-        <Anchor component={Link} inherit href={`${path}/${id}`} className="row-link">
-          {reference}
-        </Anchor>
-      ),
-    },
     { title: 'Phone', cell: ({ phone }) => <Phone phone={phone} /> },
     { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
     { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
     { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+    referenceColumn(path),
   ];
+}
+
+/** The last column of a list: by its reference people know the object, which is under `path`. */
+export function referenceColumn<Row extends Pick<Payment, 'id' | 'reference'>>(path: string): Column<Row> {
+  return {
+    title: REFERENCE_TITLE,
+    cell: ({ id, reference }) => (
+      <Anchor component={Link} inherit href={`${path}/${id}`} className="row-link">
+        <MerchantText text={reference} isLink />
+      </Anchor>
+    ),
+  };
 }
 
 /** A number, and whose network pays it. */

@@ -11,18 +11,19 @@ import { Fields } from '../ui/fields.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
+import { OwnWords } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions } from './decide.ts';
 import {
-  additionalFields,
   eventsField,
+  givenBackFields,
   idFields,
   receiptField,
+  operatorField,
   originFields,
   outcomeFields,
-  requestFields,
   workflowFields,
 } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
@@ -35,12 +36,13 @@ export function Collection() {
   const { id } = useParams<{ id: string }>();
   const query = useCollection(id);
   return (
-    <Page title={query.data === undefined ? 'Collection' : `Collection ${query.data.reference}`}>
+    <Page title={query.data === undefined ? 'Collection' : `Collection “${query.data.reference}”`}>
       <Loaded query={query}>
         {(collection) => (
           <>
             <RefundOf collection={collection} />
             <CollectionFields collection={collection} />
+            <OwnWords {...collection} />
             <Timeline entries={collection.timeline} currency={collection.currency} />
           </>
         )}
@@ -56,11 +58,11 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
       fields={[
         ...outcomeFields(collection),
         ['Payer', <Phone key="phone" phone={collection.phone} />],
-        ...requestFields(collection),
+        operatorField(collection),
         ['Created', <Moment key="created" at={collection.created_at} />],
         ['Completed', <Moment key="completed" at={collection.completed_at} />],
         ['Prompt ends', <Moment key="prompt" at={collection.prompt_expires_at} />],
-        ...additionalFields(collection),
+        ...givenBackFields(collection),
         ...originFields(collection),
         ...(collection.checkout_id === null
           ? []

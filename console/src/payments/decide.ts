@@ -52,10 +52,9 @@ async function releasePayouts(ids: readonly string[], key: string): Promise<Outc
   return data.map(({ error, ...rest }) => ({ ...rest, error: error && new Error(error.message) }));
 }
 
-async function rejectPayout(id: string, reason: string): Promise<Outcome> {
+async function outcomeOf(id: string, change: Promise<Schemas['Payout']>): Promise<Outcome> {
   try {
-    const call = api.POST('/v1/console/payouts/{id}/reject', { body: { reason }, params: { path: { id } } });
-    return { id, payout: await answerOf(call), error: null };
+    return { id, payout: await change, error: null };
   } catch (error) {
     return { id, payout: null, error };
   }
@@ -70,12 +69,15 @@ export function usePayoutDecisions() {
     reject: (ids: readonly string[], reason: string) =>
       carryOut('rejectPayout', `reject:${[...ids].sort().join()}`, async () => {
         const outcomes: Outcome[] = [];
-        for (const id of ids) outcomes.push(await rejectPayout(id, reason));
+        for (const id of ids) {
+          const call = api.POST('/v1/console/payouts/{id}/reject', { body: { reason }, params: { path: { id } } });
+          outcomes.push(await outcomeOf(id, answerOf(call)));
+        }
         return outcomes;
       }),
     cancel: (id: string) =>
       carryOut('cancelPayout', `cancel:${id}`, () =>
-        answerOf(api.POST('/v1/console/payouts/{id}/cancel', { params: { path: { id } } })),
+        outcomeOf(id, answerOf(api.POST('/v1/console/payouts/{id}/cancel', { params: { path: { id } } }))),
       ),
   };
 }

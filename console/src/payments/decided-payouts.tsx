@@ -5,12 +5,14 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { amountInWords } from '../ui/format.ts';
+import { MerchantText } from '../ui/merchant-text.tsx';
+import { REFERENCE_TITLE } from '../ui/own-words.tsx';
 import { Person } from '../ui/person.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Payee } from './cells.tsx';
 import type { Outcome } from './decide.ts';
-import { WarningList } from './warnings.tsx';
+import { lookTwice } from './warnings.tsx';
 
 export type PayoutObject = Schemas['ConsolePayout'];
 
@@ -49,7 +51,11 @@ export function ToDecide({ current: { isPending, error, waiting, changed }, done
       <ErrorNotice error={error} />
       {changed.length > 0 && (
         <Alert color="orange" title={`Changed since the list was loaded, and not ${done}`}>
-          {changed.map(({ reference, state }) => `${reference}: ${state}`).join(', ')}
+          {changed.map(({ id, reference, state }) => (
+            <div key={id}>
+              <StateBadge state={state} /> <MerchantText text={reference} />
+            </div>
+          ))}
         </Alert>
       )}
       {waiting.length > 0 && <Waiting payouts={waiting} />}
@@ -62,9 +68,9 @@ function Waiting({ payouts }: { readonly payouts: readonly PayoutObject[] }) {
   const columns: readonly Column<PayoutObject>[] = [
     { title: 'Payee', cell: ({ phone, operator }) => <Payee phone={phone} operator={operator} /> },
     { title: 'Amount', isNumber: true, cell: ({ amount }) => <Amount amount={amount} currency={currency} /> },
-    { title: 'Reference', cell: ({ reference }) => reference },
-    { title: 'Look twice', cell: ({ judgement }) => <WarningList judgement={judgement} currency={currency} /> },
+    lookTwice,
     { title: 'Made by', cell: ({ created_by }) => <Person person={created_by} /> },
+    { title: REFERENCE_TITLE, cell: ({ reference }) => <MerchantText text={reference} /> },
   ];
   return (
     <>
@@ -101,7 +107,6 @@ type OutcomesProps = {
 export function Outcomes({ outcomes, payouts, done }: OutcomesProps) {
   const referenceOf = (id: string) => payouts.find((payout) => payout.id === id)?.reference ?? id;
   const columns: readonly Column<Outcome>[] = [
-    { title: 'Reference', cell: ({ id }) => referenceOf(id) },
     {
       title: 'Outcome',
       cell: ({ payout, error }) =>
@@ -113,6 +118,7 @@ export function Outcomes({ outcomes, payouts, done }: OutcomesProps) {
           <StateBadge state={payout.state} />
         ),
     },
+    { title: REFERENCE_TITLE, cell: ({ id }) => <MerchantText text={referenceOf(id)} /> },
   ];
   const decided = outcomes.flatMap(({ payout }) =>
     payout === null || payout.approval_state === 'pending' ? [] : [payout],

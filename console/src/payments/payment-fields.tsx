@@ -6,6 +6,7 @@ import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { amountInWords } from '../ui/format.ts';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { Person } from '../ui/person.tsx';
@@ -29,13 +30,8 @@ export function outcomeFields(payment: Pick<Payment, 'state' | 'failure' | 'amou
   ];
 }
 
-/** What was requested of the operator, in the merchant's own words. */
-export function requestFields({ operator, reference, description }: Payment): Field[] {
-  return [
-    ['Operator', OPERATOR_NAMES[operator] ?? operator],
-    ['Reference', reference],
-    ['Description', description ?? '–'],
-  ];
+export function operatorField({ operator }: Payment): Field {
+  return ['Operator', OPERATOR_NAMES[operator] ?? operator];
 }
 
 /** Who approved it and when it came how far; `created` is what its creation is called. */
@@ -52,7 +48,7 @@ export function decisionFields(decided: Decided, created: string): Field[] {
             </div>
           )),
     ],
-    ...(reason === null ? [] : [['Rejected because', reason] as const]),
+    ...(reason === null ? [] : [['Rejected because', <MerchantText key="why" text={reason} />] as const]),
     [created, <Moment key="created" at={decided.created_at} />],
     ['Released', <Moment key="released" at={decided.released_at} />],
     ['Completed', <Moment key="completed" at={decided.completed_at} />],
@@ -60,21 +56,16 @@ export function decisionFields(decided: Decided, created: string): Field[] {
   ];
 }
 
-/** What was given back, and whatever else the merchant wrote to it. */
-export function additionalFields({ amount_reversed, currency, metadata }: Payment): Field[] {
-  return [
-    ...(amount_reversed > 0
-      ? [['Given back', <Amount key="back" amount={amount_reversed} currency={currency} />] as const]
-      : []),
-    ...Object.entries(metadata),
-  ];
+export function givenBackFields({ amount_reversed, currency }: Payment): Field[] {
+  if (amount_reversed === 0) return [];
+  return [['Given back', <Amount key="back" amount={amount_reversed} currency={currency} />]];
 }
 
 /** By which key it was made, under which idempotency key. Of a payment of before this was recorded nobody knows the key. */
 export function originFields({ api_key, idempotency_key }: Payment): Field[] {
   return [
-    ['API key', api_key === null ? '–' : (api_key.name ?? api_key.id)],
-    ['Idempotency key', idempotency_key],
+    ['API key', <MerchantText key="api" text={api_key === null ? '–' : (api_key.name ?? api_key.id)} />],
+    ['Idempotency key', <MerchantText key="idempotency" text={idempotency_key} />],
   ];
 }
 

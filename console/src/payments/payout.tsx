@@ -4,23 +4,23 @@ import { useState } from 'react';
 import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
-import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { OwnWords } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
-import { useAct } from '../ui/use-act.ts';
+import { CancelPayoutModal } from './cancel-payout-modal.tsx';
 import { Phone } from './cells.tsx';
-import { usePayoutDecisions, whyNotRelease } from './decide.ts';
+import { whyNotRelease } from './decide.ts';
 import {
-  additionalFields,
   decisionFields,
   eventsField,
+  givenBackFields,
   idFields,
   receiptField,
+  operatorField,
   originFields,
   outcomeFields,
-  requestFields,
   workflowFields,
 } from './payment-fields.tsx';
 import { usePayout } from './queries.ts';
@@ -33,12 +33,13 @@ export function Payout() {
   const { id } = useParams<{ id: string }>();
   const query = usePayout(id);
   return (
-    <Page title={query.data === undefined ? 'Payout' : `Payout ${query.data.reference}`}>
+    <Page title={query.data === undefined ? 'Payout' : `Payout “${query.data.reference}”`}>
       <Loaded query={query}>
         {(payout) => (
           <>
             <Decisions payout={payout} />
             <PayoutFields payout={payout} />
+            <OwnWords {...payout} />
             <Timeline entries={payout.timeline} currency={payout.currency} />
           </>
         )}
@@ -54,10 +55,10 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
       fields={[
         ...outcomeFields(payout),
         ['Payee', <Phone key="phone" phone={payout.phone} />],
-        ...requestFields(payout),
+        operatorField(payout),
         ['Made by', <Person key="maker" person={payout.created_by} />],
         ...decisionFields(payout, 'Created'),
-        ...additionalFields(payout),
+        ...givenBackFields(payout),
         [
           'Earlier payouts to this number',
           <EarlierPayouts key="earlier" judgement={payout.judgement} currency={payout.currency} />,
@@ -72,22 +73,34 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
   );
 }
 
-function Decisions({ payout }: { readonly payout: Schemas['PayoutWithTimeline'] }) {
+type PayoutProps = { readonly payout: Schemas['PayoutWithTimeline'] };
+type Decision = 'release' | 'reject' | 'cancel';
+
+function Decisions({ payout }: PayoutProps) {
+  const [open, setOpen] = useState<Decision | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <>
+      {payout.approval_state === 'pending' && <Choice payout={payout} onChoose={setOpen} />}
+      {/* They say what became of it, and stay when it waits no more. */}
+      {open === 'release' && <ReleaseModal payouts={[payout]} onClose={close} />}
+      {open === 'reject' && <RejectPayoutsModal payouts={[payout]} onClose={close} />}
+      {open === 'cancel' && <CancelPayoutModal payout={payout} onClose={close} />}
+    </>
+  );
+}
+
+function Choice({ payout, onChoose }: PayoutProps & { readonly onChoose: (decision: Decision) => void }) {
   const session = useSession();
-  const decisions = usePayoutDecisions();
-  const [open, setOpen] = useState<'release' | 'reject' | null>(null);
-  const cancel = useAct(() => decisions.cancel(payout.id));
-  if (payout.approval_state !== 'pending') return null;
   const refusal = whyNotRelease(session, payout, payout.created_by.id);
   const isOwn = payout.created_by.id === session.person.id;
-  const close = () => setOpen(null);
   return (
     <>
       <Warnings judgement={payout.judgement} currency={payout.currency} />
       {refusal === null ? (
         <Group>
-          <Button onClick={() => setOpen('release')}>Release…</Button>
-          <Button variant="default" onClick={() => setOpen('reject')}>
+          <Button onClick={() => onChoose('release')}>Release…</Button>
+          <Button variant="default" onClick={() => onChoose('reject')}>
             Reject…
           </Button>
         </Group>
@@ -97,13 +110,10 @@ function Decisions({ payout }: { readonly payout: Schemas['PayoutWithTimeline'] 
         </Alert>
       )}
       {isOwn && (
-        <Button variant="default" w="fit-content" loading={cancel.isBusy} onClick={() => cancel.run()}>
-          Cancel the payout
+        <Button variant="default" w="fit-content" onClick={() => onChoose('cancel')}>
+          Cancel the payout…
         </Button>
       )}
-      <ErrorNotice error={cancel.error} />
-      {open === 'release' && <ReleaseModal payouts={[payout]} onClose={close} />}
-      {open === 'reject' && <RejectPayoutsModal payouts={[payout]} onClose={close} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-// The last question before a refund is requested or released: whom it goes back to, and how much.
+// The last question before a refund is requested, released or cancelled: whom it goes back to, and how much.
 import { Modal, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
@@ -13,12 +13,13 @@ type RefundModalProps = {
   readonly title: string;
   readonly note: string;
   readonly verb: string;
+  readonly isDestructive?: boolean;
   readonly of: Pick<Schemas['Payout'], 'amount' | 'currency' | 'phone'>;
   readonly act: () => Promise<unknown>;
   readonly onClose: () => void;
 };
 
-export function RefundModal({ title, note, verb, of, act, onClose }: RefundModalProps) {
+export function RefundModal({ title, note, verb, isDestructive = false, of, act, onClose }: RefundModalProps) {
   const { amount, currency, phone } = of;
   const done = useAct(async () => {
     await act();
@@ -37,7 +38,13 @@ export function RefundModal({ title, note, verb, of, act, onClose }: RefundModal
         />
         <Text size="sm">{note}</Text>
         <ErrorNotice error={done.error} />
-        <ModalActions act={done} verb={verb} onBack={onClose} onPress={() => done.run()} />
+        <ModalActions
+          act={done}
+          verb={verb}
+          onBack={onClose}
+          onPress={() => done.run()}
+          isDestructive={isDestructive}
+        />
       </Stack>
     </Modal>
   );

@@ -1,15 +1,15 @@
 // One refund: what it gives back, who decided what, and what this person may decide.
-import { Alert, Anchor, Button, Group } from '@mantine/core';
+import { Alert, Button, Group } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useParams } from 'wouter';
+import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
-import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { ObjectLink } from '../ui/object-link.tsx';
+import { OwnWords } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
-import { useAct } from '../ui/use-act.ts';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions, whyNotRelease } from './decide.ts';
 import { decisionFields, idFields, outcomeFields, workflowFields } from './payment-fields.tsx';
@@ -23,12 +23,13 @@ export function Refund() {
   const { id } = useParams<{ id: string }>();
   const query = useRefund(id);
   return (
-    <Page title={query.data === undefined ? 'Refund' : `Refund of ${query.data.reference}`}>
+    <Page title={query.data === undefined ? 'Refund' : `Refund of “${query.data.reference}”`}>
       <Loaded query={query}>
         {(refund) => (
           <>
             <Decisions refund={refund} />
             <RefundFields refund={refund} />
+            <OwnWords reference={refund.reference} />
           </>
         )}
       </Loaded>
@@ -43,12 +44,7 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
       fields={[
         ...outcomeFields(refund),
         ['Goes back to', <Phone key="phone" phone={refund.phone} />],
-        [
-          'Of the collection',
-          <Anchor key="collection" component={Link} inherit href={`/collections/${refund.collection_id}`}>
-            {refund.reference}
-          </Anchor>,
-        ],
+        ['Of', <ObjectLink key="collection" id={refund.collection_id} />],
         ['Requested by', <Person key="maker" person={refund.requested_by_person} />],
         ...decisionFields(refund, 'Requested'),
         ...idFields(refund),
@@ -58,20 +54,18 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
   );
 }
 
-function Decisions({ refund }: { readonly refund: RefundObject }) {
+type RefundProps = { readonly refund: RefundObject };
+type Decision = 'release' | 'reject' | 'cancel';
+
+function Choice({ refund, onChoose }: RefundProps & { readonly onChoose: (decision: Decision) => void }) {
   const session = useSession();
-  const decisions = useRefundDecisions();
-  const [open, setOpen] = useState<'release' | 'reject' | null>(null);
-  const cancel = useAct(() => decisions.cancel(refund.id));
-  if (refund.approval_state !== 'pending') return null;
   const refusal = whyNotRelease(session, refund, refund.requested_by);
-  const close = () => setOpen(null);
   return (
     <>
       {refusal === null ? (
         <Group>
-          <Button onClick={() => setOpen('release')}>Release…</Button>
-          <Button variant="default" onClick={() => setOpen('reject')}>
+          <Button onClick={() => onChoose('release')}>Release…</Button>
+          <Button variant="default" onClick={() => onChoose('reject')}>
             Reject…
           </Button>
         </Group>
@@ -81,11 +75,22 @@ function Decisions({ refund }: { readonly refund: RefundObject }) {
         </Alert>
       )}
       {refund.requested_by === session.person.id && (
-        <Button variant="default" w="fit-content" loading={cancel.isBusy} onClick={() => cancel.run()}>
-          Cancel the refund
+        <Button variant="default" w="fit-content" onClick={() => onChoose('cancel')}>
+          Cancel the refund…
         </Button>
       )}
-      <ErrorNotice error={cancel.error} />
+    </>
+  );
+}
+
+function Decisions({ refund }: RefundProps) {
+  const decisions = useRefundDecisions();
+  const [open, setOpen] = useState<Decision | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <>
+      {refund.approval_state === 'pending' && <Choice refund={refund} onChoose={setOpen} />}
+      {/* They say why something failed, and stay when it waits no more. */}
       {open === 'release' && (
         <RefundModal
           title="Release the refund"
@@ -93,6 +98,17 @@ function Decisions({ refund }: { readonly refund: RefundObject }) {
           verb="Release it"
           of={refund}
           act={() => decisions.release(refund.id)}
+          onClose={close}
+        />
+      )}
+      {open === 'cancel' && (
+        <RefundModal
+          title="Cancel the refund"
+          note="Nothing is sent, and the money is available again at once. That cannot be undone."
+          verb="Cancel it"
+          isDestructive
+          of={refund}
+          act={() => decisions.cancel(refund.id)}
           onClose={close}
         />
       )}

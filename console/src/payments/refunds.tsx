@@ -1,6 +1,4 @@
 // The list of refunds: what a maker asked to be given back to a payer.
-import { Anchor } from '@mantine/core';
-import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Page } from '../ui/page.tsx';
 import { Amount } from '../ui/amount.tsx';
@@ -9,7 +7,7 @@ import { Moment } from '../ui/moment.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
-import { Phone } from './cells.tsx';
+import { Phone, referenceColumn } from './cells.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useRefunds, type RefundFilters } from './queries.ts';
 
@@ -46,17 +44,10 @@ export function Refunds() {
 
 export function refundColumns(): readonly Column<Schemas['ConsoleReversal']>[] {
   return [
-    {
-      title: 'Reference',
-      cell: ({ id, reference }) => (
-        <Anchor component={Link} inherit href={`/refunds/${id}`} className="row-link">
-          {reference}
-        </Anchor>
-      ),
-    },
     { title: 'Phone', cell: ({ phone }) => <Phone phone={phone} /> },
     { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
     { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
     { title: 'Requested', cell: ({ created_at }) => <Moment at={created_at} /> },
+    referenceColumn('/refunds'),
   ];
 }

@@ -18,7 +18,7 @@ export function RejectRefundModal({ reference, reject, onClose }: RejectRefundMo
     onClose();
   });
   return (
-    <Modal opened onClose={onClose} title={`Reject the refund of ${reference}`} centered>
+    <Modal opened onClose={onClose} title={`Reject the refund of “${reference}”`} centered>
       <Stack>
         <ReasonField reason={reason} onReason={setReason} />
         <ErrorNotice error={act.error} />

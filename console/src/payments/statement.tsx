@@ -5,9 +5,11 @@ import { Amount } from '../ui/amount.tsx';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
+import { REFERENCE_TITLE } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { useExport } from '../ui/use-export.tsx';
@@ -31,13 +33,13 @@ const COLUMNS: readonly Column<Entry>[] = [
   { title: 'Account', cell: ({ account }) => account },
   { title: 'What', cell: ({ kind }) => formatCode(kind) },
   { title: 'Of', cell: ({ payment_id }) => <ObjectLink id={payment_id} /> },
-  { title: 'Reference', cell: ({ reference }) => reference },
   { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
   {
     title: 'Balance',
     isNumber: true,
     cell: ({ balance, currency }) => <Amount amount={balance} currency={currency} />,
   },
+  { title: REFERENCE_TITLE, cell: ({ reference }) => <MerchantText text={reference} /> },
 ];
 
 export function Statement() {

@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatCode } from '../ui/format.ts';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Person } from '../ui/person.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -118,10 +119,11 @@ function Delivery({ entry }: { readonly entry: EntryOf<'delivery'> }) {
     <>
       <Anchor component={Link} inherit href={`/deliveries/${entry.id}`}>
         {entry.event_type}
-      </Anchor>{' '}
-      to {entry.endpoint_url}: <StateBadge state={entry.state} />
+      </Anchor>
+      : <StateBadge state={entry.state} />
       {last !== undefined &&
         ` after ${entry.attempt_count} ${entry.attempt_count === 1 ? 'attempt' : 'attempts'}, the last: ${last.error ?? last.status_code}`}
+      , to <MerchantText text={entry.endpoint_url} />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Moment } from '../ui/moment.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Phone } from './cells.tsx';
 
@@ -33,11 +34,17 @@ export function Warnings({ judgement, currency, isApart = false }: WarningsProps
   );
 }
 
+/** In a list of payouts. */
+export const lookTwice: Column<Schemas['ConsolePayout']> = {
+  title: 'Look twice',
+  cell: ({ judgement, currency }) => <WarningList judgement={judgement} currency={currency} />,
+};
+
 /** In the cell of a table. */
 export function WarningList({ judgement, currency, isApart = false }: WarningsProps) {
   if (judgement === null || judgement.warnings.length === 0) return null;
   return judgement.warnings.map((warning) => (
-    <Text key={warning.code} size="sm" c="orange">
+    <Text key={warning.code} size="sm" c="orange" miw={150}>
       <WarningText warning={warning} currency={currency} isApart={isApart} />
     </Text>
   ));

@@ -8,7 +8,9 @@ import { downloadCsv } from '../ui/download.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatSpan } from '../ui/format.ts';
 import { LongRows } from '../ui/long-rows.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
+import { REFERENCE_TITLE } from '../ui/own-words.tsx';
 import type { Column } from '../ui/rows.tsx';
 import { useNow } from '../ui/use-now.ts';
 import type { CheckedRow } from './check-rows.ts';
@@ -34,7 +36,7 @@ export function Results({ name, rows, onAgain, onChoose }: ResultsProps) {
   const isWhole = made.length === rows.length;
   return (
     <Stack>
-      <Text className="wraps">{name}</Text>
+      <MerchantText text={name} />
       <Progress value={(outcomes.size / rows.length) * 100} aria-label="Rows that were tried" />
       <Text role="status">
         {made.length} of {rows.length} made: <Amount amount={sumOf(made).amount} currency={currency} />
@@ -81,13 +83,13 @@ function columnsIn(currency: string): readonly Column<Shown>[] {
   return [
     { title: 'Row', isNumber: true, cell: ({ number }) => number },
     { title: 'Outcome', cell: ({ outcome }) => <OutcomeText outcome={outcome} /> },
-    { title: 'Reference', cell: ({ payout }) => payout.reference },
     { title: 'Payee', cell: ({ payout }) => <Phone phone={payout.phone ?? ''} /> },
     {
       title: 'Amount',
       isNumber: true,
       cell: ({ payout }) => <Amount amount={payout.amount ?? 0} currency={currency} />,
     },
+    { title: REFERENCE_TITLE, cell: ({ payout }) => <MerchantText text={payout.reference ?? ''} /> },
   ];
 }
 

@@ -8,9 +8,11 @@ import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { LongRows } from '../ui/long-rows.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
+import { DESCRIPTION_TITLE, REFERENCE_TITLE } from '../ui/own-words.tsx';
 import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
@@ -46,7 +48,7 @@ export function Review({ name, paymentRun, rows, isBusy, onPaymentRun, onChoose,
   return (
     <Stack>
       <Text className="wraps">
-        {name}
+        <MerchantText text={name} />
         {paymentRun !== '' && `, payment run “${paymentRun}”`}
       </Text>
       {bad.length > 0 && <Wrong rows={bad} />}
@@ -86,7 +88,7 @@ const WRONG_COLUMNS: readonly Column<Shown>[] = [
         </Text>
       )),
   },
-  ...COLUMNS.map((column) => ({ title: column, cell: ({ cells }: Shown) => cells[column].slice(0, 120) })),
+  ...COLUMNS.map((column) => ({ title: column, cell: ({ cells }: Shown) => <MerchantText text={cells[column]} /> })),
 ];
 
 function Wrong({ rows }: { readonly rows: readonly Shown[] }) {
@@ -118,10 +120,10 @@ function Wrong({ rows }: { readonly rows: readonly Shown[] }) {
 
 const MADE_COLUMNS: readonly Column<Shown>[] = [
   { title: 'Row', isNumber: true, cell: ({ number }) => number },
-  { title: 'Reference', cell: ({ cells }) => cells.reference },
   { title: 'Payout', cell: ({ made }) => made && <ObjectLink id={made.id} /> },
   { title: 'State', cell: ({ made }) => made && <StateBadge state={made.state} /> },
   { title: 'Made', cell: ({ made }) => made && <Moment at={made.created_at} /> },
+  { title: REFERENCE_TITLE, cell: ({ cells }) => <MerchantText text={cells.reference} /> },
 ];
 
 type MadeBeforeProps = {
@@ -172,7 +174,6 @@ function ToBeMade({ rows, currency }: { readonly rows: readonly Shown[]; readonl
       isNumber: true,
       cell: ({ payout }) => <Amount amount={payout.amount ?? 0} currency={currency} />,
     },
-    { title: 'Reference', cell: ({ payout }) => payout.reference },
     ...(hasWarnings
       ? [
           {
@@ -181,8 +182,9 @@ function ToBeMade({ rows, currency }: { readonly rows: readonly Shown[]; readonl
           },
         ]
       : []),
-    { title: 'Description', cell: ({ payout }) => payout.description ?? '–' },
     { title: 'Operator', cell: ({ operator }) => OPERATOR_NAMES[operator ?? ''] ?? operator },
+    { title: REFERENCE_TITLE, cell: ({ payout }) => <MerchantText text={payout.reference ?? ''} /> },
+    { title: DESCRIPTION_TITLE, cell: ({ payout }) => <MerchantText text={payout.description ?? '–'} /> },
   ];
   return (
     <>

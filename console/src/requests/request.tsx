@@ -5,6 +5,7 @@ import { answerOf, api } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { Page } from '../ui/page.tsx';
@@ -22,13 +23,13 @@ export function ApiRequest() {
           <Fields
             label="The request"
             fields={[
-              ['Sent', `${request.method} ${request.path}`],
+              ['Sent', <MerchantText key="sent" text={`${request.method} ${request.path}`} />],
               ['Answered', String(request.status)],
               ['Error', request.error_code ?? '–'],
               ['Repeated', request.is_repeat ? 'yes, the stored response was sent again' : 'no'],
-              ['Idempotency key', request.idempotency_key ?? '–'],
+              ['Idempotency key', <MerchantText key="idempotency" text={request.idempotency_key ?? '–'} />],
               ['About', request.object_id === null ? '–' : <ObjectLink key="object" id={request.object_id} />],
-              ['Key', request.api_key.name],
+              ['Key', <MerchantText key="key" text={request.api_key.name} />],
               ['From', request.address ?? '–'],
               ['Took', `${request.duration_ms} ms`],
               ['When', <Moment key="when" at={request.created_at} />],

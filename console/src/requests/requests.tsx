@@ -6,6 +6,7 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { Page } from '../ui/page.tsx';
@@ -16,19 +17,19 @@ import { useList } from '../ui/use-list.ts';
 type Filters = Omit<NonNullable<paths['/v1/console/requests']['get']['parameters']['query']>, 'cursor' | 'limit'>;
 
 const COLUMNS: readonly Column<Schemas['ApiRequest']>[] = [
+  { title: 'Answer', isNumber: true, cell: ({ status }) => status },
+  { title: 'Error', cell: ({ error_code }) => (error_code === null ? '' : formatCode(error_code)) },
+  { title: 'Took', isNumber: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
+  { title: 'When', cell: ({ created_at }) => <Moment at={created_at} /> },
   {
     title: 'Request',
     cell: ({ id, method, path }) => (
       <Anchor component={Link} inherit href={`/requests/${id}`} className="row-link">
-        {method} {path}
+        {method} <MerchantText text={path} isLink />
       </Anchor>
     ),
   },
-  { title: 'Answer', isNumber: true, cell: ({ status }) => status },
-  { title: 'Error', cell: ({ error_code }) => (error_code === null ? '' : formatCode(error_code)) },
-  { title: 'Key', cell: ({ api_key: { name } }) => name },
-  { title: 'Took', isNumber: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
-  { title: 'When', cell: ({ created_at }) => <Moment at={created_at} /> },
+  { title: 'Key', cell: ({ api_key: { name } }) => <MerchantText text={name} /> },
 ];
 
 export function ApiRequests() {

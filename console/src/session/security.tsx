@@ -5,9 +5,11 @@ import Bowser from 'bowser';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
+import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
@@ -30,29 +32,20 @@ export function Security() {
 }
 
 function Sessions() {
-  const client = useQueryClient();
   const query = useQuery({ queryKey: ['sessions'], queryFn: () => answerOf(api.GET('/v1/console/sessions')) });
-  const refresh = () => client.invalidateQueries({ queryKey: ['sessions'] });
-  const end = useAct(async (id: string) => {
-    await answerOf(api.DELETE('/v1/console/sessions/{id}', { params: { path: { id } } }));
-    await refresh();
-  });
-  const endOthers = useAct(async () => {
-    await answerOf(api.DELETE('/v1/console/sessions'));
-    await refresh();
-  });
+  const [ending, setEnding] = useState<Schemas['ListedSession'] | 'others' | null>(null);
   const columns: readonly Column<Schemas['ListedSession']>[] = [
     { title: 'Browser', cell: ({ user_agent }) => <BrowserName userAgent={user_agent} /> },
     { title: 'Address', cell: ({ address }) => address ?? 'unknown' },
     { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
     {
       title: '',
-      cell: ({ id, is_current }) =>
-        is_current ? (
+      cell: (listed) =>
+        listed.is_current ? (
           <Badge miw="max-content">this one</Badge>
         ) : (
-          <Button size="compact-sm" variant="default" onClick={() => end.run(id)}>
-            End it
+          <Button size="compact-sm" variant="default" onClick={() => setEnding(listed)}>
+            End it…
           </Button>
         ),
     },
@@ -63,11 +56,48 @@ function Sessions() {
         Sessions
       </Title>
       <Loaded query={query}>{({ data }) => <Rows label="Sessions" columns={columns} rows={data} empty="" />}</Loaded>
-      <Button variant="default" w="fit-content" loading={endOthers.isBusy} onClick={() => endOthers.run()}>
-        End all others
+      <Button variant="default" w="fit-content" onClick={() => setEnding('others')}>
+        End all others…
       </Button>
-      <ErrorNotice error={end.error ?? endOthers.error} />
+      {ending !== null && <EndSessions ending={ending} onClose={() => setEnding(null)} />}
     </Stack>
+  );
+}
+
+type EndSessionsProps = {
+  readonly ending: Schemas['ListedSession'] | 'others';
+  readonly onClose: () => void;
+};
+
+function EndSessions({ ending, onClose }: EndSessionsProps) {
+  if (ending === 'others') {
+    return (
+      <ConfirmModal
+        title="End all your other sessions?"
+        verb="End them"
+        isDestructive
+        operationId="endOtherSessions"
+        act={() => answerOf(api.DELETE('/v1/console/sessions'))}
+        onClose={onClose}
+      >
+        <Text>Whoever works in them has to log in again. The one in this browser goes on.</Text>
+      </ConfirmModal>
+    );
+  }
+  const { id, user_agent, address, last_used_at } = ending;
+  return (
+    <ConfirmModal
+      title="End this session?"
+      verb="End it"
+      isDestructive
+      operationId="endSession"
+      act={() => answerOf(api.DELETE('/v1/console/sessions/{id}', { params: { path: { id } } }))}
+      onClose={onClose}
+    >
+      <Text component="div">
+        <BrowserName userAgent={user_agent} />, {address ?? 'unknown address'}, last used <Moment at={last_used_at} />
+      </Text>
+    </ConfirmModal>
   );
 }
 
@@ -77,9 +107,9 @@ function BrowserName({ userAgent }: { readonly userAgent: string | null }) {
   const { browser, os } = Bowser.parse(userAgent);
   const name = [browser.name, os.name].filter((part) => part !== undefined && part !== '').join(' on ');
   return (
-    <Text inherit title={userAgent}>
-      {name === '' ? userAgent : name}
-    </Text>
+    <span title={userAgent}>
+      <MerchantText text={name === '' ? userAgent : name} />
+    </span>
   );
 }
 
@@ -143,7 +173,6 @@ function Passkeys() {
   };
   if (query.data?.data.length === 0) return null;
   const columns: readonly Column<Schemas['Passkey']>[] = [
-    { title: 'Passkey', cell: ({ name }) => name },
     { title: 'Added', cell: ({ created_at }) => <Moment at={created_at} /> },
     { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
     {
@@ -154,6 +183,7 @@ function Passkeys() {
         </Button>
       ),
     },
+    { title: 'Passkey', cell: ({ name }) => <MerchantText text={name} /> },
   ];
   return (
     <>

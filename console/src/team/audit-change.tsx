@@ -2,6 +2,7 @@
 import { Text } from '@mantine/core';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { useNames } from './names.ts';
@@ -42,9 +43,9 @@ function Value({ name, value }: { readonly name: string; readonly value: unknown
   if (value === null || value === undefined) return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (name === 'amount' && typeof value === 'number') return <Amount amount={value} currency={currency} />;
-  if (Array.isArray(value)) return value.map(String).join(', ');
-  if (typeof value !== 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return <MerchantText text={value.map(String).join(', ')} />;
+  if (typeof value !== 'string') return <MerchantText text={JSON.stringify(value)} />;
   if (MOMENT.test(value)) return <Moment at={value} />;
   if (OBJECT.test(value)) return <ObjectLink id={value} />;
-  return value.startsWith('usr_') ? nameOf(value) : value;
+  return <MerchantText text={value.startsWith('usr_') ? nameOf(value) : value} />;
 }

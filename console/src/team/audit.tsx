@@ -5,6 +5,7 @@ import type { Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
@@ -26,7 +27,7 @@ export function Audit() {
   const columns: readonly Column<AuditEntry>[] = [
     { title: 'When', cell: ({ at }) => <Moment at={at} /> },
     { title: 'Who', cell: (entry) => <Who entry={entry} /> },
-    { title: 'What', cell: ({ action }) => <Text inherit>{actionWords(action)}</Text> },
+    { title: 'What', cell: ({ action }) => <MerchantText text={actionWords(action)} /> },
     { title: 'Of', cell: ({ subject_id: id }) => (id === null ? '–' : <Subject id={id} nameOf={nameOf} />) },
     { title: 'Outcome', cell: ({ outcome }) => <StateBadge state={outcome} /> },
     { title: 'Before and after', cell: ({ before, after }) => <AuditChange before={before} after={after} /> },
@@ -78,7 +79,7 @@ function Who({ entry: { person, api_key: apiKey, staff } }: { readonly entry: Au
           : ['the service', 'by itself'];
   return (
     <>
-      {name}
+      <MerchantText text={name ?? 'unknown'} />
       {kind !== null && (
         <Text size="xs" c="dimmed">
           {kind}
@@ -113,14 +114,14 @@ const PAGES: Readonly<Record<string, readonly [text: string, path: string]>> = {
 };
 
 function Subject({ id, nameOf }: { readonly id: string; readonly nameOf: (userId: string) => string }) {
-  if (id.startsWith('usr_')) return nameOf(id);
+  if (id.startsWith('usr_')) return <MerchantText text={nameOf(id)} />;
   if (id.startsWith('mer_')) return 'this merchant';
   const page = PAGES[id.slice(0, 4)];
   if (page === undefined) return <ObjectLink id={id} />;
   const [text, path] = page;
   return (
-    <Anchor component={Link} href={path} title={id} style={{ whiteSpace: 'nowrap' }}>
-      {text} …{id.slice(-6)}
+    <Anchor component={Link} href={path} title={id}>
+      {text} <span className="keeps">…{id.slice(-6)}</span>
     </Anchor>
   );
 }

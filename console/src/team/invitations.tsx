@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
@@ -97,10 +98,10 @@ export function InvitationList({ invitations }: { readonly invitations: readonly
   const session = useSession();
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   const columns: readonly Column<Invitation>[] = [
-    { title: 'E-mail', cell: ({ email }) => email },
+    { title: 'E-mail', cell: ({ email }) => <MerchantText text={email} /> },
     { title: 'Roles', cell: ({ roles }) => roleNames(roles) },
-    { title: 'Invited by', cell: ({ created_by }) => created_by?.name ?? 'the service' },
-    { title: 'Approval', cell: (invitation) => approvalText(invitation) },
+    { title: 'Invited by', cell: ({ created_by }) => <MerchantText text={created_by?.name ?? 'the service'} /> },
+    { title: 'Approval', cell: (invitation) => <MerchantText text={approvalText(invitation)} /> },
     { title: 'Expires', cell: ({ expires_at }) => <Moment at={expires_at} /> },
     ...(hasRole(session, 'admin')
       ? [

@@ -7,6 +7,7 @@ import { hasRole, useSession, type Role } from '../session/session.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
@@ -37,7 +38,7 @@ export function MemberList({ members, onNotice }: MemberListProps) {
       cell: ({ id, name, email }) => (
         <>
           <Group gap="xs">
-            {name}
+            <MerchantText text={name} />
             {id === session.person.id && (
               <Badge variant="default" tt="none" miw="max-content">
                 you
@@ -45,7 +46,7 @@ export function MemberList({ members, onNotice }: MemberListProps) {
             )}
           </Group>
           <Text size="xs" c="dimmed">
-            {email}
+            <MerchantText text={email} />
           </Text>
         </>
       ),

@@ -1,18 +1,23 @@
 // Text that is copied by a press: ids, keys, links.
 import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core';
 import { CopyIcon, DoneIcon } from './icons.tsx';
+import { MerchantText } from './merchant-text.tsx';
 
 type CopyTextProps = {
   readonly text: string;
   readonly what: string;
   /** In place of the whole text, where there is little room for it. */
   readonly shown?: string;
+  /** Shown whole only on demand where it is long. */
+  readonly isCut?: boolean;
 };
 
-export function CopyText({ text, what, shown = text }: CopyTextProps) {
+export function CopyText({ text, what, shown = text, isCut = false }: CopyTextProps) {
   return (
     <Group gap={4} wrap="nowrap" component="span" display="inline-flex" maw="100%">
-      <Code style={shown === text ? { overflowWrap: 'anywhere' } : { whiteSpace: 'nowrap' }}>{shown}</Code>
+      <Code style={shown === text ? { overflowWrap: 'anywhere' } : { whiteSpace: 'nowrap' }}>
+        {isCut ? <MerchantText text={text} /> : shown}
+      </Code>
       <CopyButton value={text}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? 'Copied' : `Copy the ${what}`}>

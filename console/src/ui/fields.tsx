@@ -14,7 +14,9 @@ export function Fields({
       <Table.Tbody>
         {fields.map(([name, value]) => (
           <Table.Tr key={name}>
-            <Table.Th w={{ base: 120, sm: 200 }}>{name}</Table.Th>
+            <Table.Th w={{ base: 120, sm: 200 }} style={{ overflowWrap: 'anywhere' }}>
+              {name}
+            </Table.Th>
             <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
           </Table.Tr>
         ))}

@@ -28,8 +28,8 @@ export function ObjectLink({ id }: { readonly id: string }) {
   const part = PARTS[prefix];
   if (part === undefined) return id;
   return (
-    <Anchor component={Link} href={`/${part}/${id}`} title={id} style={{ whiteSpace: 'nowrap' }}>
-      {NOUNS[prefix]} …{id.slice(-6)}
+    <Anchor component={Link} href={`/${part}/${id}`} title={id}>
+      {NOUNS[prefix]} <span className="keeps">…{id.slice(-6)}</span>
     </Anchor>
   );
 }

@@ -11,7 +11,7 @@ export function Page({ title, actions, children }: PageProps) {
   return (
     <Stack gap="md">
       <Group justify="space-between" align="center">
-        <Title order={1} size="h2">
+        <Title order={1} size="h2" miw={0}>
           {title}
         </Title>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}

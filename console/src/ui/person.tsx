@@ -1,6 +1,7 @@
 // Who somebody is: by name, with the e-mail address on hover; by id alone when nobody knows the name any more.
 import { Text, Tooltip } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
+import { MerchantText } from './merchant-text.tsx';
 
 export function Person({ person }: { readonly person: Schemas['KnownPerson'] | null }) {
   if (person === null) return <>–</>;
@@ -8,7 +9,7 @@ export function Person({ person }: { readonly person: Schemas['KnownPerson'] | n
   return (
     <Tooltip label={email ?? id}>
       <Text component="span" inherit>
-        {name ?? id}
+        <MerchantText text={name ?? id} />
       </Text>
     </Tooltip>
   );

@@ -1,4 +1,4 @@
-// A table of what a list returned, page by page. On a narrow screen each row is a card, so that nothing of it is out of sight.
+// A table of what a list returned, page by page. Where it has little room each row is a card, so that nothing of it is out of sight.
 import { Button, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
@@ -27,12 +27,7 @@ export function Rows<Row extends { readonly id: string }>({ label, columns, rows
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
             {columns.map(({ title, isNumber }, index) => (
-              <Table.Th
-                key={index}
-                role="columnheader"
-                ta={isNumber === true ? 'right' : 'left'}
-                style={{ whiteSpace: 'nowrap' }}
-              >
+              <Table.Th key={index} role="columnheader" ta={isNumber === true ? 'right' : 'left'}>
                 {title}
               </Table.Th>
             ))}

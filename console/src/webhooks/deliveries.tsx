@@ -6,6 +6,7 @@ import type { Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { Page } from '../ui/page.tsx';
@@ -125,14 +126,8 @@ export function deliveryColumns(urlOf: ((id: string) => string) | null): readonl
           {
             title: 'Endpoint',
             cell: ({ endpoint_id: id }) => (
-              <Anchor
-                component={Link}
-                href={`/endpoints/${id}`}
-                display="block"
-                miw={180}
-                style={{ overflowWrap: 'anywhere' }}
-              >
-                {urlOf(id)}
+              <Anchor component={Link} href={`/endpoints/${id}`}>
+                <MerchantText text={urlOf(id)} isLink />
               </Anchor>
             ),
           },
@@ -146,7 +141,6 @@ export function deliveryColumns(urlOf: ((id: string) => string) | null): readonl
         </Anchor>
       ),
     },
-    ...endpoint,
     {
       title: 'State',
       cell: ({ state, next_attempt_at: next }) => (
@@ -162,5 +156,6 @@ export function deliveryColumns(urlOf: ((id: string) => string) | null): readonl
     },
     { title: 'Attempts', isNumber: true, cell: ({ attempt_count }) => attempt_count },
     { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+    ...endpoint,
   ];
 }

@@ -8,6 +8,7 @@ import { CopyText } from '../ui/copy-text.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -106,7 +107,7 @@ function DeliveryFields({ delivery }: { readonly delivery: DeliveryObject }) {
         [
           'Endpoint',
           <Anchor key="endpoint" component={Link} href={`/endpoints/${endpoint_id}`}>
-            {urlOf(endpoint_id)}
+            <MerchantText text={urlOf(endpoint_id)} isLink />
           </Anchor>,
         ],
         ['Attempts', String(attempt_count)],

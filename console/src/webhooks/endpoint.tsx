@@ -8,7 +8,9 @@ import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { DESCRIPTION_TITLE } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
@@ -72,9 +74,9 @@ function EndpointFields({ endpoint }: { readonly endpoint: EndpointObject }) {
     <Fields
       label="The endpoint"
       fields={[
-        ['URL', <CopyText key="url" text={url} what="URL" />],
-        ['Description', description ?? '–'],
         ['State', <EndpointState key="state" endpoint={endpoint} />],
+        ['URL', <CopyText key="url" text={url} what="URL" isCut />],
+        [DESCRIPTION_TITLE, description === null ? '–' : <MerchantText key="text" text={description} />],
         ['Events', event_types === null ? 'all' : event_types.join(', ')],
         ...(disabled_at === null ? [] : [['Disabled', <Moment key="disabled" at={disabled_at} />] as const]),
         ...(previous_secret_until === null
@@ -157,7 +159,7 @@ function StateModal({ endpoint: { id, url, state }, onClose }: ActModalProps) {
       act={() => answerOf(api.PATCH('/v1/console/endpoints/{id}', { body, params: { path: { id } } }))}
       onClose={onClose}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>{url}</Text>
+      <MerchantText text={url} />
       <Text size="sm">
         {isEnabling
           ? 'Events are sent to it from now on. What was withheld is sent when you replay it.'
@@ -181,7 +183,7 @@ function DeleteModal({ endpoint: { id, url }, onClose }: ActModalProps) {
       }}
       onClose={onClose}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>{url}</Text>
+      <MerchantText text={url} />
       <Text size="sm">
         Nothing more is sent to it, and its secret is erased. That cannot be undone. Its deliveries stay to be seen, and
         cannot be replayed.

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
@@ -67,21 +68,6 @@ export function Endpoints() {
 }
 
 const COLUMNS: readonly Column<EndpointObject>[] = [
-  {
-    title: 'URL',
-    cell: ({ id, url, description }) => (
-      <>
-        <Anchor component={Link} href={`/endpoints/${id}`} className="row-link" style={{ overflowWrap: 'anywhere' }}>
-          {url}
-        </Anchor>
-        {description !== null && (
-          <Text size="xs" c="dimmed">
-            {description}
-          </Text>
-        )}
-      </>
-    ),
-  },
   { title: 'State', cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
   {
     title: 'Events',
@@ -89,6 +75,21 @@ const COLUMNS: readonly Column<EndpointObject>[] = [
       types === null ? 'all' : types.length === 1 ? types[0] : `${types.length} types`,
   },
   { title: 'Registered', cell: ({ created_at }) => <Moment at={created_at} /> },
+  {
+    title: 'URL',
+    cell: ({ id, url, description }) => (
+      <>
+        <Anchor component={Link} href={`/endpoints/${id}`} className="row-link">
+          <MerchantText text={url} isLink />
+        </Anchor>
+        {description !== null && (
+          <Text size="xs" c="dimmed">
+            <MerchantText text={description} />
+          </Text>
+        )}
+      </>
+    ),
+  },
 ];
 
 /** An endpoint that is enabled and failing is shown as failing: it needs somebody. */

@@ -3,6 +3,7 @@ import { Progress, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { formatCode } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Person } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
@@ -21,11 +22,7 @@ export function Replays() {
     { title: 'By', cell: ({ requested_by_person }) => <Person person={requested_by_person} /> },
     {
       title: 'Endpoint',
-      cell: ({ endpoint_id: id }) => (
-        <Text inherit style={{ overflowWrap: 'anywhere' }}>
-          {id === null ? 'every one' : urlOf(id)}
-        </Text>
-      ),
+      cell: ({ endpoint_id: id }) => <>{id === null ? 'every one' : <MerchantText text={urlOf(id)} />}</>,
     },
     { title: 'States', cell: ({ states }) => states.map(formatCode).join(', ') },
     {
@@ -37,7 +34,7 @@ export function Replays() {
               from <Moment at={from} />
             </div>
           )}
-          <div style={{ whiteSpace: 'nowrap' }}>
+          <div>
             before <Moment at={to} />
           </div>
         </>

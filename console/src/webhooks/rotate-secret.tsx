@@ -5,6 +5,7 @@ import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
@@ -47,8 +48,8 @@ export function RotateSecretModal({ endpoint, onRotated, onClose }: RotateSecret
     <Modal opened onClose={onClose} title="Rotate the secret" centered closeOnClickOutside={false}>
       <form onSubmit={submitting(rotate)}>
         <Stack>
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            A new secret signs what is sent to {url} from now on.
+          <Text size="sm">
+            A new secret signs what is sent from now on to <MerchantText text={url} />
           </Text>
           {keptUntil !== null && (
             <Text size="sm">

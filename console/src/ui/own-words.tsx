@@ -1,0 +1,56 @@
+// What the merchant wrote to a payment or checkout, apart from what the service says of it and named as the merchant's own words.
+import { Card, Code, Stack, Text, Title } from '@mantine/core';
+import { Fields } from './fields.tsx';
+import { MerchantText } from './merchant-text.tsx';
+import { Rows, type Column } from './rows.tsx';
+
+/** Of the columns of lists. */
+export const REFERENCE_TITLE = 'Merchant’s reference';
+export const DESCRIPTION_TITLE = 'Merchant’s description';
+
+type OwnWordsProps = {
+  readonly reference: string;
+  /** Left out: there can be none. */
+  readonly description?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+};
+
+export function OwnWords({ reference, description, metadata = {} }: OwnWordsProps) {
+  const pairs = Object.entries(metadata).map(([id, value]) => ({ id, value }));
+  return (
+    <Card withBorder component="section" aria-label="The merchant’s own words">
+      <Stack gap="xs">
+        <Title order={2} size="h4">
+          The merchant’s own words
+        </Title>
+        <Text size="sm" c="dimmed">
+          Whoever made it wrote this. Malipo checks none of it.
+        </Text>
+        <Fields
+          label="Reference and description"
+          fields={[
+            ['Reference', <MerchantText key="reference" text={reference} />],
+            ...(description === undefined
+              ? []
+              : [
+                  ['Description', description === null ? '–' : <MerchantText key="text" text={description} />] as const,
+                ]),
+          ]}
+        />
+        {pairs.length > 0 && <Rows label="Metadata" columns={METADATA_COLUMNS} rows={pairs} empty="" />}
+      </Stack>
+    </Card>
+  );
+}
+
+const METADATA_COLUMNS: readonly Column<{ readonly id: string; readonly value: string }>[] = [
+  {
+    title: 'Metadata key',
+    cell: ({ id }) => (
+      <Code>
+        <MerchantText text={id} />
+      </Code>
+    ),
+  },
+  { title: 'Metadata value', cell: ({ value }) => <MerchantText text={value} /> },
+];
