@@ -65,10 +65,9 @@ const WITH_CODE = 'Write it with its country code, such as 256772123456.';
 function describeRefusal(spelling: string | undefined, countries: readonly string[]): string {
   if (spelling === undefined) return `This is no phone number. ${WITH_CODE}`;
   const international = spelling.replace(/^(\+|00)/, '');
-  const country = parsePhoneNumber(`+${international}`)?.country;
-  if (international !== spelling || (country !== undefined && countries.includes(country))) {
-    return describePhoneProblem(international);
-  }
+  const { country = '', nationalNumber = '' } = parsePhoneNumber(`+${international}`) ?? {};
+  const isOfCountry = countries.includes(country) || isFormerLength(country, nationalNumber);
+  if (international !== spelling || isOfCountry) return describePhoneProblem(international);
   const of = countries.length === 0 ? '' : ` of ${countries.map(countryName).join(' or ')}`;
   const former = countries.filter((each) => isFormerLength(each, spelling));
   const lengths = former.map((each) => `${describeLength(each)} `);

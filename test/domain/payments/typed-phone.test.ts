@@ -99,6 +99,7 @@ describe('a number that a person types', () => {
       messageOf('97 12 34 56', 'XOF'),
       /Benin has 10 digits .*229 since 2024: 01, then the former eight digits/,
     );
+    assert.match(messageOf('22997123456', 'UGX'), /Benin has 10 digits/);
     assert.match(messageOf('+229 97123456', 'UGX'), /Benin has 10 digits .* This one has 8\./);
     assert.match(
       messageOf('0414123456', 'UGX'),
