@@ -92,7 +92,7 @@ function parse(text: string): { records: readonly (readonly string[])[]; columns
     throw new UnreadableFile('Its columns are separated by tabs. Save it as “CSV UTF-8”, with commas or semicolons.');
   }
   const delimiter = headerLine.includes(';') ? ';' : ',';
-  const { data, errors } = Papa.parse<string[]>(lines, { delimiter, newline: '\n' });
+  const { data, errors } = Papa.parse<string[]>(lines, { delimiter });
   const [error] = errors;
   if (error) throw new UnreadableFile(`Row ${(error.row ?? 0) + 1} cannot be read: ${error.message}.`);
   const [header = [], ...records] = data;
