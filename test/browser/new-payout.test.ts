@@ -37,7 +37,7 @@ describe('a new payout', function () {
   const make = async (page: Page, fields: Written) => {
     await write(page, fields);
     await page.getByRole('button', { name: 'Make the payout' }).click();
-    await page.getByRole('heading', { name: `Payout ${fields.Reference}` }).waitFor();
+    await page.getByRole('heading', { name: `Payout “${fields.Reference}”` }).waitFor();
   };
   const open = () => openConsole(testEnv, chromium.browser, maker, { path: '/payouts/new' });
   const again = (page: Page) => page.goto(`${testEnv.baseUrl}/console/payouts/new`);
@@ -86,7 +86,7 @@ describe('a new payout', function () {
     const opening = page.waitForEvent('popup');
     await page.getByRole('link', { name: 'the other one' }).click();
     const other = await opening;
-    await other.getByRole('heading', { name: 'Payout rent-2' }).waitFor();
+    await other.getByRole('heading', { name: 'Payout “rent-2”' }).waitFor();
     await other.close();
     await page.getByRole('button', { name: 'Change it' }).click();
     for (const label of FIELDS) assert.equal(await page.getByLabel(label).inputValue(), fields[label], label);
@@ -137,7 +137,7 @@ describe('a new payout', function () {
     await page.getByRole('button', { name: 'Check it' }).click();
     await page.getByText('The same amount to the same number within a day').waitFor();
     await page.getByRole('button', { name: 'Make the payout' }).click();
-    await page.getByRole('heading', { name: 'Payout rent-3' }).waitFor();
+    await page.getByRole('heading', { name: 'Payout “rent-3”' }).waitFor();
     assert.equal(await countOf('rent-3'), 2);
     await closePage(page);
   });

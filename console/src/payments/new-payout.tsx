@@ -14,6 +14,7 @@ import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
 import { amountInWords, formatAmount, readAmount } from '../ui/format.ts';
 import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
+import { OwnWords } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
@@ -250,14 +251,13 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
           ['Operator', OPERATOR_NAMES[operator ?? ''] ?? operator],
           ['Amount', <Amount key="amount" amount={draft.amount} currency={currency} />],
           ['In words', amountInWords(draft.amount, currency)],
-          ['Reference', draft.reference],
-          ['Description', draft.description ?? '–'],
           [
             'Earlier payouts to this number',
             <EarlierPayouts key="earlier" judgement={judgement} currency={currency} isApart />,
           ],
         ]}
       />
+      <OwnWords reference={draft.reference} description={draft.description ?? null} />
       {made === null && (
         <Text size="sm" c="dimmed">
           Its amount is held from now on. It is sent once another person has released it.
