@@ -16,8 +16,8 @@ export class Repeated extends Array<unknown> {}
 
 /**
  * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name
- * that comes twice becomes `Repeated`, for the schema to refuse or to take as a list. Throws `body_malformed` for the name that JSON cannot have
- * here either, and for escapes that are not UTF-8.
+ * that comes twice becomes `Repeated`, for the schema to refuse or to take as a list. Throws `body_malformed` for the
+ * name that JSON cannot have here either, and for escapes that are not UTF-8.
  */
 export function parseForm(text: string): Fields {
   if (!isUtf8(text)) throw new DomainError('body_malformed', 'The escapes in the form are not text in UTF-8.');

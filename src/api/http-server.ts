@@ -43,8 +43,10 @@ type Connection = { last: IncomingMessage; readonly underWay: Set<ServerResponse
 export function createHttpServer({ limits, handle, headers, log }: HttpServerOptions): Server {
   const connections = new WeakMap<Duplex, Connection>();
   const server = createServer({ ...limits, requireHostHeader: false }, (request, response) => {
-    track(connections, request, response);
-    stopReadingAfter(request, response);
+    const connection = track(connections, request, response);
+    // What comes behind the last response of a connection would get none.
+    if (connection.isEnding) return;
+    stopReadingAfter(connection, request, response);
     // We speak no other protocol. Node loses the bytes that follow such a request at once: a later response would be taken for theirs.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const fault = headerFault(request);
@@ -72,13 +74,18 @@ export function createHttpServer({ limits, handle, headers, log }: HttpServerOpt
   return server;
 }
 
-function track(connections: WeakMap<Duplex, Connection>, request: IncomingMessage, response: ServerResponse): void {
+function track(
+  connections: WeakMap<Duplex, Connection>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Connection {
   const { socket } = request;
   const connection = connections.get(socket) ?? { last: request, underWay: new Set(), isEnding: false };
   connections.set(socket, connection);
   connection.last = request;
   connection.underWay.add(response);
   response.once('close', () => connection.underWay.delete(response));
+  return connection;
 }
 
 // What cannot be read belongs to a request that has its response already or will get it, or follows such a request.
@@ -127,11 +134,12 @@ function headerFault({ httpVersionMajor, httpVersionMinor, headersDistinct }: In
 const LINGER_MS = 1000;
 
 // Node would read the rest of the body, whatever its size, or close at once: then a client that still sends loses the response.
-function stopReadingAfter(request: IncomingMessage, response: ServerResponse): void {
+function stopReadingAfter(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = (...args: unknown[]) => {
     if (!isBounded(request)) {
+      connection.isEnding = true;
       response.shouldKeepAlive = false;
       // A listener makes the body ours to read, and a paused one is not read.
       request.on('data', () => undefined).pause();

@@ -14,7 +14,10 @@ const MAX_ISSUES = 100;
 const MAX_ISSUES_BYTES = 32 * 1024;
 const MAX_NAME_LENGTH = 100;
 
-/** The parsed value, in which null for an optional field counts as not given; throws one error that lists every issue, as far as 100 of them and 32 KiB go. */
+/**
+ * The parsed value; null for an optional field counts as not given. Throws one error that lists every issue, as far as 100 of them and
+ * 32 KiB go.
+ */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -36,9 +39,10 @@ function withoutNulls(value: unknown, schema: unknown): unknown {
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((one) => withoutNulls(one, schema.element));
   if (!(schema instanceof z.ZodObject) || !isFields(value)) return value;
-  const fields: Readonly<Record<string, z.ZodType>> = schema.shape;
-  const given = Object.entries(value).filter(([name, field]) => field !== null || !isOptional(fields[name]));
-  return Object.fromEntries(given.map(([name, field]) => [name, withoutNulls(field, fields[name])]));
+  // A name of the caller's may be that of a property that every object has.
+  const fields = new Map<string, z.ZodType>(Object.entries(schema.shape));
+  const given = Object.entries(value).filter(([name, field]) => field !== null || !isOptional(fields.get(name)));
+  return Object.fromEntries(given.map(([name, field]) => [name, withoutNulls(field, fields.get(name))]));
 }
 
 function isOptional(field: z.ZodType | undefined): boolean {

@@ -153,6 +153,17 @@ describe('the HTTP server', () => {
     }
   });
 
+  it('handles nothing that follows the last response of a connection', async () => {
+    const open = 'POST /v1/api/nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n';
+    const { socket, received, responded } = openConnection(Number(new URL(testEnv.baseUrl).port));
+    const closed = once(socket, 'close');
+    socket.write(open);
+    await responded(1);
+    socket.write(`0\r\n\r\n${HEAD}\r\n`);
+    await closed;
+    assert.deepEqual(statusesIn(received()), [404]);
+  });
+
   it('keeps the connection after a refusal of a request that arrived whole', async () => {
     const refused = `POST /v1/api/payouts HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`;
     const text = await exchange(testEnv.baseUrl, `${refused}${HEAD}Connection: close\r\n\r\n`);
@@ -202,7 +213,9 @@ describe('the HTTP server', () => {
 function onceWhole(handle: RequestListener): RequestListener {
   return (request, response) => {
     request.resume();
-    request.once('end', () => void handle(request, response));
+    request.once('end', () => {
+      handle(request, response);
+    });
     request.once('error', () => response.writeHead(400).end());
   };
 }

@@ -71,6 +71,14 @@ describe('null for an optional field', () => {
     const expected = ['phone phone_invalid', 'amount parameter_invalid', 'metadata.order parameter_invalid'];
     assert.deepEqual(issuesOf(response), expected);
   });
+
+  it('is refused for a field that there is not, also one that every object has', async () => {
+    const { key } = testEnv.merchant;
+    const json = collectionFields({ colour: null, constructor: null, toString: null });
+    const response = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json });
+    const expected = ['colour', 'constructor', 'toString'].map((name) => `${name} parameter_unknown`);
+    assert.deepEqual(issuesOf(response), expected);
+  });
 });
 
 describe('a name that comes more than once', () => {
