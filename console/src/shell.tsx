@@ -176,7 +176,9 @@ function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly 
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Label>
+          <Menu.Label className="wraps" maw={320}>
+            {session.merchant.name}
+            <br />
             {session.person.email}
             <br />
             {session.roles.join(', ')}

@@ -91,6 +91,7 @@ describe('a person of two merchants in the console', function () {
     await page.getByLabel('Reference').fill('TAB-1');
     await page.getByRole('button', { name: 'Check it' }).click();
     await page.getByRole('heading', { name: 'Check the payout' }).waitFor();
+    await page.getByRole('row', { name: 'Paid by Shop of Kampala' }).waitFor();
     await rewrite(
       testEnv.db,
       `UPDATE members SET roles = '{maker}' WHERE merchant_id = '${second}' AND user_id = '${person.id}'`,

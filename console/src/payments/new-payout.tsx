@@ -229,7 +229,8 @@ type CheckedDraftProps = {
 };
 
 function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftProps) {
-  const { currency } = useSession().merchant;
+  const { merchant, merchants } = useSession();
+  const { currency } = merchant;
   const { judgement, operator, payout: made } = found;
   return (
     <Stack maw={640}>
@@ -247,6 +248,8 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
       <Fields
         label="The payout"
         fields={[
+          // On a small screen the bar at the top has no room for the whole name.
+          ...(merchants.length > 1 ? [['Paid by', merchant.name] as const] : []),
           ['Payee', <Phone key="phone" phone={draft.phone} />],
           ['Operator', OPERATOR_NAMES[operator ?? ''] ?? operator],
           ['Amount', <Amount key="amount" amount={draft.amount} currency={currency} />],

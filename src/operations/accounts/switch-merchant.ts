@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { deleteLeastUsedSessions, moveSession } from '../../db/accounts/session.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
-import type { MerchantId } from '../../domain/ids.ts';
+import { isId } from '../../domain/ids.ts';
 import { isFreshToEnrol, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { MAX_SESSIONS_PER_MEMBER, sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
 
@@ -25,12 +25,13 @@ export type SwitchMerchant = {
 export async function switchMerchant(db: Database, input: SwitchMerchant): Promise<{ readonly token: string }> {
   const { session, by, at } = input;
   const { userId } = by.person;
-  const merchantId = input.merchantId as MerchantId;
   return db.withTransaction(async (tx) => {
     // A recovery and a new password end the sessions of the person under this lock.
     await findUserLocked(tx, userId);
     // The person may have yet to enrol a factor here and none there.
     if (!isFreshToEnrol(by.person, at)) throw permissionDenied('needs a step-up first');
+    const { merchantId } = input;
+    if (!isId('mer', merchantId)) throw permissionDenied('not a member');
     const roles = await findRolesLocked(tx, merchantId, userId);
     if (roles.length === 0) throw permissionDenied('not a member');
     if (sessionEndsAt({ ...session, lastUsedAt: at, person: { roles } }) <= at)

@@ -1,13 +1,13 @@
 // Reads payouts for a merchant's people: with names, and for those that wait what an approver should know.
 import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
 import type { Database, Queryable } from '../../db/database.ts';
+import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { countPayouts as countRows, pagePayouts } from '../../db/payments/payout.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
-import { judgePayouts } from './payout-judgement.ts';
 
 export type NamedPayout = {
   readonly payout: Payout;

@@ -4,6 +4,7 @@ import type { Database, Tx } from '../../db/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import { listExchanges } from '../../db/payments/operator-exchange.ts';
+import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import {
   listCallbacks,
@@ -21,7 +22,6 @@ import { DomainError } from '../../domain/errors.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { inOrder, MOST_OF_A_KIND, type TimelineEntry } from '../../domain/payments/timeline.ts';
-import { judgePayouts } from './payout-judgement.ts';
 
 /** Throws `collection_not_found`. */
 export async function getCollectionTimeline(db: Database, merchantId: MerchantId, id: string) {

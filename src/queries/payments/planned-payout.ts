@@ -1,11 +1,11 @@
 // Finds what became of payouts that a list of them names by idempotency key, and what is known around them, before anybody makes them.
 import type { Database } from '../../db/database.ts';
 import { listUsedKeys } from '../../db/payments/idempotency-key.ts';
+import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { listPayoutsOfKeys, type KeyedPayout } from '../../db/payments/payout.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
 import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
-import { judgePayouts } from './payout-judgement.ts';
 
 export type KeysOutcome = {
   /** The newest payout that was created with one of the keys; null when none was. */

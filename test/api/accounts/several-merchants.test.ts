@@ -17,6 +17,7 @@ import {
   type TestPerson,
 } from '../../support/people.ts';
 import type { ApiResponse } from '../../support/api.ts';
+import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 
@@ -111,7 +112,7 @@ describe('a person of two merchants', () => {
     await remove(person, former.id);
     const browser = await logIn(testEnv, person);
     const texts = new Set<string>();
-    for (const id of [stranger.id, former.id, newId('mer'), 'mer_', '']) {
+    for (const id of [stranger.id, former.id, newId('mer'), 'mer_', '', `${second}\0`, second.toUpperCase()]) {
       const refused = await switchTo(browser, id);
       assertError(refused, 'permission_denied');
       texts.add(refused.text.replace(/req_[0-9a-z]{26}/, 'req_'));
@@ -151,6 +152,30 @@ describe('a person of two merchants', () => {
     assert.equal(merchantIn(opened), second);
   });
 
+  it('takes no session past a recovery or a new password that comes at the same moment', async () => {
+    const person = await addToBoth(['viewer'], ['viewer']);
+    const browser = await logIn(testEnv, person);
+    const other = await testEnv.db.pool.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE', [person.id]);
+      const switched = switchTo(browser, second);
+      await eventually('the switch to wait', async () => {
+        const { rows } = await other.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows.length === 1;
+      });
+      await other.query('DELETE FROM sessions WHERE user_id = $1', [person.id]);
+      await other.query('COMMIT');
+      assertNotAuthenticated(await switched);
+    } finally {
+      other.release();
+    }
+    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [person.id]);
+    assert.equal(rowCount, 0);
+  });
+
   it('keeps the session at one merchant when the other one removes them', async () => {
     const person = await addToBoth(['viewer'], ['viewer']);
     const [there, here] = [await logIn(testEnv, person), await logIn(testEnv, person)];
@@ -174,16 +199,22 @@ describe('a person of two merchants', () => {
     assert.equal((await switchTo(browser, second)).status, 200);
   });
 
-  it('keeps the freshness of the log-in and no more: a switch verifies nobody', async () => {
-    const person = await addToBoth(['viewer'], ['owner']);
-    const browser = await logIn(testEnv, person);
-    await age(person, 4 * MINUTE_S);
-    const before = (await browser.call('GET', SESSION)).json;
-    const after = (await switchTo(browser, second)).json;
-    for (const name of ['fresh_until', 'second_factor_at', 'created_at']) assert.equal(after[name], before[name], name);
-    await age(person, 2 * MINUTE_S);
-    assertError(await switchTo(browser, first), 'permission_denied');
-  });
+  for (const [who, rolesThere] of [
+    ['with a second factor', ['owner']],
+    ['without one', ['viewer']],
+  ] as const) {
+    it(`keeps the freshness of the log-in and no more, ${who}: a switch verifies nobody`, async () => {
+      const person = await addToBoth(['viewer'], rolesThere);
+      const browser = await logIn(testEnv, person);
+      await age(person, 4 * MINUTE_S);
+      const before = (await browser.call('GET', SESSION)).json;
+      const after = (await switchTo(browser, second)).json;
+      const kept = ['fresh_until', 'second_factor_at', 'created_at'];
+      for (const name of kept) assert.equal(after[name], before[name], name);
+      await age(person, 2 * MINUTE_S);
+      assertError(await switchTo(browser, first), 'permission_denied');
+    });
+  }
 
   it('gets no longer session by a switch than by a log-in there', async () => {
     const person = await addToBoth(['viewer'], ['owner']);

@@ -92,12 +92,12 @@ describe('the check of payouts', () => {
     const idempotencyKey = randomUUID();
     const rows = [rowOf(payout), rowOf({ ...payout, amount: 0 }), rowOf({ ...payout, amount: 701 })];
     const codesOf = (checked: readonly Checked[]) =>
-      checked.map(({ judgement }) => judgement && judgement.warnings.map(({ code }) => code));
+      checked.map(({ judgement }) => judgement?.warnings.map(({ code }) => code));
     const first = ['first_payout_to_number'];
-    assert.deepEqual(codesOf(await check(rows)), [first, null, first]);
+    assert.deepEqual(codesOf(await check(rows)), [first, undefined, first]);
     const made = await maker.call('POST', '/v1/api/payouts', { json: payout, idempotencyKey });
     const again = await check(rows);
-    assert.deepEqual(codesOf(again), [[...first, 'same_number_and_amount_within_24h'], null, first]);
+    assert.deepEqual(codesOf(again), [[...first, 'same_number_and_amount_within_24h'], undefined, first]);
     assert.equal(again[0]!.judgement!.warnings[1]!.payout_id, made.json['id']);
     const shown = await maker.call('GET', `/v1/console/payouts/${String(made.json['id'])}`);
     assert.deepEqual((shown.json['judgement'] as { warnings: object[] }).warnings, [{ code: first[0] }]);
