@@ -194,9 +194,9 @@ describe('the HTTP server', () => {
     // The second request is in progress when the stop begins, and still gets its response.
     const body = '{"externalId":"0190f5fe-7c00-7a00-8000-000000000000"}';
     socket.write(
-      `POST /operators/mtn-momo/callbacks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+      `POST /operators/mtn-momo/callbacks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
-    await sleep(100);
+    await eventually('the request to be in progress', () => received().includes('100 Continue'));
     const beganMs = Date.now();
     const stopped = server.stop();
     await sleep(300);

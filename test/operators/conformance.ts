@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { FailureCode } from '../../src/domain/payments/failure.ts';
 import { isPaidAsRequested } from '../../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
-import { until } from '../sandbox/sandbox-harness.ts';
+import { inTime, until } from '../sandbox/sandbox-harness.ts';
 import { callbacksOf, collected, final, DIRECTIONS, type AdapterHarness, type Direction } from './directions.ts';
 import { valuesOf } from '../support/values-of.ts';
 
@@ -109,10 +109,14 @@ function reportsEachRow(direction: Direction, harness: () => AdapterHarness): vo
   }
 
   it('reports row 009 as pending past the prompt window', async () => {
-    const reference = randomUUID();
-    await send(direction, harness(), '009', reference);
-    await sleep(harness().promptExpiryMs + 10);
-    assert.deepEqual(await direction.status(harness().operator, reference), { kind: 'pending' });
+    const prepare = () => direction.prepare(harness(), '009');
+    const status = await inTime(harness().undecidedMs, prepare, async (sendNow) => {
+      const reference = randomUUID();
+      await sendNow(reference);
+      await sleep(harness().promptExpiryMs + 10);
+      return direction.status(harness().operator, reference);
+    });
+    assert.deepEqual(status, { kind: 'pending' });
   });
 
   it('reports row 011 as not found while it is refused', async () => {

@@ -275,6 +275,20 @@ export async function until<T>(read: () => Promise<T> | T, isDone: (value: T) =>
   }
 }
 
+/** Repeats both until `observe` took less than `limitMs`: what a machine that stalls for longer sees says nothing. */
+export async function inTime<Prepared, Seen>(
+  limitMs: number,
+  prepare: () => Promise<Prepared>,
+  observe: (prepared: Prepared) => Promise<Seen>,
+): Promise<Seen> {
+  for (;;) {
+    const prepared = await prepare();
+    const beganMs = performance.now();
+    const seen = await observe(prepared);
+    if (performance.now() - beganMs < limitMs) return seen;
+  }
+}
+
 export async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,41 +1,61 @@
 // Tests what counts as the delay of our own process.
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { mock } from 'node:test';
 import { createOwnDelay } from '../../src/webhooks/own-delay.ts';
 
-/** As a process that has something else to do, or no CPU. */
-function blockFor(ms: number): void {
-  const endMs = performance.now() + ms;
-  while (performance.now() < endMs);
-}
+/** How often it looks, as its timer has it. */
+const EVERY_MS = 20;
 
 describe('the delay of our own process', () => {
-  it('is the longest that callbacks waited, also before any of them ran', async () => {
-    const delay = createOwnDelay();
+  let nowMs: number;
+  beforeEach(() => {
+    nowMs = 1000;
+    mock.timers.enable({ apis: ['setInterval'] });
+  });
+  afterEach(() => {
+    mock.timers.reset();
+  });
+
+  /** Time passes, and callbacks run only at its end. */
+  function blockFor(ms: number): void {
+    nowMs += ms;
+  }
+  const runCallbacks = (): void => {
+    mock.timers.tick(EVERY_MS);
+  };
+  function passQuietly(ms: number): void {
+    for (let passedMs = 0; passedMs < ms; passedMs += EVERY_MS) {
+      blockFor(EVERY_MS);
+      runCallbacks();
+    }
+  }
+
+  it('is the longest that callbacks waited, also before any of them ran', () => {
+    const delay = createOwnDelay(() => nowMs);
     delay.watch();
-    const [fromMs, toMs] = [performance.now(), Infinity];
     blockFor(300);
-    const blockedMs = delay.longestMs(fromMs, toMs);
-    assert.ok(blockedMs >= 270 && blockedMs < 2000, `${blockedMs} ms`);
-    await sleep(50);
-    blockFor(50);
-    await sleep(50);
-    const longestMs = delay.longestMs(fromMs, toMs);
-    assert.ok(longestMs >= blockedMs && longestMs < 2000, `${longestMs} ms: two waits do not add up`);
+    assert.equal(delay.longestMs(1000, Infinity), 300 - EVERY_MS);
+    runCallbacks();
+    passQuietly(40);
+    blockFor(70);
+    runCallbacks();
+    passQuietly(40);
+    assert.equal(delay.longestMs(1000, Infinity), 300 - EVERY_MS, 'two waits do not add up');
     delay.rest();
   });
 
-  it('does not count what was late before or after, nor while nothing is watched', async () => {
-    const delay = createOwnDelay();
+  it('does not count what was late before or after, nor while nothing is watched', () => {
+    const delay = createOwnDelay(() => nowMs);
     blockFor(100);
     assert.equal(delay.longestMs(0, Infinity), 0);
     delay.watch();
-    const beforeMs = performance.now();
+    const beforeMs = nowMs;
     blockFor(300);
-    await sleep(50);
+    runCallbacks();
+    passQuietly(40);
     assert.equal(delay.longestMs(0, beforeMs), 0);
-    assert.ok(delay.longestMs(performance.now(), Infinity) < 250);
-    assert.ok(delay.longestMs(beforeMs, Infinity) >= 270);
+    assert.equal(delay.longestMs(nowMs, Infinity), 0);
+    assert.equal(delay.longestMs(beforeMs, Infinity), 300 - EVERY_MS);
     delay.rest();
     assert.equal(delay.longestMs(0, Infinity), 0);
   });
