@@ -48,16 +48,11 @@ describe('a new payout', function () {
 
   it('is refused by “Check it” for a number that no operator serves, beside its field, and every field stays', async () => {
     const page = await open();
-    for (const [phone, says] of [
-      ['256414123456', /phone must be a mobile number/],
-      ['256752123456', /no operator/i],
-    ] as const) {
-      const fields = written({ 'Phone of the payee': phone });
-      await write(page, fields);
-      await page.getByText(says).waitFor();
-      assert.equal(await page.getByLabel('Phone of the payee').getAttribute('aria-invalid'), 'true');
-      for (const label of FIELDS) assert.equal(await page.getByLabel(label).inputValue(), fields[label], label);
-    }
+    const fields = written({ 'Phone of the payee': '256752123456' });
+    await write(page, fields);
+    await page.getByText(/no operator/i).waitFor();
+    assert.equal(await page.getByLabel('Phone of the payee').getAttribute('aria-invalid'), 'true');
+    for (const label of FIELDS) assert.equal(await page.getByLabel(label).inputValue(), fields[label], label);
     await write(page, written({ 'Amount in UGX': '99,000,000' }));
     await page.getByText(/amount must be/).waitFor();
     assert.equal(await countOf('salary-1'), 0);
