@@ -157,8 +157,8 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     redirect(ctx, attemptPath(found.checkout, attempt, spoken));
     return;
   }
-  const showError = (error: TextKey, choice: Choice | null = null) => {
-    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error, choice }));
+  const showError = (error: TextKey, choice: Choice | null = null, phone = typed) => {
+    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone, error, choice }));
   };
   const earlier = await earlierPayer(deps, found, fields['again']);
   const read = earlier ?? readTyped(deps, found, typed, fields['country']);
@@ -184,7 +184,9 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     if (error instanceof AttemptRefused)
       sendPage(ctx, closedPage(deps, found, spoken, { refusal: error.refusal, isRefusal: true }));
     else if (formError) {
-      showError(formError, error.code === 'phone_unsupported' ? operatorChoice(deps, found, read.phone) : null);
+      const choice = error.code === 'phone_unsupported' ? operatorChoice(deps, found, read.phone) : null;
+      // With the country that was chosen, so that it need not be chosen again.
+      showError(formError, choice, fields['country'] === undefined || earlier ? typed : `+${phone}`);
     }
     // The same form was posted twice at once: whoever came first makes the attempt, and its page says what became of it.
     else if (error.type === 'idempotency_error')

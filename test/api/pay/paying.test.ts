@@ -279,6 +279,11 @@ describe('a payer at a checkout in a currency of several countries', function ()
     const { fields } = await payer.open(path);
     const other = await payer.post(path, { ...fields, country: 'CI', phone: '01 97 12 34 56' });
     assert.match(unescaped(other.html), /Nobody can pay here from this number/);
-    assert.match((await payer.post(path, { ...fields, phone: '05 04 12 34 56' })).location ?? '', /^\/pay\//);
+    // The country is not asked for again beside the operator.
+    assert.match(other.html, / value="\+2250197123456" aria-describedby/);
+    const moved = await payer.post(path, { ...other.fields, phone: '+2250197123456', operator: 'mtn-momo' });
+    assert.match(moved.location ?? '', /^\/pay\//);
+    const another = await make();
+    assert.match((await openPayer(testEnv).pay(another.path, '05 04 12 34 56')).location ?? '', /^\/pay\//);
   });
 });
