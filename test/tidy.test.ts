@@ -266,10 +266,6 @@ function functionsOf(file: string): { name: string; lines: number; parameters: n
   return found;
 }
 
-function lineAt(text: string, index: number): number {
-  return text.slice(0, index).split('\n').length;
-}
-
 describe('the source tree', () => {
   it('has every source file in a part that the import rules know', () => {
     assert.deepEqual(
@@ -375,7 +371,8 @@ describe('the source tree', () => {
   it('has each doc comment right above what it describes', () => {
     const stray = files.flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8');
-      return [...text.matchAll(/\*\/\s*\n\s*(?:\/\*\*|[}\])])/g)].map(({ index }) => `${file}:${lineAt(text, index)}`);
+      const found = text.matchAll(/\*\/\s*\n\s*(?:\/\*\*|[}\])])/g);
+      return [...found].map(({ index }) => `${file}:${text.slice(0, index).split('\n').length}`);
     });
     assert.deepEqual(stray, []);
   });
