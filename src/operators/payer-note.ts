@@ -1,15 +1,16 @@
 // Converts a merchant's free text into the short note that an operator shows on a handset.
 
+// MTN responds 400 to a note with an apostrophe or `&`, and publishes no whole list. Both have a meaning in XML, which wallet
+// platforms speak, and so have `"`, `<` and `>`: none of the five is sent, in any form that keyboards and word processors produce.
+const QUOTES = /['’‘‛`´ʼ＇"“”„‟＂]/g;
+const MARKUP_AND_BLANKS = /[&＆﹠<＜﹤>＞﹥\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]+/gu;
+
 /**
- * Returns one line of at most `maxLength` UTF-16 units without apostrophes, control characters or half characters. Text
- * that is empty after that becomes `fallback`, because an empty note would leave the payer without information.
+ * Returns one line of at most `maxLength` UTF-16 units without control characters, half characters and the characters of
+ * markup: `& < > " '`. Text that is empty after that becomes `fallback`, because operators refuse an empty note.
  */
 export function cleanNote(text: string, { maxLength, fallback }: { maxLength: number; fallback: string }): string {
-  const line = text
-    // Apostrophes in every form that phone keyboards and word processors produce; MTN responds 400 to the plain one.
-    .replace(/['’‘‛`´ʼ＇]/g, '')
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim();
+  const line = text.replace(QUOTES, '').replace(MARKUP_AND_BLANKS, ' ').trim();
   return cut(line, maxLength).trimEnd() || fallback;
 }
 

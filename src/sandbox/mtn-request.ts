@@ -1,6 +1,6 @@
 // Parses payment requests as strictly as MTN does, and rejects an invalid one as MTN would.
 import { z } from 'zod';
-import { INVALID_CALLBACK_HOST, INVALID_CURRENCY, type MtnRefusal } from './mtn-refusals.ts';
+import { INTERNAL, INVALID_CALLBACK_HOST, INVALID_CURRENCY, type MtnRefusal } from './mtn-refusals.ts';
 import type { RefundRequest } from './payment-intake.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { PaymentRequest } from './transaction.ts';
@@ -12,10 +12,11 @@ export type RawRequest = { readonly referenceId: string; readonly callbackUrl: s
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const CALLBACK_URL_LENGTH = 2048;
 
+// An apostrophe and `&` are known to be refused; the other characters of markup are taken to be.
 const note = z
   .string()
   .max(160)
-  .regex(/^[^']*$/)
+  .regex(/^[^&<>"']*$/)
   .default('');
 
 const party = z.object({ partyIdType: z.literal('MSISDN'), partyId: z.string().regex(/^[1-9]\d{7,14}$/) });
@@ -75,6 +76,8 @@ function read<B extends Body, T>(
   const parsed = schema.safeParse(body);
   if (!parsed.success) return badRequest(`Wrong in the body: ${wrongFields(parsed.error)}.`);
   const { amount, currency, externalId, payerMessage, payeeNote } = parsed.data;
+  // As MTN responds to an empty note, although its documents require none.
+  if (payerMessage === '' || payeeNote === '') return { refusal: INTERNAL };
   if (!settings.currencies.includes(currency)) return { refusal: INVALID_CURRENCY };
   const url = callbackUrl === '' ? null : parseCallbackUrl(callbackUrl);
   if (url === undefined) return badRequest('X-Callback-Url is not an http or https address.');

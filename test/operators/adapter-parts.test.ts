@@ -10,18 +10,18 @@ import { createTokenCache, type FetchedToken } from '../../src/operators/token-c
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc.string({ unit: fc.constantFrom("'", '’', ' ', '\n', 'a', '😀', '\ud800') }),
+  fc.string({ unit: fc.constantFrom("'", '’', '&', '<', '＆', ' ', '\n', 'a', '😀', '\ud800') }),
 );
 
 describe('a note for the payer', () => {
   const rules = { maxLength: 20, fallback: 'Payment' };
 
-  it('is one short line without apostrophes and control characters, for any input', () => {
+  it('is one short line without markup and control characters, for any input', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const note = cleanNote(text, rules);
         assert.ok(note.length > 0 && note.length <= 20);
-        assert.doesNotMatch(note, /['’‘\p{Cc}\p{Cs}]/u);
+        assert.doesNotMatch(note.normalize('NFKC'), /[&<>"'’‘\p{Cc}\p{Cs}]/u);
         assert.equal(note, note.trim());
         assert.equal(cleanNote(note, rules), note);
       }),
@@ -36,13 +36,22 @@ describe('a note for the payer', () => {
     assert.equal(cleanNote("John's  l’eau\n ok", { ...rules, maxLength: 160 }), 'Johns leau ok');
   });
 
+  it('has a space where a character of markup was, and one only', () => {
+    const texts = { 'Smith & Sons': 'Smith Sons', 'Q&A': 'Q A', '<b>"Order"</b> 17 ＆': 'b Order /b 17' };
+    for (const [text, note] of Object.entries(texts)) {
+      assert.equal(cleanNote(text, { ...rules, maxLength: 160 }), note);
+    }
+  });
+
   it('is never cut through the middle of a character', () => {
     assert.equal(cleanNote('abc😀', { ...rules, maxLength: 4 }), 'abc');
     assert.equal(cleanNote('abc😀', { ...rules, maxLength: 5 }), 'abc😀');
   });
 
   it('becomes the fallback when nothing is left', () => {
-    assert.equal(cleanNote(" '\u0007' ", rules), 'Payment');
+    for (const text of [" '\u0007' ", '&', '&&& <>', '""', '', '\ud83d', '\ud83d&']) {
+      assert.equal(cleanNote(text, rules), 'Payment', JSON.stringify(text));
+    }
   });
 });
 

@@ -34,7 +34,7 @@ const collection: Direction = {
   name: 'collection',
   prepare: ({ operator, money, phone }, row) =>
     Promise.resolve((operatorReference) =>
-      operator.raisePrompt({ operatorReference, phone: phone(row), money, payerMessage: "Amina's order" }),
+      operator.raisePrompt({ operatorReference, phone: phone(row), money, payerMessage: "Amina's order & <more>" }),
     ),
   status: (operator, operatorReference) => operator.getCollectionStatus(operatorReference),
 };
@@ -43,7 +43,7 @@ const payout: Direction = {
   name: 'payout',
   prepare: ({ operator, money, phone }, row) =>
     Promise.resolve((operatorReference) =>
-      operator.sendPayout({ operatorReference, phone: phone(row), money, payeeMessage: "Amina's wages" }),
+      operator.sendPayout({ operatorReference, phone: phone(row), money, payeeMessage: "Amina's wages & more" }),
     ),
   status: (operator, operatorReference) => operator.getPayoutStatus(operatorReference),
 };
@@ -54,7 +54,7 @@ const refund: Direction = {
     const { operator, money } = harness;
     const originalOperatorReference = await collected(harness, row);
     return (operatorReference) =>
-      operator.refundCollection({ operatorReference, originalOperatorReference, money, note: "Amina's refund" });
+      operator.refundCollection({ operatorReference, originalOperatorReference, money, note: '"Amina" & Sons' });
   },
   status: (operator, operatorReference) => operator.getRefundStatus(operatorReference),
 };

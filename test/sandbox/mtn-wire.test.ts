@@ -105,6 +105,10 @@ describe("the sandbox operator's MTN API", () => {
       ['a payer with a plus sign', { payer: { partyIdType: 'MSISDN', partyId: '+256772123999' } }],
       ['a missing payer', { payer: undefined }],
       ['an apostrophe in the message', { payerMessage: "John's" }],
+      ['an ampersand in the message', { payerMessage: 'Smith & Sons' }],
+      ['an ampersand in the note', { payeeNote: 'Smith & Sons' }],
+      ['an angle bracket in the message', { payerMessage: '<b' }],
+      ['a quotation mark in the note', { payeeNote: '"Order" 17' }],
       ['a note of 161 characters', { payeeNote: 'x'.repeat(161) }],
     ];
     for (const [what, changes] of wrongBodies) {
@@ -112,6 +116,18 @@ describe("the sandbox operator's MTN API", () => {
         const reference = randomUUID();
         const body = payment('999', reference, changes as Record<string, unknown>);
         assertRefused(await client.requestToPay(body, { 'X-Reference-Id': reference }), 400, 'REQUEST_REJECTED');
+      });
+    }
+
+    for (const [what, changes] of [
+      ['an empty message', { payerMessage: '' }],
+      ['no note', { payeeNote: undefined }],
+    ] as const) {
+      it(`responds 500 INTERNAL_PROCESSING_ERROR to ${what}`, async () => {
+        const reference = randomUUID();
+        const answer = await client.requestToPay(payment('999', reference, changes), { 'X-Reference-Id': reference });
+        assertRefused(answer, 500, 'INTERNAL_PROCESSING_ERROR');
+        assert.equal((await client.status(reference)).status, 404);
       });
     }
 
