@@ -17,7 +17,9 @@ type Overview = Schemas['Overview'];
 type Day = Overview['today'];
 
 export function Home() {
-  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const named = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  // The name that a browser has for a time zone that it cannot find out.
+  const timeZone = named === 'Etc/Unknown' ? 'UTC' : named;
   const query = useQuery({
     queryKey: ['overview'],
     queryFn: () => answerOf(api.GET('/v1/console/overview', { params: { query: { time_zone: timeZone } } })),

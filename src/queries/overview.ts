@@ -2,7 +2,7 @@
 import type { Database, Queryable } from '../db/database.ts';
 import { countQueued, countWaitingFor } from '../db/payments/approval.ts';
 import { findBalance, type Balance } from '../db/payments/ledger.ts';
-import { countPayments, findSpans, listTotals } from '../db/payments/totals.ts';
+import { countPayments, listTotals } from '../db/payments/totals.ts';
 import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { holdsOneOf, type Person } from '../domain/accounts/member.ts';
 import type { MerchantId } from '../domain/ids.ts';
@@ -16,6 +16,7 @@ import {
   type OperatorHealth,
   type PaymentTotal,
 } from '../domain/payments/totals.ts';
+import { spansAt } from '../domain/time-zone.ts';
 import { MAX_WAITING_SHOWN } from '../domain/payments/approval.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint } from '../domain/webhooks/endpoint.ts';
 import { countProposals, type Proposals } from '../db/accounts/waiting-proposals.ts';
@@ -58,7 +59,7 @@ export async function getOverview(db: Database, person: Person, timeZone: string
   return db.withLongReads({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, atOneMoment: true }, async (reads) => {
     const balance = await findBalance(reads, merchantId);
     if (!balance) throw new Error(`merchant ${merchantId} has no ledger accounts`);
-    const spans = await findSpans(reads, at, timeZone);
+    const spans = spansAt(at, timeZone);
     const all = await listEndpoints(reads, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
     return {
       asOf: at,

@@ -1,6 +1,7 @@
 // The totals of payments: read as folded and unfolded together, folded by the dispatcher, and rebuilt from the payments.
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { DayTotal, PaymentTotal } from '../../domain/payments/totals.ts';
+import type { DayRange } from '../../domain/time-zone.ts';
 import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 // What a change adds: one payment to its new state, and one less to the state that it left.
@@ -17,7 +18,7 @@ const SUMS = 'sum(count)::int AS count, sum(amount_minor)::bigint AS amount_mino
 
 const LIST_DAYS = statement(
   'payment_total_list_days',
-  `SELECT to_char(quarter_at AT TIME ZONE $4, 'YYYY-MM-DD') AS date, kind, operator, state, ${SUMS}
+  `SELECT ($4::text[])[width_bucket(quarter_at, $5::timestamptz[])] AS date, kind, operator, state, ${SUMS}
    FROM (${ALL}) AS all_of_them GROUP BY 1, kind, operator, state HAVING sum(count) <> 0
    ORDER BY 1 DESC, kind, operator, state`,
 );
@@ -30,14 +31,15 @@ const LIST = statement(
 /** From inclusive, to exclusive; both at quarters of an hour. */
 export type QuarterRange = { readonly from: Date; readonly to: Date };
 
-/** The totals of each day, newest first, of the payments that were created in the range. */
+/** The totals of each day, newest first, of the payments that were created on these days. */
 export async function listDayTotals(
   db: Queryable,
   merchantId: MerchantId,
-  { from, to }: QuarterRange,
-  timeZone: string,
+  { days, endsAt }: DayRange,
 ): Promise<DayTotal[]> {
-  return db.run<DayTotal>(LIST_DAYS, [merchantId, from, to, timeZone]);
+  const dates = days.map(({ date }) => date);
+  const starts = days.map(({ startsAt }) => startsAt);
+  return db.run<DayTotal>(LIST_DAYS, [merchantId, starts[0], endsAt, dates, starts]);
 }
 
 /** The totals of all payments that were created in the range. */
@@ -68,37 +70,6 @@ export async function countPayments(
     [from, to].map((at) => lowestIdAt(prefix, at.getTime())),
   );
   return db.run<PaymentTotal>(LIST_PART, [merchantId, ...bounds]);
-}
-
-const SPANS = statement(
-  'payment_total_spans',
-  `SELECT (date_trunc('day', local) AT TIME ZONE $2) AS today, (date_trunc('day', local - interval '7 days') AT TIME ZONE $2)
-            AS week_ago_from, ((local - interval '7 days') AT TIME ZONE $2) AS week_ago_to
-   FROM (SELECT $1::timestamptz AT TIME ZONE $2 AS local) AS clock`,
-);
-
-export type Spans = { readonly today: Date; readonly weekAgoFrom: Date; readonly weekAgoTo: Date };
-
-/** When today began in this time zone, and the same span of the same weekday a week before, by its clocks. */
-export async function findSpans(db: Queryable, at: Date, timeZone: string): Promise<Spans> {
-  const spans = await findOne<Spans>(db, SPANS, [at, timeZone]);
-  if (!spans) throw new Error('the spans of time were not computed');
-  return spans;
-}
-
-const DAY_RANGE = statement(
-  'payment_total_day_range',
-  `SELECT ($1::date::timestamp AT TIME ZONE $3) AS "from", (($2::date + 1)::timestamp AT TIME ZONE $3) AS "to"`,
-);
-
-/** From the beginning of the one day to the end of the other, in this time zone. */
-export async function findDayRange(
-  db: Queryable,
-  { from, to, timeZone }: { readonly from: string; readonly to: string; readonly timeZone: string },
-): Promise<QuarterRange> {
-  const range = await findOne<QuarterRange>(db, DAY_RANGE, [from, to, timeZone]);
-  if (!range) throw new Error('the range of days was not computed');
-  return range;
 }
 
 // Whoever folds at the same time takes other rows, and both write the totals in the same order.

@@ -1,13 +1,15 @@
 // The totals of payments: equal to what the rows say, after any history, however it was folded, rebuilt or interrupted.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { countPayments, findSpans, foldTotals, listDayTotals, listTotals } from '../../../src/db/payments/totals.ts';
+import { countPayments, foldTotals, listTotals } from '../../../src/db/payments/totals.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { COLLECTION_STATES } from '../../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { quarterOf, QUARTER_MS } from '../../../src/domain/payments/totals.ts';
+import { clocksOf, daysBetween, spansAt } from '../../../src/domain/time-zone.ts';
 import { rebuildTotals } from '../../../src/operations/payments/rebuild-totals.ts';
 import { getOverview } from '../../../src/queries/overview.ts';
+import { getDayTotals } from '../../../src/queries/payments/totals.ts';
 import {
   countRows,
   makeCollection,
@@ -19,6 +21,7 @@ import {
   untilOneWaits,
 } from '../rows.ts';
 import { insertCollection } from '../../../src/db/payments/collection.ts';
+import { IANA_TIME_ZONES } from '../../domain/time-zone-names.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makePerson, makeShop, release, type Shop } from './payout-rows.ts';
 
@@ -155,27 +158,57 @@ describe('the totals of payments', () => {
     // Ten in the evening in UTC is one in the morning in Kampala.
     const createdAt = new Date('2026-03-04T22:00:00Z');
     await db.withTransaction((tx) => insertCollection(tx, newCollection(merchantId, { createdAt })));
-    const dates = async (zone: string) => (await listDayTotals(db, merchantId, ANY_TIME, zone)).map(({ date }) => date);
+    const range = { from: '2026-03-01', to: '2026-03-31' };
+    const dates = async (timeZone: string) =>
+      (await getDayTotals(db, merchantId, { ...range, timeZone })).map(({ date }) => date);
     assert.deepEqual(await dates('UTC'), ['2026-03-04']);
     assert.deepEqual(await dates('Africa/Kampala'), ['2026-03-05']);
     await foldAll();
     assert.deepEqual(await dates('Africa/Kampala'), ['2026-03-05']);
   });
 
-  it('know every time zone that the API accepts', async () => {
-    const { rows } = await db.pool.query<{ name: string }>('SELECT name FROM pg_timezone_names');
-    const known = new Set(rows.map(({ name }) => name));
-    assert.deepEqual(
-      Intl.supportedValuesOf('timeZone').filter((name) => !known.has(name)),
-      [],
+  it('include the first and the last quarter of an hour of a day that has 25 hours, and no other', async () => {
+    const merchantId = await makeMerchant(db);
+    // In Havana the third of November 2024 begins twice: at 04:00 and, once the clocks are put back, at 05:00.
+    for (const minute of ['03:59', '04:00', '04:59', '05:00']) await makeAt(merchantId, `2024-11-03T${minute}:59Z`);
+    for (const minute of ['04:59', '05:00']) await makeAt(merchantId, `2024-11-04T${minute}:59Z`);
+    const countOn = async (from: string, to: string) => {
+      const totals = await getDayTotals(db, merchantId, { from, to, timeZone: 'America/Havana' });
+      return totals.map(({ date, count }) => [date, count]);
+    };
+    assert.deepEqual(await countOn('2024-11-03', '2024-11-03'), [['2024-11-03', 4]]);
+    assert.deepEqual(await countOn('2024-11-02', '2024-11-04'), [
+      ['2024-11-04', 1],
+      ['2024-11-03', 4],
+      ['2024-11-02', 1],
+    ]);
+  });
+
+  async function makeAt(merchantId: MerchantId, time: string): Promise<void> {
+    await db.withTransaction((tx) => insertCollection(tx, newCollection(merchantId, { createdAt: new Date(time) })));
+  }
+
+  it('have days that begin when they do by the time zones of PostgreSQL, as far as it knows them', async () => {
+    const dates = ['2024-01-15', '2024-03-31', '2024-07-15', '2024-11-05'];
+    // PostgreSQL reads CET and its like as abbreviations, whose clocks never change.
+    const names = IANA_TIME_ZONES.filter((name) => name.includes('/'));
+    const { rows } = await db.pool.query<{ zone: string; date: string; at: Date }>(
+      `SELECT name AS zone, date, (date::timestamp AT TIME ZONE name) AS at
+       FROM pg_timezone_names CROSS JOIN unnest($1::text[]) AS date WHERE name = ANY ($2)`,
+      [dates, names],
     );
+    assert.ok(rows.length > 1500, `${rows.length}`);
+    for (const { zone, date, at } of rows) {
+      const [day] = daysBetween(clocksOf(zone), { from: date, to: date }).days;
+      assert.deepEqual(day?.startsAt, at, `${zone} ${date}`);
+    }
   });
 
   it('compare today with the same span of the same weekday, up to the minute', async () => {
     const shop = await makeShop(db, 0n);
     const { merchantId } = shop;
     const now = new Date();
-    const { weekAgoTo } = await findSpans(db, now, 'UTC');
+    const { weekAgoTo } = spansAt(now, 'UTC');
     assert.equal(now.getTime() - weekAgoTo.getTime(), 7 * DAY_MS);
     // Ids date payments, so rows of the past are made with ids of then.
     const at = [weekAgoTo.getTime() - 1, weekAgoTo.getTime(), quarterOf(weekAgoTo).getTime() + QUARTER_MS];

@@ -10,6 +10,7 @@ import {
   type PaymentTotal,
 } from '../../../domain/payments/totals.ts';
 import { endpointObject } from '../../../domain/webhooks/endpoint.ts';
+import { clocksOf, dateShown, isTimeZone } from '../../../domain/time-zone.ts';
 import type { Overview, SpanTotals } from '../../../queries/overview.ts';
 import { time } from '../primitives.ts';
 import { endpointSchema } from '../webhooks/endpoint.ts';
@@ -18,7 +19,6 @@ import { currency, operator } from './payment.ts';
 
 const DAY_MS = 86_400_000;
 const DATE = '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$';
-const ZONES = new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
 const states = [...new Set([...COLLECTION_STATES, ...PAYOUT_STATES])];
 
 const day = (name: string) =>
@@ -36,14 +36,14 @@ function isDate(text: string): boolean {
 
 const timeZone = z
   .string()
-  .refine((text) => ZONES.has(text), {
+  .refine(isTimeZone, {
     error: 'time_zone must be the name of a time zone, for example Africa/Kampala.',
   })
   .default('UTC')
   .meta({
-    description: 'By whose clocks the days begin.',
+    description: 'By whose clocks the days begin: a name of the IANA, of today or of the past.',
     example: 'Africa/Kampala',
-    pattern: '^[A-Z][A-Za-z0-9_+/-]{2,40}$',
+    pattern: '^[A-Z][A-Za-z0-9_+/-]{1,40}$',
   });
 
 export const getTotalsSchema = z.strictObject({
@@ -61,7 +61,7 @@ export const getOverviewSchema = z.strictObject({ time_zone: timeZone });
 /** The days that a query asks for; an issue with its range, or the range. */
 export function daysOf(query: z.output<typeof getTotalsSchema>, at: Date) {
   const { time_zone: zone } = query;
-  const to = query.to ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(at);
+  const to = query.to ?? dateShown(clocksOf(zone), at);
   const from = query.from ?? new Date(Date.parse(to) - 29 * DAY_MS).toISOString().slice(0, 10);
   return { from, to, timeZone: zone, isInRange: isInRange(from, to) };
 }

@@ -1,0 +1,90 @@
+// The time zones of the world, and the instants that their clocks mean. Node's data decides both: which names, old ones and links
+// among them, a PostgreSQL server knows depends on where its data comes from.
+
+const DAY_MS = 86_400_000;
+
+const NAME = /^[A-Z][A-Za-z0-9_+/-]{1,40}$/;
+// Three letters else are abbreviations that several zones share, such as IST, and not names of the IANA.
+const NAMES_OF_THREE = /^(CET|EET|EST|GMT|HST|MET|MST|PRC|ROC|ROK|UCT|UTC|WET)$/;
+
+/** Whether this is the name of a time zone in the data of the IANA, of today or of the past. */
+export function isTimeZone(name: string): boolean {
+  if (!NAME.test(name) || (name.length === 3 && !NAMES_OF_THREE.test(name))) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The clocks of one time zone. What they show is written as the milliseconds at which the clocks of UTC show the same. */
+export type Clocks = {
+  /** What they show at this instant. */
+  readonly shownAt: (at: Date) => number;
+  /** The first instant at which they show this. Where they skip it, as much later as the clocks are put forward. */
+  readonly firstShowing: (shownMs: number) => Date;
+};
+
+/** Throws a `RangeError` unless `isTimeZone(timeZone)`. */
+export function clocksOf(timeZone: string): Clocks {
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  const offsetAt = (ms: number): number => offsetMs(format.format(ms));
+  return {
+    shownAt: (at) => at.getTime() + offsetAt(at.getTime()),
+    firstShowing(shownMs) {
+      // The clocks change once at most in these two days. Before and after it they show this at one of these instants each: at both
+      // where they show it twice, and at none where they skip it.
+      const instants = [shownMs - DAY_MS, shownMs + DAY_MS].map((ms) => shownMs - offsetAt(ms));
+      const [first, last] = [Math.min(...instants), Math.max(...instants)];
+      return new Date(first + offsetAt(first) === shownMs ? first : last);
+    },
+  };
+}
+
+// As in `1/31/2026, GMT+05:30`; of UTC itself, `GMT` alone.
+function offsetMs(text: string): number {
+  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+    /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text) ?? [];
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -ms : ms;
+}
+
+/** The day that the clocks show, as `YYYY-MM-DD`. */
+export function dateShown(clocks: Clocks, at: Date): string {
+  return isoDate(clocks.shownAt(at));
+}
+
+/** Consecutive days by the clocks of a time zone, and the instant at which the last one ends. Dates are `YYYY-MM-DD`. */
+export type DayRange = {
+  readonly days: readonly { readonly date: string; readonly startsAt: Date }[];
+  readonly endsAt: Date;
+};
+
+/** The days from the one date to the other, both inclusive. */
+export function daysBetween(clocks: Clocks, { from, to }: { readonly from: string; readonly to: string }): DayRange {
+  const dayCount = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
+  const days = Array.from({ length: dayCount }, (_, n) => {
+    const midnightMs = Date.parse(from) + n * DAY_MS;
+    return { date: isoDate(midnightMs), startsAt: clocks.firstShowing(midnightMs) };
+  });
+  return { days, endsAt: clocks.firstShowing(Date.parse(to) + DAY_MS) };
+}
+
+/** Today up to this instant, and the same span of the same weekday a week before, by the clocks of the time zone. */
+export type Spans = { readonly today: Date; readonly weekAgoFrom: Date; readonly weekAgoTo: Date };
+
+export function spansAt(at: Date, timeZone: string): Spans {
+  const clocks = clocksOf(timeZone);
+  const shownMs = clocks.shownAt(at);
+  const midnightMs = Math.floor(shownMs / DAY_MS) * DAY_MS;
+  return {
+    today: clocks.firstShowing(midnightMs),
+    weekAgoFrom: clocks.firstShowing(midnightMs - 7 * DAY_MS),
+    weekAgoTo: clocks.firstShowing(shownMs - 7 * DAY_MS),
+  };
+}
+
+function isoDate(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
