@@ -4,7 +4,6 @@ import { loadClocks } from './clock-settings.ts';
 import type { Clocks } from './domain/clocks.ts';
 import { isMarket, MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
 import { readPrefixChanges, type PrefixChange } from './domain/payments/operator-prefixes.ts';
-import type { KeyRing } from './security/sealing.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
 import {
   count,
@@ -187,18 +186,30 @@ const STAFF_SETTINGS = SETTINGS.pick({
   MALIPO_DATABASE_TIMEOUT_MS: true,
 });
 const ATTESTING_STAFF_SETTINGS = STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_ATTESTATION_KEYS: true }).shape);
+const STAFF_SETTINGS_FOR = {
+  database: STAFF_SETTINGS,
+  'database and keys': ATTESTING_STAFF_SETTINGS,
+  'database, keys and operators': ATTESTING_STAFF_SETTINGS.extend(
+    SETTINGS.pick({ MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true }).shape,
+  ),
+};
+export type StaffNeeds = keyof typeof STAFF_SETTINGS_FOR;
 
-export type StaffSettings = Readonly<z.infer<typeof STAFF_SETTINGS>> & { readonly MALIPO_ATTESTATION_KEYS?: KeyRing };
+export type StaffSettings<Needs extends StaffNeeds = 'database'> = Readonly<
+  z.infer<(typeof STAFF_SETTINGS_FOR)[Needs]>
+>;
 
 /** What a command of the staff needs of the server's settings, and no more; one that reads people needs the keys, too. */
-export function loadStaffSettings(environment: Environment, needs: 'database' | 'database and keys'): StaffSettings {
-  const schema = needs === 'database' ? STAFF_SETTINGS : ATTESTING_STAFF_SETTINGS;
-  return readVerified(schema, environment, 'MALIPO_DATABASE_URL');
+export function loadStaffSettings<Needs extends StaffNeeds>(
+  environment: Environment,
+  needs: Needs,
+): StaffSettings<Needs> {
+  return readVerified(STAFF_SETTINGS_FOR[needs], environment, 'MALIPO_DATABASE_URL');
 }
 
 /** The names of the settings without which such a command can do nothing. */
-export function requiredStaffSettings(needs: 'database' | 'database and keys'): string[] {
-  const { shape } = needs === 'database' ? STAFF_SETTINGS : ATTESTING_STAFF_SETTINGS;
+export function requiredStaffSettings(needs: StaffNeeds): string[] {
+  const { shape } = STAFF_SETTINGS_FOR[needs];
   return Object.entries(shape).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]));
 }
 

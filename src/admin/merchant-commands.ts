@@ -11,7 +11,8 @@ import { listInvitations } from '../queries/accounts/invitation.ts';
 import { listMembers, type ListedMember } from '../queries/accounts/member.ts';
 import { allMerchants, listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
 import type { Database } from '../db/database.ts';
-import type { AttestedDatabase } from './server-database.ts';
+import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
+import type { AttestedDatabase, ServedDatabase } from './server-database.ts';
 
 export async function createMerchantWithOwners(
   options: {
@@ -20,8 +21,12 @@ export async function createMerchantWithOwners(
     readonly email: readonly string[];
     readonly staff: Staff;
   },
-  { db, baseUrl }: AttestedDatabase,
+  { db, baseUrl, coverage }: ServedDatabase,
 ): Promise<string> {
+  const served = currenciesServed(coverage);
+  if (!served.includes(options.currency)) {
+    throw new Error(`no operator takes ${options.currency} here; --currency must be one of ${served.join(', ')}`);
+  }
   const owners = options.email.map((email) => ({ email, ...newToken() }));
   const { name, currency, staff } = options;
   const invited = { by: staff, owners: owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 })) };
@@ -51,24 +56,35 @@ const MAX_SHOWN = 100;
 /** Of each merchant: its owners, and how much waits for a second person. */
 export async function showMerchants(
   { name = '', after = '' }: { readonly name?: string | undefined; readonly after?: string | undefined },
-  { db }: AttestedDatabase,
+  { db, coverage }: ServedDatabase,
 ): Promise<string> {
   const found = await listMerchants(db, after, { name, limit: MAX_SHOWN + 1 });
   if (found.length === 0) return 'there is no such merchant\n';
   const lines: string[] = [];
-  for (const merchant of found.slice(0, MAX_SHOWN)) lines.push(await merchantLine(merchant, db));
+  for (const merchant of found.slice(0, MAX_SHOWN)) {
+    const isServed = currenciesServed(coverage).includes(merchant.currency);
+    lines.push(await merchantLine(merchant, isServed, db));
+  }
   const last = found.length > MAX_SHOWN ? `and more: --after ${found[MAX_SHOWN - 1]?.id ?? ''}\n` : '';
   return `${lines.join('')}${last}`;
 }
 
-async function merchantLine({ id, name, currency, createdAt }: ListedMerchant, db: Database): Promise<string> {
+async function merchantLine(
+  { id, name, currency, createdAt }: ListedMerchant,
+  isServed: boolean,
+  db: Database,
+): Promise<string> {
   const members = await listMembers(db, id, new Date());
   const owners = members.filter(({ member }) => member.roles.includes('owner'));
   const secured = owners.filter(({ member }) => member.hasSecondFactor).length;
   const waiting = (await waitingLines(id, members, db)).length;
   const people = `${members.length} people, ${owners.length} owners, ${secured} of them with a second factor`;
   const since = createdAt.toISOString().slice(0, 10);
-  return `${id}  ${currency}  ${since}  ${name}: ${people}${waiting === 0 ? '' : `; ${waiting} waiting`}\n`;
+  const notes = [
+    ...(waiting === 0 ? [] : [`${waiting} waiting`]),
+    ...(isServed ? [] : [`no operator takes ${currency} here`]),
+  ];
+  return `${id}  ${currency}  ${since}  ${name}: ${[people, ...notes].join('; ')}\n`;
 }
 
 /** Of one merchant, or of all. */

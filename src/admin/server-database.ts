@@ -1,6 +1,7 @@
 // Opens the server's own database for one staff command.
-import { ConfigError, loadStaffSettings } from '../config.ts';
+import { ConfigError, loadStaffSettings, type StaffSettings } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
+import { coverageOf, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import type { KeyRing } from '../security/sealing.ts';
 import { findEnvironment } from '../queries/deployment.ts';
@@ -10,6 +11,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export type StaffDatabase = { readonly db: Database; readonly baseUrl: string };
 /** For a command that reads or writes rows that are attested. */
 export type AttestedDatabase = StaffDatabase & { readonly attestationKeys: KeyRing };
+/** For a command that concerns the operators that the deployment reaches, too. */
+export type ServedDatabase = AttestedDatabase & { readonly coverage: Coverage };
 
 /**
  * Returns what `run` returns. Throws what `run` throws, and a ConfigError when the settings are not usable or the database is
@@ -21,7 +24,6 @@ export async function withAttestedDatabase<Result>(
 ): Promise<Result> {
   const settings = loadStaffSettings(environment, 'database and keys');
   const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  if (attestationKeys === undefined) throw new ConfigError('MALIPO_ATTESTATION_KEYS: is not set');
   const attestor = createRowAttestor({
     environment: settings.MALIPO_ENVIRONMENT,
     keyRing: attestationKeys,
@@ -29,6 +31,16 @@ export async function withAttestedDatabase<Result>(
       process.stderr.write(`the row ${key} of ${table} is not as a process of ours wrote it\n`),
   });
   return withOpenDatabase(settings, attestor, (server) => run({ ...server, attestationKeys }));
+}
+
+/** The same for a command that needs to know what the deployment reaches. */
+export async function withServedDatabase<Result>(
+  environment: Environment,
+  run: (server: ServedDatabase) => Promise<Result>,
+): Promise<Result> {
+  const settings = loadStaffSettings(environment, 'database, keys and operators');
+  const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
+  return withAttestedDatabase(environment, (server) => run({ ...server, coverage }));
 }
 
 /** The same for a command that has nothing to do with people: it needs no keys. */
@@ -40,7 +52,7 @@ export async function withStaffDatabase<Result>(
 }
 
 async function withOpenDatabase<Result>(
-  settings: ReturnType<typeof loadStaffSettings>,
+  settings: StaffSettings,
   attestor: ReturnType<typeof createRowAttestor> | undefined,
   run: (server: StaffDatabase) => Promise<Result>,
 ): Promise<Result> {

@@ -1,5 +1,6 @@
 // Every command of the staff: what it does, for its help page, which options it takes, and what it needs.
 import type { z } from 'zod';
+import type { StaffNeeds } from '../config.ts';
 import { attestAllRows } from './attestation-commands.ts';
 import { exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands.ts';
@@ -13,8 +14,10 @@ import { exportDataAbout } from './personal-data-command.ts';
 import { approvePersonsRecovery, requestPersonsRecovery, showRecoveries } from './recovery-commands.ts';
 import {
   withAttestedDatabase,
+  withServedDatabase,
   withStaffDatabase,
   type AttestedDatabase,
+  type ServedDatabase,
   type StaffDatabase,
 } from './server-database.ts';
 import * as options from './staff-options.ts';
@@ -32,38 +35,36 @@ export type StaffCommand = {
   readonly summary: string;
   readonly help: string;
   /** Which settings it cannot do without. */
-  readonly needs: 'database' | 'database and keys' | 'nothing';
+  readonly needs: StaffNeeds | 'nothing';
   /** Throws a UsageError for options that it does not take, before anything is done. */
   read(given: object): (environment: StaffEnvironment) => Promise<StaffOutcome>;
 };
 
 type Text = Pick<StaffCommand, 'usage' | 'summary' | 'help'>;
 
-/** A command that reads or writes who may do what. */
-function onPeople<Options>(
-  text: Text,
-  schema: z.ZodType<Options>,
-  run: (options: Options, server: AttestedDatabase) => Promise<string>,
-): StaffCommand {
-  const read: StaffCommand['read'] = (given) => {
-    const read = options.readOptions(schema, given);
-    return async (environment) => ({ text: await withAttestedDatabase(environment, (server) => run(read, server)) });
-  };
-  return { ...text, needs: 'database and keys', read };
+type WithServer<Server> = (environment: StaffEnvironment, run: (server: Server) => Promise<string>) => Promise<string>;
+
+function commandsOn<Server>(needs: StaffNeeds, withServer: WithServer<Server>) {
+  return <Options>(
+    text: Text,
+    schema: z.ZodType<Options>,
+    run: (options: Options, server: Server) => Promise<string>,
+  ): StaffCommand => ({
+    ...text,
+    needs,
+    read(given) {
+      const read = options.readOptions(schema, given);
+      return async (environment) => ({ text: await withServer(environment, (server) => run(read, server)) });
+    },
+  });
 }
 
-/** A command that has nothing to do with people. */
-function onPayments<Options>(
-  text: Text,
-  schema: z.ZodType<Options>,
-  run: (options: Options, server: StaffDatabase) => Promise<string>,
-): StaffCommand {
-  const read: StaffCommand['read'] = (given) => {
-    const read = options.readOptions(schema, given);
-    return async (environment) => ({ text: await withStaffDatabase(environment, (server) => run(read, server)) });
-  };
-  return { ...text, needs: 'database', read };
-}
+/** Commands that read or write who may do what. */
+const onPeople = commandsOn<AttestedDatabase>('database and keys', withAttestedDatabase);
+/** Of these, the ones that need to know what the deployment reaches. */
+const onMerchants = commandsOn<ServedDatabase>('database, keys and operators', withServedDatabase);
+/** Commands that have nothing to do with people. */
+const onPayments = commandsOn<StaffDatabase>('database', withStaffDatabase);
 
 const doctor: StaffCommand = {
   usage: '',
@@ -82,22 +83,22 @@ fault. docs/doctor.md has everything that it looks at. The exit code is 1 when s
 /** By name, in the order of the help page. Those that act name who of the staff does: they take `--staff`. */
 export const STAFF_COMMANDS: Readonly<Record<string, StaffCommand>> = {
   doctor,
-  merchants: onPeople(
+  merchants: onMerchants(
     {
       usage: '[--name NAME] [--after ID]',
       summary: 'the merchants, with their owners',
       help: `Shows the merchants, a hundred at a time: those whose name has these letters in it, or all. Of each how many people and
-owners it has, and how much waits for a second one of them.`,
+owners it has, how much waits for a second one of them, and whether no operator takes its currency here.`,
     },
     options.merchantList,
     showMerchants,
   ),
-  create: onPeople(
+  create: onMerchants(
     {
       usage: '--name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME',
       summary: 'make a merchant, and invite its owners',
       help: `Makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
-owner: hand it to them and to nobody else. It works once, for 7 days.
+owner: hand it to them and to nobody else. It works once, for 7 days. The currency is one that an operator takes here.
 Name two, if there are two people. From then on nobody gets a part in moving money out unless two agree, also
 while the second has not come in yet; an only owner can let in a second self, and then move money alone.`,
     },

@@ -36,7 +36,7 @@ describe('npm run staff', () => {
 
   it('creates a merchant whose first owner accepts the invitation', async () => {
     const made = await run([
-      ...'create --currency KES --email Amina@duka.example --staff amina --name'.split(' '),
+      ...'create --currency UGX --email Amina@duka.example --staff amina --name'.split(' '),
       'Duka la Amina',
     ]);
     assert.equal(made.code, 0, made.err);
@@ -52,9 +52,9 @@ describe('npm run staff', () => {
     const browser = openBrowser(testEnv.baseUrl);
     const credentials = { email: 'amina@duka.example', password: PASSWORD };
     const session = await browser.call('POST', '/v1/console/session', { json: credentials });
-    assert.deepEqual(session.json['merchant'], { id: merchantId, name: 'Duka la Amina', currency: 'KES' });
+    assert.deepEqual(session.json['merchant'], { id: merchantId, name: 'Duka la Amina', currency: 'UGX' });
     await enrolSecondFactor(browser, PASSWORD);
-    assert.deepEqual((await browser.call('GET', '/v1/api/balance')).json, { available: 0, held: 0, currency: 'KES' });
+    assert.deepEqual((await browser.call('GET', '/v1/api/balance')).json, { available: 0, held: 0, currency: 'UGX' });
   });
 
   it('counts the payments of a merchant again', async () => {
@@ -79,7 +79,7 @@ describe('npm run staff', () => {
         assert.match(page.out, new RegExp(`^usage: npm run staff -- ${command}\\b`));
         assert.match(
           page.out,
-          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS)?;|It does what)/m,
+          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS(, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT)?)?;|It does what)/m,
         );
         return [command, page.out] as const;
       }),
@@ -96,7 +96,11 @@ describe('npm run staff', () => {
     for (const command of ['discrepancies', 'quarantined', 'audit export --merchant service']) {
       assert.deepEqual((await run(command.split(' '), database)).code, 0, command);
     }
-    for (const command of ['merchants', 'waiting', 'recoveries', 'audit verify', 'attestations verify']) {
+    const withoutOperators = await run(['merchants'], attested);
+    assert.match(withoutOperators.err, /^ {2}MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: is not set$/m);
+    const served = { ...attested, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox' };
+    assert.equal((await run(['merchants'], served)).code, 0);
+    for (const command of ['waiting', 'recoveries', 'audit verify', 'attestations verify']) {
       const args = command.split(' ');
       const done = await run(args, attested);
       assert.deepEqual([done.code, done.err], [0, ''], command);
@@ -179,7 +183,7 @@ describe('npm run staff', () => {
 
   it('creates a merchant with two owners, and warns about a single one', async () => {
     const create = (...emails: string[]) =>
-      run(['create', ...BY, '--name', 'Duka', '--currency', 'KES', ...emails.flatMap((email) => ['--email', email])]);
+      run(['create', ...BY, '--name', 'Duka', '--currency', 'UGX', ...emails.flatMap((email) => ['--email', email])]);
     const made = await create('amina@two.example', 'brian@two.example');
     const tokens = [...made.out.matchAll(/^invitation +([\w-]{43})$/gm)].map(([, token]) => token);
     assert.equal(tokens.length, 2, made.out + made.err);
@@ -193,6 +197,39 @@ describe('npm run staff', () => {
     assert.doesNotMatch(made.out, alone);
     assert.match((await create('amina@one.example')).out, alone);
     assert.equal((await create('amina@one.example', 'Amina@one.example')).code, 2);
+  });
+
+  it('creates no merchant in a currency that no operator takes here, and names those that one takes', async () => {
+    const before = await merchantCount();
+    const create = (currency: string, target: string) =>
+      run(['create', ...BY, '--name', 'Duka', '--currency', currency, '--email', 'amina@duka.example'], {
+        ...testEnv.environment,
+        MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target,
+      });
+    const cases = [
+      ['KES', 'sandbox', 'UGX, RWF, XOF, XAF, GHS, ZMW'],
+      ['NGN', 'sandbox', 'UGX, RWF, XOF, XAF, GHS, ZMW'],
+      ['RWF', 'mtnuganda', 'UGX'],
+      ['UGX', 'mtnbenin', 'XOF'],
+    ] as const;
+    for (const [currency, target, served] of cases) {
+      const refused = await create(currency, target);
+      assert.deepEqual([refused.code, refused.out], [1, ''], currency);
+      const says = `nothing was done: no operator takes ${currency} here; --currency must be one of ${served}\n`;
+      assert.equal(refused.err, says);
+    }
+    assert.equal(await merchantCount(), before);
+  });
+
+  it('shows of a merchant that no operator takes its currency any more', async () => {
+    const { id } = await testEnv.addMerchant('RWF');
+    const lineOf = async (target: string) => {
+      const environment = { ...testEnv.environment, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target };
+      const { out } = await run(['merchants'], environment);
+      return out.split('\n').find((line) => line.startsWith(id)) ?? '';
+    };
+    assert.match(await lineOf('mtnuganda'), /; no operator takes RWF here$/);
+    assert.doesNotMatch(await lineOf('mtnrwanda'), /no operator/);
   });
 
   it('shows the changes that wait for a second person, and approves them in place of one who is gone', async () => {
@@ -361,7 +398,7 @@ describe('npm run staff', () => {
   });
 
   it('reports errors of its settings or the database, and shows no secret', async () => {
-    const args = ['create', ...BY, '--name', 'Duka', '--currency', 'KES', '--email', 'amina@duka.example'];
+    const args = ['create', ...BY, '--name', 'Duka', '--currency', 'UGX', '--email', 'amina@duka.example'];
     const without = await run(args, {});
     assert.equal(without.code, 1);
     assert.match(without.err, /nothing was done: the configuration is not usable:\n[^]*MALIPO_DATABASE_URL/);

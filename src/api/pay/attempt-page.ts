@@ -1,7 +1,7 @@
 // The page of one attempt to pay, which its payer alone has the address of: how it stands, what to do, and the receipt.
 import { refusalOfAttempt, stageOf, type AttemptRefusal, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
+import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
 import { parsePhone } from '../../domain/payments/phone.ts';
 import type { AttemptForPayer, CheckoutForPayer } from '../../queries/payments/checkout.ts';
 import { COUNTRIES } from './operator-instructions.ts';
@@ -29,7 +29,9 @@ export function mayTryAgain(deps: PayDeps, { found, attempt, at }: AttemptVisit)
 }
 
 export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer, at: Date): AttemptRefusal | null {
-  return refusalOfAttempt(checkout, earlier, at, deps.checkouts.secondAttemptWaitMs);
+  const { coverage, secondAttemptWaitMs } = deps.checkouts;
+  const refusal = refusalOfAttempt(checkout, earlier, at, secondAttemptWaitMs);
+  return refusal ?? (operatorsOf(checkout.currency, coverage).length === 0 ? { kind: 'unserved' } : null);
 }
 
 /** `nextCode`: of the attempt that the page offers to make; null: it offers none. */
@@ -135,6 +137,8 @@ function overTextOf(deps: PayDeps, { found, attempt, spoken, at }: AttemptVisit)
     case 'cancelled':
     case 'expired':
       return { ...over, addition: 'over.closed' };
+    case 'unserved':
+      return { ...over, addition: 'unserved.text' };
     case 'live':
       return { ...over, addition: 'over.busy', refreshSeconds: REFRESH_SECONDS };
     case 'undecided':

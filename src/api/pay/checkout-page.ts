@@ -85,6 +85,7 @@ const CLOSED: Readonly<Record<AttemptRefusal['kind'], readonly [number, TextKey,
   live: [200, 'busy.title', 'busy.text'],
   undecided: [200, 'doubt.title', 'doubt.text'],
   waiting: [200, 'waiting.title', 'over.waiting'],
+  unserved: [200, 'doubt.title', 'unserved.text'],
 };
 const CONFLICT = 409;
 

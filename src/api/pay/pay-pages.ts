@@ -157,6 +157,11 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     redirect(ctx, attemptPath(found.checkout, attempt, spoken));
     return;
   }
+  const refusal = refusalOf(deps, found, new Date());
+  if (refusal?.kind === 'unserved') {
+    sendPage(ctx, closedPage(deps, found, spoken, { refusal, isRefusal: true }));
+    return;
+  }
   const showError = (error: TextKey, choice: Choice | null = null, phone = typed) => {
     sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone, error, choice }));
   };

@@ -89,6 +89,8 @@ export const FRENCH: Texts = {
   'doubt.title': 'Aucun paiement n’est pris ici pour le moment',
   'doubt.text':
     'On ne sait pas si une tentative précédente a été payée. Pour que personne ne paie deux fois, plus rien n’est encaissé ici pour cela. Demandez à {merchant}.',
+  'unserved.text':
+    'Aucun opérateur de mobile money ne prend cette monnaie ici. Demandez à {merchant} un autre moyen de payer.',
   'waiting.title': 'Un instant, s’il vous plaît',
   'unknown.title': 'Cette page de paiement n’existe pas',
   'unknown.text': 'Vérifiez l’adresse, ou demandez à la personne qui vous l’a envoyée.',

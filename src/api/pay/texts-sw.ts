@@ -82,6 +82,8 @@ export const SWAHILI: Texts = {
   'doubt.title': 'Hakuna malipo yanayopokelewa hapa sasa',
   'doubt.text':
     'Haijulikani kama jaribio la awali lililipwa. Ili mtu asilipe mara mbili, hakuna malipo zaidi yanayopokelewa hapa. Muulize {merchant}.',
+  'unserved.text':
+    'Hakuna mtandao wa pesa kwa simu unaopokea sarafu hii hapa. Muulize {merchant} njia nyingine ya kulipa.',
   'waiting.title': 'Tafadhali subiri kidogo',
   'unknown.title': 'Hakuna ukurasa wa malipo kama huu',
   'unknown.text': 'Hakikisha anwani, au muulize aliyekutumia.',

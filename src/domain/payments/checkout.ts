@@ -81,9 +81,9 @@ export function checkoutState(
   return expiresAt !== null && at >= expiresAt ? 'expired' : 'open';
 }
 
-/** Why a checkout takes no attempt now. `waiting`: until then it may show that the one before was paid after all. */
+/** Why a checkout takes no attempt now. `unserved`: no operator takes its currency here. `waiting`: until then it may show that the one before was paid after all. */
 export type AttemptRefusal =
-  | { readonly kind: 'completed' | 'cancelled' | 'expired' | 'live' | 'undecided' }
+  | { readonly kind: 'completed' | 'cancelled' | 'expired' | 'live' | 'undecided' | 'unserved' }
   | { readonly kind: 'waiting'; readonly until: Date };
 
 /**

@@ -1,5 +1,5 @@
 // The operators that we reach: which phones they serve, in which currency, and within which amounts.
-import type { Currency } from '../money.ts';
+import { CURRENCIES, type Currency } from '../money.ts';
 import { MTN_PREFIXES, type PrefixChange } from './operator-prefixes.ts';
 
 export type OperatorId = 'mtn-momo';
@@ -175,6 +175,11 @@ export function countriesOf(currency: Currency, coverage: Coverage): string[] {
 
 export function operatorsOf(currency: Currency, coverage: Coverage): OperatorId[] {
   return [...new Set(marketsOf(currency, coverage).map(({ operator }) => operator))];
+}
+
+/** The currencies that an operator takes, as far as the deployment reaches it. In another one nobody is paid or pays. */
+export function currenciesServed(coverage: Coverage): Currency[] {
+  return CURRENCIES.filter((currency) => marketsOf(currency, coverage).length > 0);
 }
 
 /** The widest bounds of any operator: what is outside of them nobody can pay. Null: no operator takes the currency. */

@@ -1,7 +1,14 @@
 // A merchant's request for a new collection or payout, and whether an operator can carry it out.
 import { invalidParameters, type ParameterIssue } from '../errors.ts';
 import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
-import { OPERATORS, routePhone, routeToOperator, type Coverage, type OperatorId } from './operator-catalogue.ts';
+import {
+  currenciesServed,
+  OPERATORS,
+  routePhone,
+  routeToOperator,
+  type Coverage,
+  type OperatorId,
+} from './operator-catalogue.ts';
 import { countryName, invalidPhone, parsePhone, type Phone } from './phone.ts';
 
 /** How long an idempotency key counts after its first use: far longer than a merchant's server retries. It may be kept for longer. */
@@ -44,7 +51,9 @@ export function planPayment(
     issues.push({
       param: 'phone',
       code: 'phone_unsupported',
-      message: unsupportedPhone(phone, request.operator, merchantCurrency),
+      message: currenciesServed(coverage).includes(merchantCurrency)
+        ? unsupportedPhone(phone, request.operator, merchantCurrency)
+        : `No operator that we reach takes ${merchantCurrency}, the currency of your account, from any number.`,
     });
   }
   const bounds = route?.kind === 'operator' ? route.market : { minAmountMinor: 1n, maxAmountMinor: MAX_AMOUNT_MINOR };

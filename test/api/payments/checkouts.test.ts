@@ -60,6 +60,15 @@ describe('checkouts in the console', () => {
     assertError(await create({ reference: 'INV-2' }, key), 'idempotency_key_reused');
   });
 
+  it('are refused in a currency that no operator takes', async () => {
+    const { id } = await testEnv.addMerchant('KES');
+    const other = await logIn(testEnv, await addPerson(testEnv, id, ['maker']));
+    const json = { amount: 5000, reference: 'INV-1' };
+    const refused = await other.call('POST', PATH, { json, idempotencyKey: randomUUID() });
+    assert.deepEqual(issuesOf(refused), ['currency parameter_invalid']);
+    assert.match(refused.text, /No operator that we reach takes KES/);
+  });
+
   it('are refused with every problem named, when nobody could pay them', async () => {
     const wrong = { amount: 50, currency: 'KES', expires_at: new Date(Date.now() + 60_000).toISOString() };
     const refused = await create(wrong);

@@ -8,6 +8,7 @@ import { addPerson } from '../../support/people.ts';
 import { startLiveServer } from '../../support/live-server.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { makeCheckout } from '../../db/payments/checkouts.ts';
 import { attestAll, attestorOf } from '../../support/attestation.ts';
 
 const UGANDAN = '256772000100';
@@ -43,6 +44,31 @@ describe('a live deployment at MTN Uganda', () => {
       assert.equal(rowCount, 0);
     });
   }
+
+  it('says that no operator takes the currency of the account, whatever the phone', async () => {
+    const key = await liveKey('RWF');
+    const response = await call(baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
+    assert.match(
+      assertError(response, 'phone_unsupported').message,
+      /takes RWF, the currency of your account, from any/,
+    );
+    const ugandan = await call(baseUrl, 'POST', '/v1/api/collections', {
+      key: await liveKey('UGX'),
+      json: collectionFields({ phone: RWANDAN }),
+    });
+    assert.match(assertError(ugandan, 'phone_unsupported').message, /serves this number in UGX/);
+  });
+
+  it('takes no payment at a checkout in a currency that no operator takes there, and says so', async () => {
+    const { id, makerId } = await testEnv.addMerchant('RWF');
+    const { code } = await makeCheckout(testEnv.db, id, makerId, { currency: 'RWF' });
+    const form = await fetch(`${baseUrl}/pay/${code}`);
+    const shown = await form.text();
+    assert.match(shown, /No mobile-money operator takes this currency here/);
+    assert.doesNotMatch(shown, /Works with|name="phone"/);
+    const inUganda = await makeCheckout(testEnv.db, testEnv.merchant.id, testEnv.merchant.makerId);
+    assert.match(await (await fetch(`${baseUrl}/pay/${inUganda.code}`)).text(), /Works with: MTN MoMo\./);
+  });
 
   it('accepts a phone in Uganda', async () => {
     const json = collectionFields({ phone: UGANDAN });
