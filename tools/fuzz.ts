@@ -2,27 +2,20 @@
 //
 // Needs Python 3. The first run installs Schemathesis in the versions of `schemathesis/requirements.txt` into the cache
 // folder, from the package index; later runs need no network.
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { startIsolationEnvironment } from '../test/isolation/tenants.ts';
 import { stopEngines } from '../test/support/engines.ts';
 import { startCallers } from './fuzz-callers.ts';
+import { installPythonPrograms } from './python-programs.ts';
 
 const FOLDER = join(import.meta.dirname, 'schemathesis');
 const DEFAULT_SECONDS = '120';
 const USAGE = `usage: npm run fuzz -- [SECONDS [SEED [-- OPTION …]]]
 
 Sends generated requests to every operation, for ${DEFAULT_SECONDS} seconds by default. The options are those of Schemathesis.`;
-const INSTALL_LIMIT_MS = 5 * 60_000;
-const PIP_INSTALL =
-  '-m pip install --quiet --retries 1 --timeout 20 --no-deps --only-binary :all: --require-hashes --requirement'.split(
-    ' ',
-  );
 /** The exit code where there is no Python 3.11, or no package index and nothing from before. */
 const NOT_INSTALLED = 3;
 
@@ -35,30 +28,6 @@ function readGiven(): Arguments {
   const wrong = [seconds, seed].find((text) => !/^[0-9]{1,9}$/.test(text));
   if (wrong !== undefined) endWithUsage(`'${wrong}' is not a whole number`, USAGE);
   return [seconds, seed, ...options];
-}
-
-/** The program, installed once for each list of versions. Null: it cannot be installed, and standard error says why. */
-function installSchemathesis(): string | null {
-  const requirements = join(FOLDER, 'requirements.txt');
-  const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
-  const { MALIPO_CACHE_DIR, XDG_CACHE_HOME } = process.env;
-  const base = MALIPO_CACHE_DIR ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'malipo');
-  const folder = join(base, `schemathesis-${version}`);
-  const complete = join(folder, 'complete');
-  if (!existsSync(complete)) {
-    const limited = { stdio: 'inherit', timeout: INSTALL_LIMIT_MS } as const;
-    try {
-      execFileSync('python3', ['-m', 'venv', '--clear', folder], limited);
-      execFileSync(join(folder, 'bin', 'python'), [...PIP_INSTALL, requirements], limited);
-    } catch (error) {
-      process.stderr.write(
-        `Schemathesis cannot be installed: ${error instanceof Error ? error.message : String(error)}\n`,
-      );
-      return null;
-    }
-    writeFileSync(complete, '');
-  }
-  return join(folder, 'bin', 'schemathesis');
 }
 
 async function sendRequests(program: string, [seconds, seed, ...options]: Arguments): Promise<number> {
@@ -86,5 +55,5 @@ async function sendRequests(program: string, [seconds, seed, ...options]: Argume
   }
 }
 
-const program = installSchemathesis();
-process.exitCode = program === null ? NOT_INSTALLED : await sendRequests(program, given);
+const programs = installPythonPrograms('Schemathesis', FOLDER);
+process.exitCode = programs === null ? NOT_INSTALLED : await sendRequests(join(programs, 'schemathesis'), given);

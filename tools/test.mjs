@@ -30,7 +30,7 @@ const UNDER_FAULTS = ['--seed', '146', '--payments', '250', '--minutes', '5'];
 const GENERATED_REQUESTS = ['60', '1'];
 /** Of those that took longest. */
 const FILES_SHOWN = 25;
-/** What `tools/fuzz.ts` ends with where Schemathesis cannot be installed, and `tools/prometheus.ts` without Prometheus. */
+/** What `tools/fuzz.ts` and `tools/generated-client.ts` end with where pip serves nothing, and `tools/prometheus.ts` without Prometheus. */
 const NOT_INSTALLED = 3;
 
 // The build once for all: campaigns, and the processes that tests start, run what is built.
@@ -78,6 +78,7 @@ const ON_PRODUCTION_SERVER = [
 const runs = [];
 const keepRun = async (...options) => runs.push(await run(...options));
 let requests;
+let client;
 // Beside them, because it waits for its faults most of the time.
 const underFaults = runQuietly(['chaos/run.ts', ...UNDER_FAULTS], LIMITS_MS.campaign);
 await runSeveral([
@@ -90,6 +91,7 @@ await runSeveral([
   () => keepRun([...filesOf(others), 'test/*.test.ts']),
   () => keepRun(filesOf(GROUPS.programs)),
   async () => (requests = await runQuietly(['tools/fuzz.ts', ...GENERATED_REQUESTS], LIMITS_MS.requests)),
+  async () => (client = await runQuietly(['tools/generated-client.ts'], LIMITS_MS.requests)),
 ]);
 const campaign = await underFaults;
 failedChecks.push(...(await check.failed));
@@ -128,6 +130,11 @@ if (requests.status === NOT_INSTALLED) {
   console.log('NOT RUN generated requests: Schemathesis cannot be installed; only test/properties sent any');
 } else {
   countOne('generated requests', requests);
+}
+if (client.status === NOT_INSTALLED) {
+  console.log('NOT RUN generated client: openapi-python-client cannot be installed');
+} else {
+  countOne('generated client', client);
 }
 for (const { status, signal, result } of runs) {
   passed += result.passed;

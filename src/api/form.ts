@@ -45,10 +45,21 @@ export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
   );
 }
 
-/** The same fields as a form can carry them, for the document: no text stands for null, and the name of a pair has no brackets. */
+/**
+ * The same fields as a form can carry them, for the document: no text stands for null, and the name of a pair has no brackets. It has a
+ * name of its own in any case: a generated client sees by the type of a body whether to send it as JSON or as a form.
+ */
 export function inForm(schema: z.ZodObject): z.ZodObject {
+  const form = forms.get(schema) ?? formOf(schema);
+  forms.set(schema, form);
+  return form;
+}
+
+// One for each schema, however many routes take it.
+const forms = new WeakMap<z.ZodObject, z.ZodObject>();
+
+function formOf(schema: z.ZodObject): z.ZodObject {
   const others = Object.entries<z.ZodType>(schema.shape).filter(([, field]) => isNullable(field) || isPairs(field));
-  if (others.length === 0) return schema;
   const meta = schema.meta() ?? {};
   const fields = Object.fromEntries(others.map(([name, field]) => [name, fieldInForm(field)]));
   return z.strictObject({ ...schema.shape, ...fields }).meta({ ...meta, id: `${String(meta.id)}Form` });

@@ -27,6 +27,7 @@ export function openApiWebhooks(): ZodOpenApiPathsObject {
           operationId: `receive_${type.replace('.', '_')}`,
           tags: ['Webhooks'],
           summary: summaryOf(type),
+          description: 'Verify the signature over the bytes of the body, answer at once, and work afterwards.',
           security: [],
           requestParams: { header: headers },
           requestBody: { required: true, content: { 'application/json': { schema: eventBodySchema(type) } } },

@@ -1,8 +1,10 @@
 // The OpenAPI 3.1 document, generated from the routes and the schemas that validate requests.
+import type { z } from 'zod';
 import { createDocument } from 'zod-openapi';
 import { ERROR_CODES } from '../domain/errors.ts';
 import { addExamples } from './openapi-examples.ts';
 import { openApiWebhooks } from './openapi-webhooks.ts';
+import { TAGS } from './openapi-tags.ts';
 import type { Route } from './route.ts';
 import { liveUpdateSchema, streamReadySchema } from './schemas/live-update.ts';
 import { errorExample } from './schemas/error-example.ts';
@@ -21,39 +23,59 @@ The routes under \`/v1/console\` are for people: with a session, each in the rol
 The roles \`owner\`, \`admin\`, \`maker\` and \`approver\` require a second factor: until the person has enrolled one, nothing responds to their session but
 \`/v1/console/session\` and what is under it. \`x-step-up\` marks what needs a log-in or step-up within the last five minutes.`;
 
+// The code that no operation has: it is returned where there is none.
+const EXAMPLE_CODES = ERROR_CODES.filter((code) => code !== 'route_not_found');
+const MAX_INT32 = 2 ** 31 - 1;
+
 export function openApiDocument(routes: readonly Route[], publicUrl: string) {
   const paths: Record<string, Record<string, Route['operation']>> = {};
   for (const { path, method, operation } of routes) paths[path] = { ...paths[path], [method]: operation };
-  const document = createDocument({
-    openapi: '3.1.0',
-    info: { title: 'Malipo', version: '1.0.0', description: DESCRIPTION },
-    servers: [{ url: publicUrl }],
-    // For every operation that does not say otherwise: a key, or the session of a person whose roles have the scope.
-    security: [{ apiKey: [] }, { consoleSession: [] }],
-    paths,
-    webhooks: openApiWebhooks(),
-    components: {
-      // What the events of the stream hold.
-      schemas: { LiveUpdate: liveUpdateSchema, StreamReady: streamReadySchema },
-      examples: Object.fromEntries(ERROR_CODES.map((code) => [code, { value: errorExample(code) }])),
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'A secret key of the merchant, `sk_test_…` or `sk_live_…`. For servers only.',
-        },
-        consoleSession: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: sessionCookieName(publicUrl),
-          description:
-            'The session of a person, from `POST /v1/console/session`. What changes something also needs the header ' +
-            '`Malipo-Console: 1` and an `Origin` that is this service’s own. A read with the header `Malipo-Background: 1`, which no ' +
-            'person asked for, is no use of the session. A request with the header `Malipo-Merchant` is refused unless the ' +
-            'session is for the merchant with this id.',
+  const document = createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Malipo',
+        version: '1.0.0',
+        description: DESCRIPTION,
+        contact: { name: 'The documentation of this service', url: new URL('/docs', publicUrl).href },
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+      },
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      servers: [{ url: publicUrl }],
+      // For every operation that does not say otherwise: a key, or the session of a person whose roles have the scope.
+      security: [{ apiKey: [] }, { consoleSession: [] }],
+      paths,
+      webhooks: openApiWebhooks(),
+      components: {
+        // What the events of the stream hold.
+        schemas: { LiveUpdate: liveUpdateSchema, StreamReady: streamReadySchema },
+        examples: Object.fromEntries(EXAMPLE_CODES.map((code) => [code, { value: errorExample(code) }])),
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A secret key of the merchant, `sk_test_…` or `sk_live_…`. For servers only.',
+          },
+          consoleSession: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: sessionCookieName(publicUrl),
+            description:
+              'The session of a person, from `POST /v1/console/session`. What changes something also needs the header ' +
+              '`Malipo-Console: 1` and an `Origin` that is this service’s own. A read with the header `Malipo-Background: 1`, which no ' +
+              'person asked for, is no use of the session. A request with the header `Malipo-Merchant` is refused unless the ' +
+              'session is for the merchant with this id.',
+          },
         },
       },
     },
-  });
+    { override: withFormat },
+  );
   return addExamples(document);
+}
+
+// Without it, generated clients of many languages read a number into 32 bits.
+function withFormat({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  const { type, maximum = 0 } = jsonSchema;
+  if (type === 'integer' && maximum > MAX_INT32) jsonSchema.format = 'int64';
 }

@@ -1,5 +1,5 @@
 // What the OpenAPI document says about a route, generated from the description of the route.
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { Role } from '../domain/accounts/member.ts';
 import { errorCategory, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
@@ -8,7 +8,7 @@ import { HTTP_STATUS } from './errors.ts';
 import { fitsForm, inForm, isPairs } from './form.ts';
 import type { RouteDescription } from './route.ts';
 import { errorSchema } from './schemas/error.ts';
-import { consoleHeader, idempotencyKeyHeader, pathId } from './schemas/primitives.ts';
+import { consoleHeader, idempotencyKeyHeader, pathId, userAgentHeader } from './schemas/primitives.ts';
 
 type Headers = Record<
   string,
@@ -79,7 +79,6 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
   const roles = rolesOf(access);
   const headers = headerParameters(route);
   const texts = [accessText(access), needsStepUp && STEP_UP_TEXT, route.description];
-  const description = texts.filter((text) => text !== undefined).join(' ');
   const requestParams = {
     ...(idPrefix !== undefined && { path: pathId(idPrefix) }),
     ...(headers && { header: headers }),
@@ -90,7 +89,7 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
     operationId,
     tags: [tag],
     summary,
-    ...(description !== '' && { description }),
+    description: texts.filter((text) => text !== undefined).join(' '),
     ...(roles && { 'x-roles': roles }),
     ...(needsStepUp && { 'x-step-up': true }),
     ...(!isPublic(access) && { security: access === 'anyone' ? [] : [{ consoleSession: [] }] }),
@@ -143,11 +142,14 @@ function errorResponse(status: number, codes: readonly ErrorCode[]): ZodOpenApiR
   };
 }
 
-// A session also needs the header on the public API, where a key is enough without it.
-function headerParameters({ method, access, isIdempotent }: RouteDescription): z.ZodObject | undefined {
+function headerParameters({ method, access, isIdempotent, body }: RouteDescription): z.ZodObject | undefined {
+  // A session also needs the marker on the public API, where a key is enough without it.
   const marker = method === 'get' || access === 'anyone' ? undefined : consoleHeader(!isPublic(access));
-  if (!isIdempotent) return marker;
-  return marker ? idempotencyKeyHeader.extend(marker.shape) : idempotencyKeyHeader;
+  // A client that openapi-python-client generates can only be loaded if an operation with two kinds of bodies has something optional.
+  const client = body && !isPublic(access) ? userAgentHeader : undefined;
+  const shapes = [isIdempotent && idempotencyKeyHeader, marker, client].map((header) => (header ? header.shape : {}));
+  const shape = Object.assign({}, ...shapes) as z.ZodRawShape;
+  return Object.keys(shape).length > 0 ? z.object(shape) : undefined;
 }
 
 // In the order in which the document names them, which is not the same for lists of the public API and of the console.
@@ -165,10 +167,20 @@ function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescr
   return codes;
 }
 
-function accessText(access: Access): string | undefined {
+const ACCESS_TEXTS = {
+  session: 'Any person with a session.',
+  ownSession: 'Any person with a session, also before they enrol the second factor that their roles require.',
+  anyone: 'Without a session.',
+} as const;
+
+function accessText(access: Access): string {
   if (isPublic(access)) return `Scope \`${access.scope}\`.`;
-  const names = rolesOf(access)?.map((role) => `\`${role}\``);
-  return names && `Roles: ${names.join(', ')}.`;
+  if (typeof access === 'string') return ACCESS_TEXTS[access];
+  return `Roles: ${
+    rolesOf(access)
+      ?.map((role) => `\`${role}\``)
+      .join(', ') ?? ''
+  }.`;
 }
 
 /** Undefined where the access does not depend on a role. */

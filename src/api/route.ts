@@ -30,6 +30,7 @@ import {
 import { isUtf8, readFields, Repeated } from './form.ts';
 import { bodyReader, hasBody } from './middleware/body.ts';
 import { readIdempotencyKey } from './middleware/idempotency-key.ts';
+import type { Tag } from './openapi-tags.ts';
 import { operationOf } from './operation.ts';
 import { PAGE_CODES } from './schemas/page.ts';
 import { noParameters } from './schemas/primitives.ts';
@@ -54,7 +55,7 @@ export type StreamType = 'text/event-stream' | 'text/csv';
 export type RouteDescription = Pick<Route, 'method' | 'path'> &
   Requirements & {
     readonly operationId: string;
-    readonly tag: string;
+    readonly tag: Tag;
     readonly summary: string;
     /** Follows the scope or the roles and the step-up, which the document names by itself. */
     readonly description?: string;

@@ -80,7 +80,7 @@ describe('the error codes of the API', () => {
     delivery_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/deliveries/${newId('dlv')}`),
     request_not_found: () => callAs('developer', 'GET', `${CONSOLE}/requests/${newId('req')}`),
     replay_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/replays/${newId('rpl')}`),
-    member_change_not_found: () => callAs('admin', 'POST', `${CONSOLE}/members/changes/${newId('mch')}/approve`),
+    member_change_not_found: () => callAs('admin', 'POST', `${CONSOLE}/member-changes/${newId('mch')}/approve`),
     state_conflict: () =>
       callAs('admin', 'POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } }),
     route_not_found: () => get('/v1/api/nothing', testEnv.merchant.key),

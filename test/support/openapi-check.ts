@@ -95,6 +95,8 @@ function withValidators(published: OpenApi): Pick<Loaded, 'document' | 'ajv'> {
   const document = JSON.parse(text) as OpenApi;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
+  // Ours are in UTC and have milliseconds, which no format says.
+  ajv.addFormat('date-time', /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/);
   ajv.addSchema(document, 'openapi');
   documents.set(text, { document, ajv });
   return { document, ajv };

@@ -104,7 +104,7 @@ function DecisionModal({ act, change, onClose }: DecisionModalProps) {
 
 function decide(act: Act, id: string): Promise<unknown> {
   const params = { path: { id } };
-  if (act === 'approve') return answerOf(api.POST('/v1/console/members/changes/{id}/approve', { params }));
-  if (act === 'reject') return answerOf(api.POST('/v1/console/members/changes/{id}/reject', { params }));
-  return answerOf(api.DELETE('/v1/console/members/changes/{id}', { params }));
+  if (act === 'approve') return answerOf(api.POST('/v1/console/member-changes/{id}/approve', { params }));
+  if (act === 'reject') return answerOf(api.POST('/v1/console/member-changes/{id}/reject', { params }));
+  return answerOf(api.DELETE('/v1/console/member-changes/{id}', { params }));
 }

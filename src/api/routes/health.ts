@@ -25,6 +25,7 @@ export function healthRoutes(deps: ApiDeps): Route[] {
         operationId: 'getHealth',
         tags: ['Service'],
         summary: 'The process is up',
+        description: 'It says nothing about what the process needs.',
         security: [],
         responses: {
           '200': responseWith('It is.', healthSchema),

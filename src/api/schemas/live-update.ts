@@ -32,7 +32,12 @@ data: {"kind":"payout","id":"pay_01j9z3k5m7n9p1q3r5s7t9v1w3","state":"succeeded"
 
 `;
 
-export const streamSchema = z.string().meta({ example: EXAMPLE });
+export const streamSchema = z.string().meta({
+  example: EXAMPLE,
+  contentMediaType: 'text/event-stream',
+  // The data of each event.
+  contentSchema: { oneOf: ['StreamReady', 'LiveUpdate'].map((id) => ({ $ref: `#/components/schemas/${id}` })) },
+});
 
 export const openStreamSchema = z.strictObject({
   after: z

@@ -21,8 +21,6 @@ export function printable(name: string, max: number) {
 }
 
 const TIME_EXAMPLE = '2026-01-31T12:00:00.000Z';
-// Without the length of each month, which the format means anyway.
-const TIME = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$';
 const INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$';
 
 export const amount = z
@@ -78,6 +76,24 @@ function isInstant(text: string): boolean {
   return DATE_TIME.safeParse(text.toUpperCase()).success;
 }
 
+type InDocument = { jsonSchema: z.core.JSONSchema.BaseSchema };
+
+/**
+ * How the document says which texts a request may hold. Generated clients make a value of a type of their own of what has a format:
+ * a pattern beside it does not fit that value, and some of them write it into a query in another form.
+ */
+export function patternAlone(pattern: string): (context: InDocument) => void {
+  return ({ jsonSchema }) => {
+    delete jsonSchema.format;
+    Object.assign(jsonSchema, { type: 'string', pattern });
+  };
+}
+
+/** The same for a text of a response. */
+export function formatAlone({ jsonSchema }: InDocument): void {
+  delete jsonSchema.pattern;
+}
+
 /**
  * An instant as RFC 3339 with a zone. Our own times have milliseconds, so a finer one is rounded up: then neither bound
  * of a range includes anything earlier than it says.
@@ -87,22 +103,29 @@ export function instant(name: string) {
     .string({ error: ({ input }) => (input === undefined ? undefined : instantMessage(name, input)) })
     .refine(isInstant, { error: ({ input }) => instantMessage(name, input) })
     .transform((text) => new Date(Date.parse(text.toUpperCase()) + (/\.[0-9]{3}0*[1-9]/.test(text) ? 1 : 0)))
-    .meta({ example: TIME_EXAMPLE, override: { type: 'string', format: 'date-time', pattern: INSTANT } });
+    .meta({ example: TIME_EXAMPLE, override: patternAlone(INSTANT) });
 }
 
 export const time = z.iso.datetime().meta({
   description: 'RFC 3339, UTC, milliseconds.',
   example: TIME_EXAMPLE,
-  override: { type: 'string', format: 'date-time', pattern: TIME },
+  override: formatAlone,
 });
 
 /** Shows that a request with a session comes from our own pages: another site's cannot set it. */
 export function consoleHeader(isRequired: boolean) {
   const description = '`1`, of every request with a session that changes something, with an `Origin` that is ours.';
   // With a key it says nothing, whatever it is.
-  const marker = isRequired ? z.literal('1') : z.string().optional();
+  const marker = isRequired ? z.enum(['1']) : z.string().optional();
   return z.object({ 'Malipo-Console': marker.meta({ description, example: '1' }) });
 }
+
+export const userAgentHeader = z.object({
+  'User-Agent': z.string().optional().meta({
+    description: 'What the client calls itself: people see it in the list of their sessions.',
+    example: 'shop/1.0',
+  }),
+});
 
 export const idempotencyKeyHeader = z.object({
   'Idempotency-Key': z

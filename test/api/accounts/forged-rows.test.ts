@@ -275,7 +275,7 @@ describe('with the application’s account of the database alone', () => {
       [policyChange, merchantId, owner.id],
     );
     const approve = (path: string) => browser.call('POST', `/v1/console/${path}/approve`);
-    assertError(await approve(`members/changes/${change}`), 'permission_denied');
+    assertError(await approve(`member-changes/${change}`), 'permission_denied');
     assertError(await approve(`policy/changes/${policyChange}`), 'permission_denied');
     const { rows } = await database.query('SELECT roles FROM members WHERE user_id = $1', [viewer.id]);
     assert.deepEqual(rows, [{ roles: ['viewer'] }]);

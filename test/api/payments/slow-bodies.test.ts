@@ -109,7 +109,7 @@ describe('a request whose body arrives slowly', () => {
     const demote = async () => {
       const change = { json: { roles: ['viewer'] } };
       const proposed = await other.call('PATCH', `/v1/console/members/${person.id}`, change);
-      return owner.call('POST', `/v1/console/members/changes/${String(proposed.json['id'])}/approve`);
+      return owner.call('POST', `/v1/console/member-changes/${String(proposed.json['id'])}/approve`);
     };
     assert.equal(await send(orphaned, demote), '403 insufficient_scope');
     assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), balance);

@@ -17,6 +17,7 @@ import {
 
 const TAG = 'Console members';
 const PATH = '/v1/console/members';
+const CHANGES = '/v1/console/member-changes';
 const ROLES = ['admin'] as const;
 const WAITING = { description: 'Proposed; it waits for a second person.', schema: memberChangeSchema } as const;
 
@@ -100,7 +101,7 @@ function responseFor(changed: ChangedMember): RouteResponse {
 function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
   return route(deps, {
     method: 'post',
-    path: `${PATH}/changes/{id}/${verb}`,
+    path: `${CHANGES}/{id}/${verb}`,
     operationId: `${verb}MemberChange`,
     tag: TAG,
     summary: verb === 'approve' ? 'Approve a proposed change of a member' : 'Reject a proposed change of a member',
@@ -125,7 +126,7 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
 function withdrawRoute(deps: ApiDeps): Route {
   return route(deps, {
     method: 'delete',
-    path: `${PATH}/changes/{id}`,
+    path: `${CHANGES}/{id}`,
     operationId: 'withdrawMemberChange',
     tag: TAG,
     summary: 'Withdraw a change of a member that you proposed',

@@ -1,6 +1,6 @@
 // People on the wire: what they type, and how responses name them.
 import { z } from 'zod';
-import { idOf } from '../primitives.ts';
+import { idOf, patternAlone } from '../primitives.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../security/password.ts';
 import { ROLES } from '../../../domain/accounts/member.ts';
 
@@ -20,7 +20,7 @@ export const email = z
   .transform((text) => text.toLowerCase())
   .meta({
     example: 'amina@shop.example',
-    override: { type: 'string', format: 'email', maxLength: 254, pattern: EMAIL },
+    override: patternAlone(EMAIL),
   });
 
 /** A new password: its length is checked here, and by the routes how easily it is guessed. */

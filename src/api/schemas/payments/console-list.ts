@@ -13,7 +13,7 @@ import {
 } from '../../../domain/payments/payment-list.ts';
 import { definedFields } from '../../validation.ts';
 import { idFilter, pageObject, pageQuery } from '../page.ts';
-import { idOf } from '../primitives.ts';
+import { idOf, patternAlone } from '../primitives.ts';
 import { idempotencyKeyFilter, operator, paymentFilters } from './payment.ts';
 
 const AMOUNT_MESSAGE = 'must be a whole number in the smallest unit of the currency.';
@@ -42,10 +42,14 @@ export const consoleFilters = {
   ...paymentFilters,
   idempotency_key: idempotencyKeyFilter,
   operator: operator.optional(),
-  operator_reference: z.uuid({ error: 'operator_reference must be a UUID.' }).optional().meta({
-    description: 'What the operator knows the payment by.',
-    example: '0190f5fe-7c00-7a00-8000-000000000000',
-  }),
+  operator_reference: z
+    .uuid({ error: 'operator_reference must be a UUID.' })
+    .optional()
+    .meta({
+      description: 'What the operator knows the payment by.',
+      example: '0190f5fe-7c00-7a00-8000-000000000000',
+      override: patternAlone(z.regexes.uuid().source),
+    }),
   amount_from: amountBound('amount_from', 'Inclusive'),
   amount_to: amountBound('amount_to', 'Inclusive'),
   created_by: idFilter('created_by', 'usr', (id) => isId('usr', id)).meta({

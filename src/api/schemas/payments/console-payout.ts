@@ -107,7 +107,7 @@ const filters = {
   ...consoleFilters,
   states: several('states', payoutState),
   approval_state: approvalState.optional(),
-  waiting_for: z.literal('me').optional().meta({
+  waiting_for: z.enum(['me']).optional().meta({
     description: 'Those that the caller may release: queued, not expired, neither made nor approved by them.',
   }),
 };

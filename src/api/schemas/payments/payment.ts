@@ -6,7 +6,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failur
 import { OPERATOR_IDS } from '../../../domain/payments/operator-catalogue.ts';
 import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
-import { amount, idOf, metadata, phone, printable, time } from '../primitives.ts';
+import { amount, formatAlone, idOf, metadata, phone, printable, time } from '../primitives.ts';
 
 export const operator = z.enum(OPERATOR_IDS);
 
@@ -59,7 +59,7 @@ export const currency = z
   .meta({ example: 'UGX' });
 export const operatorReference = z.uuid().meta({
   example: '0190f5fe-7c00-7a00-8000-000000000000',
-  override: { type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' },
+  override: formatAlone,
 });
 /** What people gave, in responses. */
 export const shownAmount = z.int().min(1).meta({ example: 5000 });

@@ -50,7 +50,7 @@ export const getTotalsSchema = z.strictObject({
   from: day('from').meta({
     description: 'The first day. Without it, 29 days before `to`.',
     example: '2026-01-01',
-    pattern: DATE,
+    format: 'date',
   }),
   to: day('to').meta({ description: 'The last day. Without it, today.', example: '2026-01-31', format: 'date' }),
   time_zone: timeZone,

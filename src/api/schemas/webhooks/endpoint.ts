@@ -30,7 +30,7 @@ export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
       .meta({
         description: 'An `https` address of the public internet, without credentials.',
         example: 'https://shop.example/webhooks',
-        override: { type: 'string', format: 'uri', maxLength: 2048 },
+        maxLength: 2048,
       }),
     description: printable('description', 200)
       .nullable()

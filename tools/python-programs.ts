@@ -1,0 +1,37 @@
+// Installs programs for Python in fixed versions, which are no packages of npm.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
+
+const INSTALL_LIMIT_MS = 5 * 60_000;
+const PIP_INSTALL =
+  '-m pip install --quiet --retries 1 --timeout 20 --no-deps --only-binary :all: --require-hashes --requirement'.split(
+    ' ',
+  );
+
+/**
+ * The folder of the programs in `requirements.txt` of this folder, installed once for each list of versions into the cache folder. Null:
+ * there is no Python 3.11, or no package index and nothing from before, and standard error says so.
+ */
+export function installPythonPrograms(name: string, folder: string): string | null {
+  const requirements = join(folder, 'requirements.txt');
+  const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
+  const { MALIPO_CACHE_DIR, XDG_CACHE_HOME } = process.env;
+  const base = MALIPO_CACHE_DIR ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'malipo');
+  const installed = join(base, `${basename(folder)}-${version}`);
+  const complete = join(installed, 'complete');
+  if (!existsSync(complete)) {
+    const limited = { stdio: 'inherit', timeout: INSTALL_LIMIT_MS } as const;
+    try {
+      execFileSync('python3', ['-m', 'venv', '--clear', installed], limited);
+      execFileSync(join(installed, 'bin', 'python'), [...PIP_INSTALL, requirements], limited);
+    } catch (error) {
+      process.stderr.write(`${name} cannot be installed: ${error instanceof Error ? error.message : String(error)}\n`);
+      return null;
+    }
+    writeFileSync(complete, '');
+  }
+  return join(installed, 'bin');
+}
