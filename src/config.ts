@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { loadClocks } from './clock-settings.ts';
 import type { Clocks } from './domain/clocks.ts';
-import { isMarket, MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
-import { readPrefixChanges, type PrefixChange } from './domain/payments/operator-prefixes.ts';
+import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
 import { fileSetting, readSecretFiles } from './secret-files.ts';
 import {
   count,
@@ -12,6 +11,7 @@ import {
   flag,
   keyRing,
   milliseconds,
+  operatorPrefixes,
   port,
   secret,
   webAddress,
@@ -32,17 +32,6 @@ const roles = z
   .string()
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(z.enum(ROLES)).min(1));
-
-const operatorPrefixes = z.string().transform((text, context): readonly PrefixChange[] => {
-  const changes = readPrefixChanges(text);
-  const isKnown = changes?.every(({ operator, country }) => isMarket(operator, country)) === true;
-  if (changes && isKnown) return changes;
-  const message = changes
-    ? 'names an operator, or a country in which the operator has no market'
-    : 'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
-  context.addIssue({ code: 'custom', message });
-  return z.NEVER;
-});
 
 /** Each of MTN's products has its own credentials; a worker needs both. */
 const MTN_CREDENTIALS = {

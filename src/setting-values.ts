@@ -2,6 +2,8 @@
 import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { isMarket } from './domain/payments/operator-catalogue.ts';
+import { readPrefixChanges, type PrefixChange } from './domain/payments/operator-prefixes.ts';
 import { parseWebAddress } from './domain/web-address.ts';
 import type { KeyRing } from './security/sealing.ts';
 
@@ -62,5 +64,17 @@ export const keyRing = z.string().transform((text, context): KeyRing => {
     code: 'custom',
     message: 'must be name:base64 of 32 bytes, comma-separated, each name once',
   });
+  return z.NEVER;
+});
+
+/** What a deployment changes in the prefixes of operators. */
+export const operatorPrefixes = z.string().transform((text, context): readonly PrefixChange[] => {
+  const changes = readPrefixChanges(text);
+  const isKnown = changes?.every(({ operator, country }) => isMarket(operator, country)) === true;
+  if (changes && isKnown) return changes;
+  const message = changes
+    ? 'names an operator, or a country in which the operator has no market'
+    : 'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
+  context.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
