@@ -17,8 +17,8 @@ const BEGINNING = 'HTTP/1.';
 
 /**
  * From now on, undici gets of each response on this connection only what it can read: no interim response, and the final head with
- * its lines unfolded and ended by CRLF (RFC 9110, 15.2; RFC 9112, 2.2 and 5.2). An end to the connection that HTTP does not allow
- * destroys it with its error. Undici has one request at a time on a connection, writes it whole, and reads by `read` alone.
+ * its lines unfolded and ended by CRLF (RFC 9110, 15.2; RFC 9112, 2.2 and 5.2). Too many interim responses, and 101, end the connection
+ * with their errors. It relies on undici having one request at a time on a connection, writing it whole, and reading by `read` alone.
  */
 export function readResponseHeads(socket: Socket): void {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
@@ -54,13 +54,13 @@ function createHeadReader(): HeadReader {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     for (;;) {
       const text = held.toString('latin1', 0, MAX_HEAD_BYTES);
-      const [end] = /\r?\n\r?\n/.exec(text) ?? [];
+      const end = /\r?\n\r?\n/.exec(text);
       // Undici says what is wrong with a head that is too large, or with bytes that are none.
-      if (end === undefined) return text.length < MAX_HEAD_BYTES && mayBecomeHead(text) ? null : held;
-      const head = text.slice(0, text.indexOf(end));
-      const rest = held.subarray(head.length + end.length);
+      if (end === null) return text.length < MAX_HEAD_BYTES && mayBecomeHead(text) ? null : held;
+      const head = text.slice(0, end.index);
+      const rest = held.subarray(end.index + end[0].length);
       const [, status] = /^HTTP\/1\.[01] (1\d\d)(?!\d)/.exec(head) ?? [];
-      if (status === undefined) return isPlain(head, end) ? held : Buffer.concat([plain(head), rest]);
+      if (status === undefined) return isPlain(head, end[0]) ? held : Buffer.concat([plain(head), rest]);
       if (status === '101') throw new ProtocolSwitchedError('the connection changed to another protocol');
       interimResponses += 1;
       if (interimResponses > MAX_INTERIM_RESPONSES) throw new InterimResponsesError('too many interim responses');

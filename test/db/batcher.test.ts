@@ -140,7 +140,9 @@ describe('a batcher', () => {
       },
     });
     const added = batcher.add(1);
-    const drained = batcher.drain().then(() => { assert.deepEqual(handled, [1]); });
+    const drained = batcher.drain().then(() => {
+      assert.deepEqual(handled, [1]);
+    });
     await gate.untilBegun(1);
     gate.end(0);
     await Promise.all([drained, added]);
