@@ -96,7 +96,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   rejectPolicyChange: PEOPLE,
   withdrawPolicyChange: PEOPLE,
   listAuditEntries: ANY,
-  listOperators: ANY,
+  getOperators: ANY,
   getSearchHits: ANY,
   listApiRequests: KEYS,
   getApiRequest: KEYS,

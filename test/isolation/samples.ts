@@ -190,7 +190,7 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   rejectPolicyChange: async (context) => ({ id: await proposePolicy(context, context.shop.owner) }),
   withdrawPolicyChange: async (context) => ({ id: await proposePolicy(context, await proposerFor(context)) }),
   listAuditEntries: NOTHING,
-  listOperators: NOTHING,
+  getOperators: NOTHING,
   getSearchHits: () => ({ query: { q: 'SAL-1' } }),
   listApiRequests: async (context) => {
     for (let i = 0; i < 3; i++) await addRequest(context);

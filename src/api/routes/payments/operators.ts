@@ -8,7 +8,7 @@ export function operatorRoutes(deps: ApiDeps): Route[] {
     route(deps, {
       method: 'get',
       path: '/v1/console/operators',
-      operationId: 'listOperators',
+      operationId: 'getOperators',
       tag: 'Console operators',
       summary: 'List the operators, with the countries and currencies in which they are reached',
       description: 'A request for a payment may name one of them as `operator`.',
