@@ -99,7 +99,16 @@ const METHODS = Object.fromEntries(
 const DOCUMENT = named(
   {
     openapi: { type: 'string', pattern: '^3\\.1\\.[0-9]+$' },
-    info: named({ title: TEXT, version: TEXT, description: TEXT }, ['title', 'version']),
+    info: named(
+      {
+        title: TEXT,
+        version: TEXT,
+        description: TEXT,
+        contact: named({ name: TEXT, url: { type: 'string', format: 'uri' } }),
+        license: named({ name: TEXT, identifier: TEXT }, ['name']),
+      },
+      ['title', 'version'],
+    ),
     servers: { type: 'array', minItems: 1, items: named({ url: { type: 'string', format: 'uri' } }, ['url']) },
     security: { type: 'array', items: { type: 'object' } },
     paths: {
@@ -125,7 +134,7 @@ const DOCUMENT = named(
         },
       },
     }),
-    tags: { type: 'array' },
+    tags: { type: 'array', items: named({ name: TEXT, description: TEXT }, ['name']) },
   },
   ['openapi', 'info', 'paths'],
 );

@@ -1,20 +1,15 @@
 // `npm run staff`: the staff commands for merchants, and their errors.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { newId, type MerchantId } from '../../src/domain/ids.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
-import { builtFile } from '../support/build.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, enrolSecondFactor, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/responses.ts';
+import { runStaff } from './staff-child.ts';
 
-type Outcome = { readonly code: number; readonly out: string; readonly err: string };
-
-const root = findProjectRoot();
 const PASSWORD = 'a password of their own';
 const BY = ['--staff', 'amina'];
 const COMMANDS =
@@ -24,14 +19,7 @@ const COMMANDS =
 describe('npm run staff', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
-  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = testEnv.environment) =>
-    new Promise<Outcome>((resolve) => {
-      const command = [builtFile('dist/src/processes/staff.js'), ...args];
-      const env = { PATH: process.env['PATH'], ...environment };
-      execFile(process.execPath, command, { cwd: root, env, timeout: 50_000 }, (error, out, err) => {
-        resolve({ code: error === null ? 0 : Number(error.code), out, err });
-      });
-    });
+  const run = (args: readonly string[], environment = testEnv.environment) => runStaff(args, environment);
   const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;
 
   it('creates a merchant whose first owner accepts the invitation', async () => {
@@ -197,39 +185,6 @@ describe('npm run staff', () => {
     assert.doesNotMatch(made.out, alone);
     assert.match((await create('amina@one.example')).out, alone);
     assert.equal((await create('amina@one.example', 'Amina@one.example')).code, 2);
-  });
-
-  it('creates no merchant in a currency that no operator takes here, and names those that one takes', async () => {
-    const before = await merchantCount();
-    const create = (currency: string, target: string) =>
-      run(['create', ...BY, '--name', 'Duka', '--currency', currency, '--email', 'amina@duka.example'], {
-        ...testEnv.environment,
-        MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target,
-      });
-    const cases = [
-      ['KES', 'sandbox', 'UGX, RWF, XOF, XAF, GHS, ZMW'],
-      ['NGN', 'sandbox', 'UGX, RWF, XOF, XAF, GHS, ZMW'],
-      ['RWF', 'mtnuganda', 'UGX'],
-      ['UGX', 'mtnbenin', 'XOF'],
-    ] as const;
-    for (const [currency, target, served] of cases) {
-      const refused = await create(currency, target);
-      assert.deepEqual([refused.code, refused.out], [1, ''], currency);
-      const says = `nothing was done: no operator takes ${currency} here; --currency must be one of ${served}\n`;
-      assert.equal(refused.err, says);
-    }
-    assert.equal(await merchantCount(), before);
-  });
-
-  it('shows of a merchant that no operator takes its currency any more', async () => {
-    const { id } = await testEnv.addMerchant('RWF');
-    const lineOf = async (target: string) => {
-      const environment = { ...testEnv.environment, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target };
-      const { out } = await run(['merchants'], environment);
-      return out.split('\n').find((line) => line.startsWith(id)) ?? '';
-    };
-    assert.match(await lineOf('mtnuganda'), /; no operator takes RWF here$/);
-    assert.doesNotMatch(await lineOf('mtnrwanda'), /no operator/);
   });
 
   it('shows the changes that wait for a second person, and approves them in place of one who is gone', async () => {

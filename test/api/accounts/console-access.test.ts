@@ -36,6 +36,7 @@ const BEFORE_A_SESSION = [
 ];
 const IDS: Readonly<Record<string, string>> = {
   keys: newId('key'),
+  'member-changes': newId('mch'),
   members: newId('usr'),
   sessions: newId('ses'),
   session: newId('psk'),

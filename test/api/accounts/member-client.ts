@@ -7,6 +7,7 @@ import type { TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, logIn, PASSWORD, type Browser, type TestPerson } from '../../support/people.ts';
 
 const MEMBERS = '/v1/console/members';
+const CHANGES = '/v1/console/member-changes';
 const INVITATIONS = '/v1/console/invitations';
 
 export type LoggedInMember = { readonly person: TestPerson; readonly browser: Browser };
@@ -39,10 +40,10 @@ export function createMemberClient(testEnv: TestEnvironment) {
     by.browser.call('PATCH', `${MEMBERS}/${id}`, { json: { roles } });
   const remove = (by: LoggedInMember, id: string) => by.browser.call('DELETE', `${MEMBERS}/${id}`);
   const decide = (by: LoggedInMember, id: unknown, verb: 'approve' | 'reject') => {
-    const path = String(id).startsWith('inv_') ? INVITATIONS : `${MEMBERS}/changes`;
+    const path = String(id).startsWith('inv_') ? INVITATIONS : CHANGES;
     return by.browser.call('POST', `${path}/${String(id)}/${verb}`);
   };
-  const withdraw = (by: LoggedInMember, id: unknown) => by.browser.call('DELETE', `${MEMBERS}/changes/${String(id)}`);
+  const withdraw = (by: LoggedInMember, id: unknown) => by.browser.call('DELETE', `${CHANGES}/${String(id)}`);
   const list = async (by: LoggedInMember) =>
     (await by.browser.call('GET', MEMBERS)).json['data'] as {
       id: string;

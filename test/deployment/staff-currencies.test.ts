@@ -1,0 +1,57 @@
+// `npm run staff` and the currencies that operators take in the deployment.
+import assert from 'node:assert/strict';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { API_ONLY } from '../api/responses.ts';
+import { runStaff } from './staff-child.ts';
+
+describe('npm run staff, for a merchant’s currency', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+
+  const run = (args: readonly string[], environment = testEnv.environment) => runStaff(args, environment);
+  const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;
+
+  it('creates no merchant in a currency that no operator takes here, and names those that one takes', async () => {
+    const before = await merchantCount();
+    const create = (currency: string, target: string) =>
+      run(
+        [
+          'create',
+          ...'--staff amina'.split(' '),
+          '--name',
+          'Duka',
+          '--currency',
+          currency,
+          '--email',
+          'amina@duka.example',
+        ],
+        {
+          ...testEnv.environment,
+          MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target,
+        },
+      );
+    const cases = [
+      ['KES', 'sandbox', 'UGX, RWF, XOF, XAF, GHS, ZMW'],
+      ['NGN', 'sandbox', 'UGX, RWF, XOF, XAF, GHS, ZMW'],
+      ['RWF', 'mtnuganda', 'UGX'],
+      ['UGX', 'mtnbenin', 'XOF'],
+    ] as const;
+    for (const [currency, target, served] of cases) {
+      const refused = await create(currency, target);
+      assert.deepEqual([refused.code, refused.out], [1, ''], currency);
+      const says = `nothing was done: no operator takes ${currency} here; --currency must be one of ${served}\n`;
+      assert.equal(refused.err, says);
+    }
+    assert.equal(await merchantCount(), before);
+  });
+
+  it('shows of a merchant that no operator takes its currency any more', async () => {
+    const { id } = await testEnv.addMerchant('RWF');
+    const lineOf = async (target: string) => {
+      const environment = { ...testEnv.environment, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target };
+      const { out } = await run(['merchants'], environment);
+      return out.split('\n').find((line) => line.startsWith(id)) ?? '';
+    };
+    assert.match(await lineOf('mtnuganda'), /; no operator takes RWF here$/);
+    assert.doesNotMatch(await lineOf('mtnrwanda'), /no operator/);
+  });
+});
