@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
 
 readArguments({
-  usage: 'usage: npm start\n\nBuilds and runs all of Malipo on this machine; README.md lists its settings.',
+  usage: 'usage: npm start\n\nBuilds and runs all of Malipo on this machine; docs/demonstration.md lists its settings.',
 });
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

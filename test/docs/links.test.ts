@@ -98,7 +98,7 @@ describe('a link in a Markdown page', () => {
     );
     assert.deepEqual(links, ['src/none.ts', 'docs/none.png', 'README.md#none']);
     assert.deepEqual(
-      [...links, '#the-console', 'docs/decisions', 'docs/decisions#a', '../other', '/etc'].map((link) =>
+      [...links, '#a-first-payout', 'docs/decisions', 'docs/decisions#a', '../other', '/etc'].map((link) =>
         faultOf('README.md', link),
       ),
       [
