@@ -14,8 +14,8 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     Object.entries(scripts)
-      // Prettier, which has its own.
-      .filter(([name]) => name !== 'format')
+      // Prettier, ESLint and TypeScript, which have their own.
+      .filter(([name]) => !['format', 'lint', 'types'].includes(name))
       .map(([name, script]) => [
         `npm run ${name}`,
         script
