@@ -214,7 +214,7 @@ describe('API keys in the console', () => {
 
     it('overlap for 72 hours at most', async () => {
       const { id } = (await create(admin)).json;
-      for (const keepOldFor of [-1, 1.5, 72 * 3600 + 1, '600', null]) {
+      for (const keepOldFor of [-1, 1.5, 72 * 3600 + 1, '600']) {
         assertError(await roll(admin, id, { keep_old_for: keepOldFor }), 'parameter_invalid');
       }
       assert.equal((await roll(admin, id, { keep_old_for: 72 * 3600 })).status, 201);
