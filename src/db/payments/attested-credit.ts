@@ -73,7 +73,7 @@ function valuesOf(credit: Credit) {
   return [kind, paymentId, creditAccount, amountMinor, currency, statusKind, statusQueriedAt];
 }
 
-type StoredCredit = Credit & { readonly statusAttestation: string | null };
+type StoredCredit = Credit & { readonly statusAttestation: string | null; readonly isSettled?: boolean };
 
 function isAttested({ attestor }: Queryable, credit: StoredCredit): boolean {
   return attestor.isAttested(TABLE, valuesOf(credit), credit.statusAttestation);
@@ -97,7 +97,8 @@ const OF_ENTRIES = statement(
 const OF_REFUNDS = statement(
   'ledger_credits_of_refunds',
   `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, c.amount_minor, c.currency,
-     r.status_kind, r.status_queried_at, r.status_attestation
+     r.status_kind, r.status_queried_at, r.status_attestation,
+     EXISTS (SELECT FROM discrepancies d WHERE d.reversal_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_settled
    FROM reversals r JOIN collections c ON c.id = r.collection_id
    WHERE r.merchant_id = ANY($1::text[]) AND r.state = 'failed' AND c.state = 'succeeded'`,
 );
@@ -107,6 +108,10 @@ export type UnattestedCredit = {
   readonly ref: PaymentRef;
   readonly accountId: AccountId;
   readonly amountMinor: bigint;
+  /** Where the row is that says so. */
+  readonly table: 'ledger_transfers' | 'reversals';
+  /** Whether a person settled the discrepancy of a refund. */
+  readonly isSettled: boolean;
 };
 
 /** An attestation takes microseconds to verify: so many are verified before others have their turn. */
@@ -149,19 +154,67 @@ async function unattestedAmong(db: Queryable, credits: readonly StoredCredit[]):
   return unattested;
 }
 
-function toUnattested({ paymentId: id, creditAccount: accountId, amountMinor }: StoredCredit): UnattestedCredit {
+function toUnattested(credit: StoredCredit): UnattestedCredit {
+  const { paymentId: id, creditAccount: accountId, amountMinor, isSettled = false } = credit;
   const merchantId = accountId.slice(0, accountId.indexOf('/')) as MerchantId;
   const kind = isId('col', id) ? 'collection' : isId('pay', id) ? 'payout' : 'reversal';
-  return { ref: { kind, id, merchantId } as PaymentRef, accountId, amountMinor };
+  const table = kind === 'reversal' ? 'reversals' : 'ledger_transfers';
+  return { ref: { kind, id, merchantId } as PaymentRef, accountId, amountMinor, table, isSettled };
 }
 
 const OF_COLLECTION = statement(
   'ledger_credit_of_collection',
-  `SELECT ${COLUMNS} FROM ledger_transfers WHERE collection_id = $1 AND kind = 'collection_paid'`,
+  `SELECT ${COLUMNS}, credit_entry,
+     EXISTS (SELECT FROM discrepancies d WHERE d.collection_id = $1 AND d.kind = 'credit_unattested') AS is_reported
+   FROM ledger_transfers WHERE collection_id = $1 AND kind = 'collection_paid'`,
 );
 
-/** Whether a process of ours recorded that the operator says that this collection was paid. */
-export async function isPaymentAttested(db: Queryable, collectionId: string): Promise<boolean> {
-  const credit = await findOne<StoredCredit>(db, OF_COLLECTION, [collectionId]);
-  return credit !== null && isAttested(db, credit);
+type CollectionCredit = StoredCredit & { readonly creditEntry: bigint; readonly isReported: boolean };
+
+/**
+ * Whether a process of ours recorded that the operator says that this collection was paid. Up to the entry `checkedTo` a check did verify
+ * that, and reported what was not attested: the key may have been replaced since.
+ */
+export async function isPaymentAttested(db: Queryable, collectionId: string, checkedTo: bigint): Promise<boolean> {
+  const credit = await findOne<CollectionCredit>(db, OF_COLLECTION, [collectionId]);
+  if (credit === null) return false;
+  return isAttested(db, credit) || (credit.creditEntry <= checkedTo && !credit.isReported);
+}
+
+const FAILED_REFUNDS = statement(
+  'ledger_failed_refunds',
+  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, c.amount_minor, c.currency,
+     r.status_kind, r.status_queried_at, r.status_attestation
+   FROM reversals r JOIN collections c ON c.id = r.collection_id WHERE r.state = 'failed' AND r.id > $1 ORDER BY r.id LIMIT $2`,
+);
+const RENEW_REFUNDS = statement(
+  'ledger_failed_refunds_renew',
+  `UPDATE reversals r SET status_attestation = renewed.attestation
+   FROM unnest($1::text[], $2::text[], $3::text[]) AS renewed (id, before, attestation)
+   WHERE r.id = renewed.id AND r.status_attestation = renewed.before`,
+);
+
+export type RenewedRefunds = {
+  readonly attested: number;
+  readonly unattested: readonly string[];
+  readonly last: string | null;
+};
+
+/**
+ * Verifies the next failed refunds after this id, at most `limit`, and attests those that are attested with the ring's first key where
+ * `isRenewed`. `last` is null once there are no more.
+ */
+export async function renewFailedRefunds(
+  db: Queryable,
+  { after, limit, isRenewed }: { readonly after: string; readonly limit: number; readonly isRenewed: boolean },
+): Promise<RenewedRefunds> {
+  const refunds = await db.run<StoredCredit>(FAILED_REFUNDS, [after, limit]);
+  const ours = refunds.filter((refund) => isAttested(db, refund));
+  if (isRenewed && ours.length > 0) {
+    const ids = ours.map(({ paymentId }) => paymentId);
+    const before = ours.map(({ statusAttestation }) => statusAttestation);
+    await db.run(RENEW_REFUNDS, [ids, before, ours.map((refund) => db.attestor.attest(TABLE, valuesOf(refund), null))]);
+  }
+  const unattested = refunds.filter((refund) => !ours.includes(refund)).map(({ paymentId }) => paymentId);
+  return { attested: ours.length, unattested, last: refunds.at(-1)?.paymentId ?? null };
 }

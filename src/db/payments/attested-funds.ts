@@ -1,4 +1,5 @@
 // Whether what a merchant spends came by operator statuses that processes of ours attested.
+import { DomainError } from '../../domain/errors.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Queryable } from '../database.ts';
 import { findAllUnattestedCredits, findUnattestedRefunds } from './attested-credit.ts';
@@ -9,24 +10,38 @@ export type AttestedFunds = {
   readonly unattestedMinor: bigint;
   /** What is left of the available balance without that money and without what pending refunds will take; below zero, more was spent. */
   readonly attestedMinor: bigint;
+  /** The entry up to which a check did verify what came in. */
+  readonly checkedTo: bigint;
 };
+
+/** Verified while people and payouts are locked. */
+const MOST_ENTRIES = 50_000n;
+
+function tooManyUnchecked(): DomainError {
+  return new DomainError(
+    'service_unavailable',
+    'The ledger of this merchant was not checked for too long. The staff of the service must look into it.',
+  );
+}
 
 /**
  * The merchant's funds up to its newest entry, with all refunds that failed. Entries up to its checkpoint are not verified again if the checkpoint is attested. A credit
- * that is not attested is reported.
+ * that is not attested is reported. Throws `service_unavailable` when a fault has kept the checkpoint from moving for too long.
  */
 export async function findAttestedFunds(db: Queryable, merchantId: MerchantId): Promise<AttestedFunds> {
   const funds = await findFunds(db, merchantId);
   const isChecked = isCheckpointAttested(db, funds);
   let unattestedMinor = isChecked ? funds.checkedUnattestedMinor : 0n;
   const { accountId, entry } = funds;
+  const checkedTo = isChecked ? funds.after : 0n;
+  if (entry - checkedTo > MOST_ENTRIES) throw tooManyUnchecked();
   const unattested = [
-    ...(await findAllUnattestedCredits(db, { accountId, entry, after: isChecked ? funds.after : 0n })),
+    ...(await findAllUnattestedCredits(db, { accountId, entry, after: checkedTo })),
     ...(await findUnattestedRefunds(db, [merchantId])),
   ];
-  for (const { ref, amountMinor } of unattested) {
-    db.attestor.report({ table: 'ledger_transfers', key: ref.id });
+  for (const { ref, amountMinor, table } of unattested) {
+    db.attestor.report({ table, key: ref.id });
     unattestedMinor += amountMinor;
   }
-  return { unattestedMinor, attestedMinor: funds.spendableMinor - unattestedMinor };
+  return { unattestedMinor, attestedMinor: funds.spendableMinor - unattestedMinor, checkedTo };
 }

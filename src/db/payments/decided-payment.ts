@@ -30,8 +30,8 @@ export type DecidedKind<Payment extends DecidedPayment> = {
   notFound(): DomainError;
   /** Throws `state_conflict` when it must not be released although people may decide about it. */
   checkMayRelease(payment: Payment): void;
-  /** Whether a process of ours recorded what its money rests on, beside the balance that it is a part of. */
-  isMoneyAttested(tx: Tx, payment: Payment): Promise<boolean>;
+  /** Whether a process of ours recorded what its money rests on, beside the balance that it is a part of: see `isPaymentAttested`. */
+  isMoneyAttested(tx: Tx, payment: Payment, checkedTo: bigint): Promise<boolean>;
   /** What its approvers agree to. */
   toAttested(payment: Payment): ApprovedPayment;
   /** As the API shows it. */
@@ -65,7 +65,7 @@ export const DECIDED_REFUND: DecidedKind<Reversal> = {
     throw new DomainError('state_conflict', 'The operator has returned this collection by itself: reject the refund.');
   },
   // What goes back to the payer came by this collection.
-  isMoneyAttested: (tx, { collectionId }) => isPaymentAttested(tx, collectionId),
+  isMoneyAttested: (tx, { collectionId }, checkedTo) => isPaymentAttested(tx, collectionId, checkedTo),
   toAttested: attestedRefund,
   toObject: reversalObject,
   async record(tx, reversal, decision, { clocks, at }) {

@@ -43,7 +43,7 @@ const FIND_MOVED = statement(
   `WITH moved AS (
      SELECT a.id, a.entry_count, a.balance_minor, ${CHECKPOINT}
      FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
-     WHERE a.merchant_id IS NOT NULL AND a.id > $1
+     WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $4
        AND (a.entry_count <> coalesce(c.entry, 0) OR a.balance_minor <> coalesce(c.balance_minor, 0))
      ORDER BY a.id LIMIT $2)
    SELECT moved.id AS account_id, moved.after, moved.checked_minor, moved.checked_unattested_minor, moved.checkpoint_attestation,
@@ -68,23 +68,29 @@ const FIND_MOVED = statement(
 );
 
 /**
- * The next merchants' accounts after this id that changed since their checkpoint, at most `accounts`, each with at most `entries` of its
+ * The next merchants' accounts of the range that changed since their checkpoint, at most `accounts`, each with at most `entries` of its
  * entries. One snapshot.
  */
 export async function findMovedAccounts(
   db: Queryable,
-  { after, accounts, entries }: { readonly after: string; readonly accounts: number; readonly entries: number },
+  { after, to }: IdRange,
+  { accounts, entries }: { readonly accounts: number; readonly entries: number },
 ): Promise<MovedAccount[]> {
-  return db.run<MovedAccount>(FIND_MOVED, [after, accounts, entries]);
+  return db.run<MovedAccount>(FIND_MOVED, [after, accounts, entries, to]);
 }
 
 const RECORD = statement(
   'ledger_checkpoint_record',
-  `INSERT INTO ledger_checkpoints (account_id, entry, balance_minor, unattested_minor, attestation)
-   SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
-   ON CONFLICT (account_id) DO UPDATE SET entry = excluded.entry, balance_minor = excluded.balance_minor,
-     unattested_minor = excluded.unattested_minor, attestation = excluded.attestation, checked_at = now()
-   WHERE ledger_checkpoints.entry < excluded.entry`,
+  `WITH checked AS (
+     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[])
+       AS checked (account_id, entry, balance_minor, unattested_minor, attestation, attestation_before)),
+   moved AS (
+     UPDATE ledger_checkpoints p SET entry = c.entry, balance_minor = c.balance_minor, unattested_minor = c.unattested_minor,
+       attestation = c.attestation, checked_at = now()
+     FROM checked c WHERE p.account_id = c.account_id AND p.entry < c.entry AND p.attestation = c.attestation_before)
+   INSERT INTO ledger_checkpoints (account_id, entry, balance_minor, unattested_minor, attestation)
+   SELECT account_id, entry, balance_minor, unattested_minor, attestation FROM checked WHERE attestation_before IS NULL
+   ON CONFLICT (account_id) DO NOTHING`,
 );
 
 /** An account whose entries were checked, with what of its balance is not attested. */
@@ -93,8 +99,8 @@ export type CheckedAccount = Pick<MovedAccount, 'accountId' | 'entry' | 'balance
 };
 
 /**
- * Attests them and writes them. The database refuses one that no entry leaves. Safe to repeat, and of two processes at once the one
- * that came further wins: a checkpoint goes forward alone.
+ * Attests them and writes them, where the checkpoint is still the one that was read: what another process wrote since stays, and the next
+ * check goes on from there. The database refuses one that no entry leaves.
  */
 export async function recordCheckpoints(db: Queryable, accounts: readonly CheckedAccount[]): Promise<void> {
   if (accounts.length === 0) return;
@@ -108,6 +114,7 @@ export async function recordCheckpoints(db: Queryable, accounts: readonly Checke
     column('balanceMinor'),
     column('unattestedMinor'),
     attestations,
+    column('checkpointAttestation'),
   ];
   await db.run(RECORD, values);
 }

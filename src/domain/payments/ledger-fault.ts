@@ -21,6 +21,11 @@ export function unattestedFault({ ref }: { readonly ref: { readonly id: string }
   return { subject: ref.id, fault: 'money is available by it, and this service did not record why' };
 }
 
+/** Of an account: as long as that money is there, whoever settled what. */
+export function unattestedBalanceFault(accountId: string): LedgerFault {
+  return { subject: accountId, fault: 'money is available in it, and this service did not record why' };
+}
+
 /** Of an account. */
 export function checkpointFault(accountId: string): LedgerFault {
   return { subject: accountId, fault: 'its checkpoint was not written by this service' };

@@ -9,6 +9,7 @@ import {
   type AttestedTable,
 } from '../../db/attested-rows.ts';
 import type { Database } from '../../db/database.ts';
+import { renewFailedRefunds, type RenewedRefunds } from '../../db/payments/attested-credit.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { RowName } from '../../security/row-attestation.ts';
 
@@ -51,12 +52,27 @@ export async function attestRows(db: Database, { work, by, at }: AttestRows): Pr
       else if (was !== 'gone') unattested.push({ table, key: key.join(' ') });
     }
   }
+  const refunds = await attestRefunds(db, work);
+  counts.attested += refunds.attested;
+  unattested.push(...refunds.unattested.map((key) => ({ table: 'reversals', key })));
   if (by !== null && work !== 'verify') {
     const after = { ...counts, unattested: unattested.length };
     const act = { action: `attestations.${work === 'renew' ? 'renewed' : 'adopted'}`, subjectId: null, after, at };
     await db.withTransaction((tx) => recordStaffAct(tx, null, by, act));
   }
   return { ...counts, unattested };
+}
+
+/** What a refund that failed rests on. It is verified at each release, so its attestation must be of a key that is still there. */
+async function attestRefunds(db: Database, work: AttestRows['work']) {
+  const counts = { attested: 0, unattested: [] as string[] };
+  for (let after: string | null = ''; after !== null;) {
+    const page: RenewedRefunds = await renewFailedRefunds(db, { after, limit: PAGE, isRenewed: work !== 'verify' });
+    counts.attested += page.attested;
+    counts.unattested.push(...page.unattested);
+    after = page.last;
+  }
+  return counts;
 }
 
 async function* keysOf(db: Database, table: AttestedTable): AsyncGenerator<readonly string[]> {

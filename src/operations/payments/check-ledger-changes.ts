@@ -17,8 +17,9 @@ import {
   type CheckedAccount,
   type MovedAccount,
 } from '../../db/payments/ledger-checkpoint.ts';
-import { findUnpostedOfEntries, findUnpostedOfEvents } from '../../db/payments/unposted.ts';
+import { findUnpostedOfEntries, findUnpostedOfEvents, type IdRange } from '../../db/payments/unposted.ts';
 import { idTimeMs, lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import { availableAccount } from '../../domain/payments/ledger.ts';
 import {
   checkpointFault,
   newDriftFault,
@@ -29,6 +30,8 @@ import {
 
 const STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MOST_FAULTS = 400;
+/** Sorts behind every id. */
+const END = '~';
 const ACCOUNTS = 100;
 /** Of each account. */
 const ENTRIES = 1000;
@@ -70,7 +73,7 @@ class Faults {
 async function checkEntries(db: Database, limits: LongReadLimits, faults: Faults): Promise<void> {
   let after = '';
   for (;;) {
-    const { moved, hasMore } = await checkAccounts(db, limits, { after, accounts: ACCOUNTS, faults });
+    const { moved, hasMore } = await checkAccounts(db, limits, { range: { after, to: END }, faults });
     const last = moved.at(-1);
     if (last === undefined) return;
     // Otherwise these accounts again, from where they are now.
@@ -91,23 +94,23 @@ export async function checkEntriesOf(db: Database, { merchantId, few = FEW_ENTRI
   const { entry, after } = await findFunds(db, merchantId);
   if (entry - after <= few) return;
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, byIndex: true };
-  const account = { after: `${merchantId}/`, accounts: 1, faults: new Faults() };
-  while ((await checkAccounts(db, limits, account)).hasMore);
+  const range = { after: `${merchantId}/`, to: availableAccount(merchantId) };
+  while ((await checkAccounts(db, limits, { range, faults: new Faults() })).hasMore);
 }
 
-type Accounts = { readonly after: string; readonly accounts: number; readonly faults: Faults };
+type Accounts = { readonly range: IdRange; readonly faults: Faults };
 
 /** `hasMore`: a checkpoint moved, and there are entries behind it. */
-async function checkAccounts(db: Database, limits: LongReadLimits, { after, accounts, faults }: Accounts) {
+async function checkAccounts(db: Database, limits: LongReadLimits, { range, faults }: Accounts) {
   const { moved, unposted, unattested, refunds } = await db.withLongReads(limits, async (reads) => {
-    const found = await findMovedAccounts(reads, { after, accounts, entries: ENTRIES });
+    const found = await findMovedAccounts(reads, range, { accounts: ACCOUNTS, entries: ENTRIES });
     const merchantIds = new Set(found.map(({ accountId }) => accountId.slice(0, accountId.indexOf('/'))));
     return {
       moved: found,
       unposted: await findUnpostedOfEntries(reads, found),
       unattested: await findUnattestedCredits(reads, found),
-      // Each time, as no checkpoint passes over them.
-      refunds: await findUnattestedRefunds(reads, [...merchantIds]),
+      // Each time, as no checkpoint passes over them, until a person settles it.
+      refunds: (await findUnattestedRefunds(reads, [...merchantIds])).filter(({ isSettled }) => !isSettled),
     };
   });
   const forged = moved.filter((account) => !isCheckpointAttested(db, account));
@@ -116,7 +119,8 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { after, acco
     (account) => account.addsUp && !isOfUnposted(account.accountId) && !forged.includes(account),
   );
   // Before the checkpoints: what they pass over is not found again.
-  for (const { ref } of [...unattested, ...refunds]) {
+  for (const { ref, table } of [...unattested, ...refunds]) {
+    db.attestor.report({ table, key: ref.id });
     const found = { kind: 'credit_unattested', operatorReceipt: null, reported: null, foundAt: new Date() } as const;
     await db.withTransaction((tx) => insertDiscrepancy(tx, ref, found));
   }

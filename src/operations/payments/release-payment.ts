@@ -8,7 +8,7 @@ import {
   type KeyedRequest,
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
-import { findAttestedFunds } from '../../db/payments/attested-funds.ts';
+import { findAttestedFunds, type AttestedFunds } from '../../db/payments/attested-funds.ts';
 import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } from '../../db/payments/approval.ts';
 import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
@@ -51,6 +51,17 @@ export type ReleasePayout = Release & { readonly payoutId: string };
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
 export type ReleaseReversal = Release & { readonly reversalId: string };
 
+/** A release within its transaction. */
+type Attempt<Input extends Release = Release> = Input & {
+  /** Read once: a release moves no money between accounts, so several do not change it for each other. */
+  readonly funds: () => Promise<AttestedFunds>;
+};
+
+function attempt<Input extends Release>(tx: Tx, input: Input): Attempt<Input> {
+  let funds: Promise<AttestedFunds> | undefined;
+  return { ...input, funds: () => (funds ??= findAttestedFunds(tx, input.by.person.merchantId)) };
+}
+
 type Subject<Payment extends DecidedPayment> = { readonly of: DecidedKind<Payment>; readonly id: string };
 type Replayed = { readonly kind: 'replayed'; readonly response: StoredResponse };
 export type ReleasedPayout =
@@ -90,7 +101,7 @@ async function releaseOne<Payment extends DecidedPayment>(
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
-    const payment = await approve(tx, { of, id }, input, context);
+    const payment = await approve(tx, { of, id }, attempt(tx, input), context);
     const response = { status: 200, body: JSON.stringify(of.toObject(payment)) };
     await storeResponse(tx, request, response);
     return { kind: 'approved', response, payment };
@@ -119,9 +130,10 @@ export async function releasePayouts(context: PaymentContext, input: ReleasePayo
     checkSecondFactor(person, policy, input.at);
     await lockPayouts(tx, person.merchantId, ids);
     const payouts: Payout[] = [];
+    const each = attempt(tx, input);
     const data = [];
     for (const id of ids) {
-      const { payout, error, isNew } = await tryToApprove(tx, id, input, context);
+      const { payout, error, isNew } = await tryToApprove(tx, id, each, context);
       if (payout && isNew) payouts.push(payout);
       data.push({
         id,
@@ -139,7 +151,7 @@ type ReleaseResult =
   | { readonly payout: Payout; readonly error: null; readonly isNew: boolean }
   | { readonly payout: null; readonly error: DomainError; readonly isNew: false };
 
-async function tryToApprove(tx: Tx, payoutId: string, input: Release, context: PaymentContext): Promise<ReleaseResult> {
+async function tryToApprove(tx: Tx, payoutId: string, input: Attempt, context: PaymentContext): Promise<ReleaseResult> {
   try {
     const payout = await withSavepoint(tx, () => approve(tx, { of: DECIDED_PAYOUT, id: payoutId }, input, context));
     return { payout, error: null, isNew: true };
@@ -185,7 +197,7 @@ function sendChecks(clocks: Clocks): Clocks {
 async function approve<Payment extends DecidedPayment>(
   tx: Tx,
   { of, id }: Subject<Payment>,
-  input: Release,
+  input: Attempt,
   context: PaymentContext,
 ): Promise<Payment> {
   const { at } = input;
@@ -206,7 +218,7 @@ async function approve<Payment extends DecidedPayment>(
   checkRelease({ payment, person, policy, releasedMinor, at });
   of.checkMayRelease(payment);
   checkRequest(payment, of, context);
-  await requireAttestedMoney(tx, payment, of);
+  await requireAttestedMoney(tx, payment, of, await input.funds());
   const attestation = context.releases.attestApproval(of.toAttested(payment), { userId, approvedAt: at });
   if (!isRepeat) await insertApproval(tx, { kind: of.noun, id: payment.id, userId, merchantId, at, attestation });
   const approvals = isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }];
@@ -246,10 +258,10 @@ async function requireAttestedMoney<Payment extends DecidedPayment>(
   tx: Tx,
   payment: Payment,
   of: DecidedKind<Payment>,
+  { unattestedMinor, attestedMinor, checkedTo }: AttestedFunds,
 ): Promise<void> {
-  const { unattestedMinor, attestedMinor } = await findAttestedFunds(tx, payment.merchantId);
   const isCovered = unattestedMinor === 0n || attestedMinor >= 0n;
-  if (isCovered && (await of.isMoneyAttested(tx, payment))) return;
+  if (isCovered && (await of.isMoneyAttested(tx, payment, checkedTo))) return;
   throw new DomainError(
     'state_conflict',
     'This payment would spend money that the service did not record as received. Only its staff can resolve that.',

@@ -8,6 +8,7 @@ import { findUnpostedCollections, findUnpostedPayouts, type IdRange } from '../.
 import { discrepancyFault } from '../../domain/payments/discrepancy.ts';
 import {
   checkpointFault,
+  unattestedBalanceFault,
   unattestedFault,
   unpostedFault,
   type LedgerFault,
@@ -55,6 +56,7 @@ async function findUnattested(reads: Queryable, range: IdRange): Promise<LedgerF
   for (const account of accounts) {
     const isChecked = isCheckpointAttested(reads, account);
     if (!isChecked) faults.push(checkpointFault(account.accountId));
+    else if (account.checkedUnattestedMinor > 0n) faults.push(unattestedBalanceFault(account.accountId));
     const unchecked = isChecked ? account : { ...account, after: 0n };
     faults.push(...(await findAllUnattestedCredits(reads, unchecked)).map(unattestedFault));
   }

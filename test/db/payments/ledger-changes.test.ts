@@ -206,7 +206,7 @@ describe('the check of what changed in the ledger', () => {
   it('reads an account with many entries part by part, each from the checkpoint that the part before left', async () => {
     const merchantId = await paidMerchant(1n, 10n, 100n, 1000n, 10_000n);
     const before = `${merchantId}/`;
-    const next = () => findMovedAccounts(db, { after: before, accounts: 1, entries: 2 });
+    const next = () => findMovedAccounts(db, { after: before, to: available(merchantId) }, { accounts: 1, entries: 2 });
     const parts: unknown[] = [];
     for (let part = await next(); part.length > 0; part = await next()) {
       parts.push(
@@ -222,6 +222,26 @@ describe('the check of what changed in the ledger', () => {
       [[2n, 4n, 1111n, true, true]],
       [[4n, 5n, 11_111n, true, false]],
     ]);
+  });
+
+  it('leaves a checkpoint as another check wrote it since, and goes on from there the next time', async () => {
+    const merchantId = await paidMerchant(1n, 10n);
+    const range = { after: `${merchantId}/`, to: available(merchantId) };
+    const read = async () =>
+      (await findMovedAccounts(db, range, { accounts: 1, entries: 10 })).map((account) => ({
+        ...account,
+        unattestedMinor: 0n,
+      }));
+    await recordCheckpoints(db, await read());
+    await makeCollection(db, merchantId, 'succeeded', { amountMinor: 100n });
+    const one = await read();
+    await makeCollection(db, merchantId, 'succeeded', { amountMinor: 1000n });
+    await recordCheckpoints(db, one);
+    const late = one.map((account) => ({ ...account, entry: 4n, balanceMinor: 1111n }));
+    await recordCheckpoints(db, late);
+    assert.deepEqual(await checkpointOf(available(merchantId)), [3, 111]);
+    assert.deepEqual(await check(), []);
+    assert.deepEqual(await checkpointOf(available(merchantId)), [4, 1111]);
   });
 
   it('finds nothing while payments are recorded at the same time, and two checks may run at once', async () => {

@@ -1,10 +1,16 @@
 // Money that became available by rows which somebody wrote by hand, with the account of the application: nobody can spend it.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { statement } from '../../../src/db/database.ts';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { statement, type Database } from '../../../src/db/database.ts';
+import { isPaymentAttested } from '../../../src/db/payments/attested-credit.ts';
+import { findAttestedFunds } from '../../../src/db/payments/attested-funds.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { checkEntriesOf, checkLedgerChanges } from '../../../src/operations/payments/check-ledger-changes.ts';
+import { attestRows } from '../../../src/operations/accounts/attest-rows.ts';
+import { createRowAttestor } from '../../../src/security/row-attestation.ts';
+import type { KeyRing } from '../../../src/security/sealing.ts';
+import { ATTESTATION_RING } from '../../support/attestation.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
@@ -116,17 +122,30 @@ describe('money that no process of the service recorded', () => {
     assert.deepEqual(found, [{ subject: id, fault: UNATTESTED }]);
     assert.deepEqual(await openKinds(), [`credit_unattested ${id}`]);
     assert.deepEqual(await checkLedgerChanges(db, new Date()), [], 'once');
-    assert.deepEqual(
-      (await checkLedger(db)).map(({ subject }) => subject),
-      [id],
-      'until a person settled it',
-    );
+    const account = `${shop.merchantId}/available`;
+    const subjects = async () => (await checkLedger(db)).map(({ subject }) => subject);
+    assert.deepEqual(await subjects(), [account, id]);
     const payout = await queue(db, shop, FORGED);
     assert.equal(await codeOr(release(db, shop.approver, payout.id)), 'state_conflict');
     const [open] = await findOpenDiscrepancies(db, 1);
     await settleDiscrepancy(db, { id: open!.id, how: 'written by hand', by: AMINA, at: new Date() });
-    assert.deepEqual(await checkLedger(db), []);
+    assert.deepEqual(await subjects(), [account], 'as long as that money is there');
     assert.equal(await codeOr(release(db, shop.approver, payout.id)), 'state_conflict', 'settled is not received');
+  });
+
+  it('is found although somebody wrote beforehand that it is settled, whoever checks first', async () => {
+    const shop = await makeShop(db, GENUINE);
+    const { id } = await forge(shop);
+    await run(
+      `INSERT INTO discrepancies (merchant_id, collection_id, kind, found_at, settled_at, settled_how)
+       VALUES ($1, $2, 'credit_unattested', now(), now(), 'by hand')`,
+      [shop.merchantId, id],
+    );
+    await checkEntriesOf(db, { merchantId: shop.merchantId, few: 0n });
+    assert.deepEqual(
+      (await checkLedger(db)).map(({ subject }) => subject),
+      [`${shop.merchantId}/available`],
+    );
   });
 
   it('is found by the check of the whole ledger before any other check', async () => {
@@ -217,6 +236,37 @@ describe('money that no process of the service recorded', () => {
     assert.deepEqual(await checkLedger(db), []);
     const { id } = await queue(db, shop, 2n * GENUINE);
     await release(db, shop.approver, id);
+  });
+
+  it('is none of what was recorded under a key that was replaced since, as the keys are replaced', async () => {
+    const shop = await makeShop(db, GENUINE);
+    const refunded = await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: GENUINE });
+    const failed = await makeReversal(db, shop, refunded);
+    await recordReversal(db, failed, { kind: 'declined', failureCode: 'operator_rejected' });
+    assert.deepEqual(await checkLedgerChanges(db, new Date()), []);
+    const [old] = ATTESTATION_RING;
+    const next = { name: 'next', key: createSecretKey(randomBytes(32)) };
+    const withRing = (keyRing: KeyRing): Database => ({
+      ...db,
+      attestor: createRowAttestor({ environment: 'test', keyRing, report: () => undefined }),
+      withTransaction: (work) =>
+        db.withTransaction((tx) =>
+          work({ ...tx, attestor: createRowAttestor({ environment: 'test', keyRing, report: () => undefined }) }),
+        ),
+      withLongReads: (limits, work) =>
+        db.withLongReads(limits, (reads) =>
+          work({ ...reads, attestor: createRowAttestor({ environment: 'test', keyRing, report: () => undefined }) }),
+        ),
+    });
+    const renewed = await attestRows(withRing([next, old]), { work: 'renew', by: null, at: new Date() });
+    assert.deepEqual(renewed.unattested, []);
+    const replaced = withRing([next]);
+    assert.deepEqual(await checkLedger(replaced), []);
+    assert.deepEqual(await checkLedgerChanges(replaced, new Date()), []);
+    const funds = await findAttestedFunds(replaced, shop.merchantId);
+    assert.equal(funds.unattestedMinor, 0n);
+    assert.equal(await isPaymentAttested(replaced, refunded.id, funds.checkedTo), true);
+    assert.equal(await isPaymentAttested(replaced, refunded.id, 0n), false, 'no checkpoint covers it');
   });
 
   it('is none of what payouts in every state gave back', async () => {
