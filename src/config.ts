@@ -107,7 +107,7 @@ const SETTINGS = z.object({
   MALIPO_MTN_MOMO_BASE_URL: webAddress,
   // Each of MTN's is one country's: what it does not serve is refused when it is requested.
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
-  // Changes of the national prefixes that lead a number to its operator: `mtn-momo/UG+=39 722` adds some, `mtn-momo/ZM=56 76 96` names all.
+  // Changes of the national prefixes that lead a number to its operator: `mtn-momo/UG+=71 75` adds some, `mtn-momo/ZM=56 76 96` names all.
   MALIPO_OPERATOR_PREFIXES: operatorPrefixes.optional(),
   // A worker's, which alone calls the operator: `findMissingCredentials`.
   ...z.object(MTN_CREDENTIALS).partial().shape,

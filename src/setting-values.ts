@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isMarket } from './domain/payments/operator-catalogue.ts';
 import { readPrefixChanges, type PrefixChange } from './domain/payments/operator-prefixes.ts';
+import { isMobilePrefix } from './domain/payments/phone.ts';
 import { parseWebAddress } from './domain/web-address.ts';
 import type { KeyRing } from './security/sealing.ts';
 
@@ -70,11 +71,23 @@ export const keyRing = z.string().transform((text, context): KeyRing => {
 /** What a deployment changes in the prefixes of operators. */
 export const operatorPrefixes = z.string().transform((text, context): readonly PrefixChange[] => {
   const changes = readPrefixChanges(text);
-  const isKnown = changes?.every(({ operator, country }) => isMarket(operator, country)) === true;
-  if (changes && isKnown) return changes;
-  const message = changes
-    ? 'names an operator, or a country in which the operator has no market'
-    : 'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
-  context.addIssue({ code: 'custom', message });
+  const problem = changes ? problemOf(changes) : PREFIX_FORM;
+  if (changes && problem === null) return changes;
+  context.addIssue({ code: 'custom', message: problem ?? PREFIX_FORM });
   return z.NEVER;
 });
+
+const PREFIX_FORM =
+  'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
+
+function problemOf(changes: readonly PrefixChange[]): string | null {
+  if (!changes.every(({ operator, country }) => isMarket(operator, country))) {
+    return 'names an operator, or a country in which the operator has no market';
+  }
+  const unknown = changes.flatMap(({ country, prefixes }) =>
+    prefixes.filter((prefix) => !isMobilePrefix(country, prefix)).map((prefix) => `${country} ${prefix}`),
+  );
+  return unknown.length === 0
+    ? null
+    : `names prefixes of no mobile number that this version knows (${unknown.join(', ')})`;
+}

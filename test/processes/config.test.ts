@@ -77,12 +77,19 @@ describe('the configuration', () => {
 
   it('takes changes of operator prefixes for markets that there are, and refuses all others', () => {
     const name = 'MALIPO_OPERATOR_PREFIXES';
-    const { settings } = loadConfig({ ...SOUND, [name]: 'mtn-momo/UG+=39 722, mtn-momo/ZM=56 76 96' });
+    const { settings } = loadConfig({ ...SOUND, [name]: 'mtn-momo/UG+=71 75, mtn-momo/ZM=56 76 96' });
     assert.deepEqual(settings[name], [
-      { operator: 'mtn-momo', country: 'UG', kind: 'added', prefixes: ['39', '722'] },
+      { operator: 'mtn-momo', country: 'UG', kind: 'added', prefixes: ['71', '75'] },
       { operator: 'mtn-momo', country: 'ZM', kind: 'replaced', prefixes: ['56', '76', '96'] },
     ]);
-    for (const wrong of ['airtel/UG=70', 'mtn-momo/KE=70', 'mtn-momo/UG', 'UG=70', 'toString/UG=70']) {
+    for (const wrong of [
+      'mtn-momo/UG+=39',
+      'airtel/UG=70',
+      'mtn-momo/KE=70',
+      'mtn-momo/UG',
+      'UG=70',
+      'toString/UG=70',
+    ]) {
       assert.deepEqual(problemsOf({ ...SOUND, [name]: wrong }), [name], wrong);
     }
   });

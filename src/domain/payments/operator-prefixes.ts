@@ -34,7 +34,7 @@ export type PrefixChange = {
 };
 
 /**
- * Reads `mtn-momo/UG+=39 722, mtn-momo/ZM=56 76 96`: with `+=` the prefixes are added, with `=` they are all. Null where an entry has
+ * Reads `mtn-momo/UG+=71 75, mtn-momo/ZM=56 76 96`: with `+=` the prefixes are added, with `=` they are all. Null where an entry has
  * another form, or two are about the same market.
  */
 export function readPrefixChanges(text: string): readonly PrefixChange[] | null {

@@ -66,6 +66,16 @@ export function describePhoneProblem(text: string): string {
   return `${describeLength(country)} This one has ${given}.`;
 }
 
+/** Whether a mobile number of the country, as far as libphonenumber knows them, begins with these national digits. */
+export function isMobilePrefix(country: string, prefix: string): boolean {
+  const example = getExampleNumber(country as CountryCode, examples);
+  if (example === undefined) return false;
+  const { nationalNumber, countryCallingCode } = example;
+  return [...'0123456789'].some(
+    (digit) => parsePhone(`${countryCallingCode}${prefix.padEnd(nationalNumber.length, digit)}`)?.country === country,
+  );
+}
+
 /** Whether numbers of the country that are as long as this one became longer. */
 export function isFormerLength(country: string, nationalNumber: string): boolean {
   return LENGTHENED[country] !== undefined && nationalNumber.length === FORMER_LENGTH;

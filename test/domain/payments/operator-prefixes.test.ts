@@ -44,12 +44,12 @@ describe('the prefixes of the operators', () => {
   });
 
   it('are added to or replaced by a setting, for one market and no other', () => {
-    const changes = readPrefixChanges('mtn-momo/UG+=39 722, mtn-momo/ZM=56');
+    const changes = readPrefixChanges('mtn-momo/UG+=71 75, mtn-momo/ZM=56');
     assert.ok(changes);
     const coverage = coverageOf('sandbox', changes);
     const isServed = (country: string, nationalNumber: string, currency: 'UGX' | 'ZMW' | 'RWF') =>
       routePhone({ country, nationalNumber }, currency, coverage).kind === 'operator';
-    for (const number of ['390123456', '722123456', '772123456']) assert.ok(isServed('UG', number, 'UGX'), number);
+    for (const number of ['712345678', '752123456', '772123456']) assert.ok(isServed('UG', number, 'UGX'), number);
     assert.deepEqual(
       ['561234567', '761234567', '961234567'].map((number) => isServed('ZM', number, 'ZMW')),
       [true, false, false],
