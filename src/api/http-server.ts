@@ -122,9 +122,11 @@ function refuseUnread(
 // Node takes the first or the last of two, or joins them: a proxy in front of us may do otherwise, and act on the other one.
 const SENT_ONCE = ['Host', 'Authorization', 'Content-Type', 'Idempotency-Key'];
 
-function headerFault({ httpVersionMajor, httpVersionMinor, headersDistinct }: IncomingMessage): string | null {
+function headerFault({ httpVersionMajor, httpVersionMinor, headersDistinct, url }: IncomingMessage): string | null {
   const countOf = (name: string) => headersDistinct[name.toLowerCase()]?.length ?? 0;
-  const repeated = SENT_ONCE.find((name) => countOf(name) > 1);
+  // An operator sends a callback once, and it is read whatever its media type.
+  const decisive = url?.startsWith('/operators/') ? ['Host'] : SENT_ONCE;
+  const repeated = decisive.find((name) => countOf(name) > 1);
   if (repeated !== undefined) return `A request has one ${repeated} header. Send no second one.`;
   const needsHost = httpVersionMajor === 1 && httpVersionMinor === 1;
   return needsHost && countOf('Host') === 0 ? 'A request needs a Host header.' : null;

@@ -50,15 +50,18 @@ type HeadReader = (chunk: Buffer) => Buffer | null;
 function createHeadReader(): HeadReader {
   let held: Buffer = Buffer.alloc(0);
   let interimResponses = 0;
+  let searched = 0;
   return (chunk) => {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     for (;;) {
-      const text = held.toString('latin1', 0, MAX_HEAD_BYTES);
-      const end = /\r?\n\r?\n/.exec(text);
+      // The end of a head may have begun in what was searched before.
+      const from = Math.max(0, searched - 3);
+      const end = /\r?\n\r?\n/.exec(held.toString('latin1', from, MAX_HEAD_BYTES));
+      searched = end === null ? held.length : 0;
       // Undici says what is wrong with a head that is too large, or with bytes that are none.
-      if (end === null) return text.length < MAX_HEAD_BYTES && mayBecomeHead(text) ? null : held;
-      const head = text.slice(0, end.index);
-      const rest = held.subarray(end.index + end[0].length);
+      if (end === null) return held.length < MAX_HEAD_BYTES && mayBecomeHead(held) ? null : held;
+      const head = held.toString('latin1', 0, from + end.index);
+      const rest = held.subarray(from + end.index + end[0].length);
       const [, status] = /^HTTP\/1\.[01] (1\d\d)(?!\d)/.exec(head) ?? [];
       if (status === undefined) return isPlain(head, end[0]) ? held : Buffer.concat([plain(head), rest]);
       if (status === '101') throw new ProtocolSwitchedError('the connection changed to another protocol');
@@ -69,7 +72,8 @@ function createHeadReader(): HeadReader {
   };
 }
 
-function mayBecomeHead(text: string): boolean {
+function mayBecomeHead(held: Buffer): boolean {
+  const text = held.toString('latin1', 0, BEGINNING.length);
   return text.startsWith(BEGINNING) || BEGINNING.startsWith(text);
 }
 

@@ -41,7 +41,7 @@ export async function registerPasskey(db: Database, input: RegisterPasskey): Pro
     const isOurs =
       given !== null && (await useChallenge(tx, given.challenge, { purpose: 'register', subject: userId }, at));
     const credential = isOurs ? await verifyRegistration(rp, given) : null;
-    if (!credential) throw permissionDenied('wrong passkey response');
+    if (!credential) throw verificationFailed('wrong passkey response');
     const { credentialId, publicKey } = credential;
     if ((await listPasskeys(tx, userId)).length >= MAX_PASSKEYS_PER_PERSON) {
       throw new DomainError('state_conflict', `You have ${MAX_PASSKEYS_PER_PERSON} passkeys. Remove one first.`);
