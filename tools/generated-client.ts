@@ -7,10 +7,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { readArguments } from '../src/arguments.mjs';
 import { stopEngines } from '../test/support/engines.ts';
 import { addPerson, PASSWORD } from '../test/support/people.ts';
 import { startTestEnvironment } from '../test/support/test-environment.ts';
 import { installPythonPrograms } from './python-programs.ts';
+
+readArguments({
+  usage: 'usage: node --import=tsx/esm tools/generated-client.ts\n\nGenerates a client in Python, and pays with it.',
+});
 
 const FOLDER = join(import.meta.dirname, 'generated-clients');
 const LIMIT_MS = 5 * 60_000;
