@@ -9,7 +9,11 @@ import { findProjectRoot } from '../../src/dev/project-root.ts';
 const root = findProjectRoot();
 const PAGE = 'docs/decisions/0008-payouts.md';
 /** The files whose tests are meant where the page names none. */
-const USUAL_FILES = ['test/workflows/temporal-holder.test.ts', 'test/db/payments/statuses-by-hand.test.ts'];
+const USUAL_FILES = [
+  'test/workflows/temporal-holder.test.ts',
+  'test/workflows/temporal-holder-delays.test.ts',
+  'test/db/payments/statuses-by-hand.test.ts',
+];
 
 /** They read, and people may read: histories and search attributes hold ids and codes. */
 const READING = /^(Describe|List|Get|Count|Scan|Validate)/;
