@@ -37,7 +37,7 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
         title: 'Malipo',
         version: '1.0.0',
         description: DESCRIPTION,
-        contact: { name: 'The documentation of this service', url: new URL('/docs', publicUrl).href },
+        contact: { name: 'The operator of this deployment' },
         license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
       },
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

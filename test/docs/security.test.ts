@@ -44,11 +44,19 @@ function textsIn(path: string): string[] {
   return texts;
 }
 
+/** What each footnote holds, by its number. */
+function footnotes(): ReadonlyMap<string, string> {
+  return new Map([...page.matchAll(/^\[\^([0-9]+)\]: (.+)$/gm)].map(([, number = '', text = '']) => [number, text]));
+}
+
+/** The lines of the standard, with the evidence of their footnotes. */
 function rows(): Row[] {
+  const evidence = footnotes();
   return page
     .split('\n')
+    .filter((line) => /^\|V[0-9]/.test(line))
+    .map((line) => line.replace(/\[\^([0-9]+)\]/g, (_, number: string) => ` ${evidence.get(number) ?? ''}`))
     .map((line) => line.split('|').map((cell) => cell.trim()))
-    .filter(([, id = '']) => /^V[0-9]/.test(id))
     .map(([, id = '', level = '', , verdict = '', ...rest]) => ({ id, level, verdict, heldBy: rest.join(' ').trim() }));
 }
 
@@ -75,13 +83,15 @@ describe('docs/security.md', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('names only tests that their files have', () => {
-    const texts = new Map<string, string[]>();
+  it('names only tests that their files have, each by its title or by a part of one title alone', () => {
+    const texts = new Map<string, ReadonlySet<string>>();
     const missing = references().flatMap(({ path, titles }) => {
       if (titles.length === 0 || !existsSync(join(root, path))) return [];
-      const known = texts.get(path) ?? textsIn(path);
-      texts.set(path, known);
-      return titles.filter((title) => !known.some((text) => text.includes(title))).map((title) => `${path}: ${title}`);
+      const inFile = texts.get(path) ?? new Set(textsIn(path));
+      texts.set(path, inFile);
+      const isClear = (title: string) =>
+        inFile.has(title) || [...inFile].filter((text) => text.includes(title)).length === 1;
+      return titles.filter((title) => !isClear(title)).map((title) => `${path}: ${title}`);
     });
     assert.deepEqual(missing, []);
   });
@@ -93,6 +103,15 @@ describe('docs/security.md', () => {
       quoted.filter((title) => !referred.has(title)),
       [],
     );
+  });
+
+  it('has each footnote that it refers to, and no other, each with a file and a test of it', () => {
+    const evidence = footnotes();
+    const referred = new Set([...page.matchAll(/\[\^([0-9]+)\](?!:)/g)].map(([, number = '']) => number));
+    assert.ok(evidence.size > 100, `${evidence.size} footnotes`);
+    assert.deepEqual([...evidence.keys()].sort(), [...referred].sort());
+    assert.equal([...page.matchAll(/^\[\^[^\]]*\]:/gm)].length, evidence.size);
+    for (const [number, text] of evidence) assert.match(text, /^`[^`]+` “[^”]+”(, “[^”]+”)*$/, number);
   });
 
   it('has each line of the standard once, in order, with its level and one of four verdicts', () => {
@@ -132,7 +151,7 @@ describe('docs/security.md', () => {
 
   it('gives every table of the database one level', () => {
     const levels = page.slice(page.indexOf('## Levels of data'), page.indexOf('What each gets.'));
-    const rowsOfLevels = levels.split('\n').filter((line) => /^\| (secret|confidential|internal|public) /.test(line));
+    const rowsOfLevels = levels.split('\n').filter((line) => /^\|(secret|confidential|internal|public)\|/.test(line));
     assert.equal(rowsOfLevels.length, 4);
     const named = rowsOfLevels.flatMap((line) => [...line.matchAll(/`([a-z_]+)`/g)].map(([, table = '']) => table));
     assert.deepEqual(named.sort(), Object.keys(APPLICATION_RIGHTS).sort());
