@@ -43,7 +43,8 @@ export async function generatedPages(): Promise<Readonly<Record<string, string>>
 async function metricsPage(): Promise<string> {
   const sections = await metricSections();
   return page('Metrics', [
-    'Every server process shows them for Prometheus at `/metrics` of its own port (`MALIPO_METRICS_HOST`, `MALIPO_METRICS_PORT`), whatever its roles. What to be woken by is in [the runbook](runbook.md), with the rules and dashboards of [deploy/](../deploy/README.md).',
+    'Every server process shows these metrics for Prometheus at `/metrics` of its own port (`MALIPO_METRICS_HOST`, `MALIPO_METRICS_PORT`), whatever its roles. [deploy/](../deploy/README.md) has rules and dashboards, [the runbook](runbook.md) what to do at each alert.',
+    'A label without values here has those of the row above that last shows them.',
     ...sections.flatMap(({ title, text, rows }) => [
       `## ${title}`,
       text,

@@ -15,15 +15,16 @@ const MANY_VALUES: Readonly<Record<string, string>> = {
   status_code: 'the gRPC status, `TRANSPORT_ERROR`, or `other`',
 };
 
-/** Each section with its title, introduction and rows of name, type, labels and help. */
+/** Each section with its title, introduction and rows of name, type, help and labels. */
 export async function metricSections(): Promise<
   readonly { readonly title: string; readonly text: string; readonly rows: readonly string[][] }[]
 > {
   const { ofService, ofProcess, ofSdk } = metricCatalogue(apiRoutes());
+  const rowOf = createRows();
   return [
     {
       title: 'Of the service',
-      text: 'Read from the database at a scrape, at most once in three seconds and process, at a cost that does not grow with the number of payments. Every process shows the same values, so take `max without (instance)` and never a sum. They are missing while the process cannot read the database (`malipo_database_readable` is 0). What is folded by a dispatcher is a second old, and stands still while none runs.',
+      text: 'Read from the database at a scrape, at most once in three seconds and process, at a cost that does not grow with the number of payments. Every process shows the same values, so take `max without (instance)` and never a sum. They are missing while the process cannot read the database (`malipo_database_readable` is 0). Values that a dispatcher folds are a second old, and stand still while none runs.',
       rows: ofService.map(rowOf),
     },
     {
@@ -33,19 +34,34 @@ export async function metricSections(): Promise<
     },
     {
       title: 'Of the Temporal SDK in a process',
-      text: 'As the SDK measures its workers and its calls to Temporal. A family without any sample yet has its help alone. A queue is named without its prefix.',
+      text: 'The SDK measures its workers and its calls to Temporal. A metric without any sample yet shows its help alone. The label `task_queue` leaves out the prefix of the queue.',
       rows: ofSdk.map(rowOf),
     },
-    { title: 'Of Node.js in a process', text: 'By the library of the metrics.', rows: await rowsOfNode() },
+    {
+      title: 'Of Node.js in a process',
+      text: 'Measured by `prom-client`, the library of the metrics.',
+      rows: await rowsOfNode(),
+    },
   ];
 }
 
-function rowOf({ name, type, help, labels }: MetricDescription): string[] {
-  const texts = Object.entries(labels).map(([label, values]) => {
-    const isShown = values.length <= MAX_VALUES_SHOWN;
-    return `\`${label}\`: ${isShown ? values.map((value) => `\`${value}\``).join(', ') : (MANY_VALUES[label] ?? '')}`;
-  });
-  return [`\`${name}\``, type, help, texts.join('; ')];
+/** Rows in the order of the page: the values of a label are left out where they are those that were last shown for it. */
+function createRows(): (metric: MetricDescription) => string[] {
+  const lastShown = new Map<string, string>();
+  return ({ name, type, help, labels }) => {
+    const texts = Object.entries(labels).map(([label, values]) => {
+      const text = textOf(label, values);
+      if (lastShown.get(label) === text) return `\`${label}\``;
+      lastShown.set(label, text);
+      return `\`${label}\`: ${text}`;
+    });
+    return [`\`${name}\``, type, help, texts.join('; ')];
+  };
+}
+
+function textOf(label: string, values: readonly string[]): string {
+  if (values.length > MAX_VALUES_SHOWN) return MANY_VALUES[label] ?? '';
+  return values.map((value) => `\`${value}\``).join(', ');
 }
 
 async function rowsOfNode(): Promise<string[][]> {

@@ -132,7 +132,7 @@ const LIST_UNSTARTED = statement(
 
 export type UnstartedWork = { readonly kind: WorkKind; readonly count: number; readonly ageSeconds: number };
 
-/** Work whose workflow is not started yet, or not told of a decision. Counts up to `limit` of a kind. */
+/** Work whose workflow is not started yet, or still lacks the signal of a decision. Counts up to `limit` of a kind. */
 export async function listUnstartedWork(db: Queryable, limit: number): Promise<UnstartedWork[]> {
   return db.run<UnstartedWork>(LIST_UNSTARTED, [limit]);
 }

@@ -73,7 +73,7 @@ export function processMetricsOf(routes: readonly string[]) {
     refusals: described(
       'malipo_person_refusals_total',
       'counter',
-      'Requests of people in a session that this process refused them',
+      'Requests in the sessions of people that this process refused',
     ),
     connectionsRefused: described(
       'malipo_http_connections_refused_total',

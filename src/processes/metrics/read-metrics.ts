@@ -151,7 +151,7 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_work_unstarted',
     type: 'gauge',
-    help: `Work whose workflow is not started yet, or not told of a decision${UP_TO}`,
+    help: `Work whose workflow is not started yet, or still lacks the signal of a decision${UP_TO}`,
     labels: { kind: WORK_KINDS },
     read: ({ unstarted }) =>
       forEach('kind', WORK_KINDS, unstarted, { valueOf: ({ kind }) => kind, read: ({ count }) => count }),
@@ -214,7 +214,7 @@ const DELIVERY_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_deliveries_dead_lettered_total',
     type: 'counter',
-    help: 'Deliveries that were given up since this is counted, as last folded by a dispatcher',
+    help: 'Deliveries that were given up since the count began, as last folded by a dispatcher',
     labels: {},
     read: ({ payments }) => one(payments.find(({ kind }) => kind === 'delivery')?.entered ?? 0),
   },

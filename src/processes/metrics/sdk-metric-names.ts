@@ -101,7 +101,7 @@ export const SDK_METRICS: readonly MetricDescription[] = [
   latency('long_request_latency', 'Time of a poll of Temporal', 'operation task_queue'),
   counter('worker_start', 'Workers that were started', `${QUEUE} worker_type`),
   gauge('num_pollers', 'Polls of Temporal that wait now', `${QUEUE} poller_type`),
-  gauge('worker_task_slots_available', 'Tasks that the worker could take besides', `${QUEUE} worker_type`),
+  gauge('worker_task_slots_available', 'Further tasks that the worker could take', `${QUEUE} worker_type`),
   gauge('worker_task_slots_used', 'Tasks that the worker works on', `${QUEUE} worker_type`),
   gauge('sticky_cache_size', 'Workflows that are cached', QUEUE),
   counter('sticky_cache_hit', 'Workflow tasks whose workflow was cached', WORKFLOW),
