@@ -57,7 +57,7 @@ describe('the OpenAPI document, for linters and generators', () => {
 
   it('names its contact and its licence', () => {
     const { contact, license } = document.info as Record<string, unknown>;
-    assert.deepEqual(contact, { name: 'The documentation of this service', url: `${publicUrl}/docs` });
+    assert.deepEqual(contact, { name: 'The operator of this deployment' });
     assert.deepEqual(license, { name: 'Apache License 2.0', identifier: 'Apache-2.0' });
   });
 

@@ -104,7 +104,7 @@ const DOCUMENT = named(
         title: TEXT,
         version: TEXT,
         description: TEXT,
-        contact: named({ name: TEXT, url: { type: 'string', format: 'uri' } }),
+        contact: named({ name: TEXT }),
         license: named({ name: TEXT, identifier: TEXT }, ['name']),
       },
       ['title', 'version'],
