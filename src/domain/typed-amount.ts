@@ -1,6 +1,6 @@
 // Reads an amount as people type it, in forms and in files. Nothing is guessed: what can be read in two ways is refused with both.
 import { exponentOf, type Currency } from './money.ts';
-import { pastedText } from './visible-text.ts';
+import { hasTurningMark, pastedText, TURNED } from './visible-text.ts';
 
 export type TypedAmount =
   /** In the currency's smallest unit, a safe integer. */
@@ -12,15 +12,27 @@ export type TypedAmount =
 const WHOLE = /^(?:\d+|[1-9]\d{0,2}([,'’\u0020\u00a0\u2007\u2009\u202f])\d{3}(?:\1\d{3})*)$/;
 /** What may as well be a point that groups digits. */
 const ONE_POINT = /^[1-9]\d{0,2}\.\d{3}$/;
+/** What may as well be a comma before decimals, where that is how decimals are written. */
+const ONE_COMMA = /^[1-9]\d{0,2},\d{3}$/;
 const MARKED_DIGITS = /^\d[\d.,'’\s]*\d$/;
 const MARKS = /[.,'’\s]/g;
 
-/** The point before decimals is a point. Zero is an amount where `least` is 0. */
-export function readTypedAmount(text: string, currency: Currency, least: 0 | 1 = 1): TypedAmount {
+export type AmountForm = {
+  /** Zero is an amount where it is 0; by default 1. */
+  readonly least?: 0 | 1;
+  /** Whether whoever wrote the text may write a comma before decimals: then one comma alone groups nothing for sure. */
+  readonly mayHaveDecimalComma?: boolean;
+};
+
+/** The point before decimals is a point. */
+export function readTypedAmount(text: string, currency: Currency, form: AmountForm = {}): TypedAmount {
+  const { least = 1, mayHaveDecimalComma = false } = form;
   const typed = pastedText(text);
+  if (hasTurningMark(typed)) return { kind: 'refused', message: TURNED };
   const [whole = '', fraction, ...more] = typed.split('.');
   const isWellFormed = more.length === 0 && WHOLE.test(whole) && (fraction === undefined || /^\d+$/.test(fraction));
-  if (!isWellFormed || ONE_POINT.test(typed)) return refused(describeReadings(typed, currency), currency);
+  const hasTwoReadings = ONE_POINT.test(typed) || (mayHaveDecimalComma && ONE_COMMA.test(typed));
+  if (!isWellFormed || hasTwoReadings) return refused(describeReadings(typed, currency), currency);
   const exponent = exponentOf(currency);
   if ((fraction ?? '').length > exponent) {
     return refused(`${currency} has ${exponent === 0 ? 'no' : exponent} decimals.`, currency);

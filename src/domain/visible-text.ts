@@ -22,10 +22,26 @@ export function withoutInvisible(text: string): string {
   return text.replace(REFUSED_CHARACTERS, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** What was typed or pasted, without space around it and without the marks, seen by nobody, that pages put around numbers. */
+// Marks by which what follows is read from right to left, also digits, or as they stand. Beside them, two numbers change places.
+const TURNING = '\\u061c\\u200f\\u202b\\u202d\\u202e\\u2067';
+const TURNING_MARK = new RegExp(`[${TURNING}]`, 'u');
+const HARMLESS_MARKS = new RegExp(`(?![${TURNING}])\\p{Default_Ignorable_Code_Point}`, 'gu');
+
+/**
+ * What was typed or pasted, without space around it and without the marks, seen by nobody, that pages put around numbers. Marks that
+ * turn the direction stay, so that nobody reads another order of characters than the person sees.
+ */
 export function pastedText(text: string): string {
-  return text.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '').trim();
+  return text.replaceAll(HARMLESS_MARKS, '').trim();
 }
+
+/** Whether the order in which the characters are seen may be another one than that in which they are written. */
+export function hasTurningMark(text: string): boolean {
+  return TURNING_MARK.test(text);
+}
+
+/** For whoever pasted such a text. */
+export const TURNED = 'It has an invisible mark that changes the order of its characters. Type it by hand.';
 
 /**
  * The refused characters of the Basic Multilingual Plane as the inside of a character class that every dialect of

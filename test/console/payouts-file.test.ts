@@ -108,6 +108,55 @@ describe('a file of payouts', () => {
     assert.equal(problemsOf(`${HEADER}\n254772000100,12.500,SAL-1,`, 'KES').length, 1);
   });
 
+  it('takes no amount that a comma may have cut in two', () => {
+    const wide = `${HEADER},operator`;
+    const narrow = 'phone,amount,reference';
+    for (const [header, row, readings] of [
+      [wide, '233241234567,12,500,INV-1', '12, with 500 in the next column, or 12,500'],
+      [narrow, '233241234567,12,500', '12, with 500 in the next column, or 12,500'],
+      [HEADER, '233241234567,1,500,000', '1, with 500 in the next column, or 1,500,000'],
+      [wide, '233241234567, 999 , 999 ,INV-1,', '999, with 999 in the next column, or 999,999'],
+      [wide, '233241234567,12,500.50,INV-1', '12, with 500.50 in the next column, or 12,500.50'],
+      [wide, '233241234567,1,500,000.50,INV-1', '1, with 500 in the next column, or 1,500,000.50'],
+      ['amount,phone,reference', '12,500,233241234567', '12, with 500 in the next column, or 12,500'],
+    ] as const) {
+      const [found] = read(`${header}\n${row}`, 'GHS');
+      assert.equal(found!.payout.amount, undefined, row);
+      const problem = found!.problems.find(({ column }) => column === 'amount');
+      assert.ok(problem?.message.startsWith(`Is it ${readings}?`), problem?.message);
+    }
+    for (const [header, row, amount] of [
+      [narrow, '233241234567,"12,500",INV-1', 1_250_000],
+      [narrow, '233241234567,1200,500', 120_000],
+      [narrow, '233241234567,12,5000', 1200],
+      [narrow, '233241234567,12.50,500', 1250],
+      // Nothing can stand behind the last column, and semicolons are not in numbers.
+      ['reference,phone,amount', '500,233241234567,12', 1200],
+      ['phone;amount;reference', '233241234567;12;500', 1200],
+    ] as const) {
+      const [found] = read(`${header}\n${row}`, 'GHS');
+      assert.deepEqual([found!.payout.amount, found!.problems], [amount, []], row);
+    }
+  });
+
+  it('asks what one comma means where semicolons separate the columns', () => {
+    for (const amount of ['12,500', '1,000', '"999,999"']) {
+      const text = `phone;amount;reference\n256772000100;${amount};SAL-1`;
+      for (const currency of ['UGX', 'KES']) {
+        assert.equal(read(text, currency)[0]!.payout.amount, undefined, amount);
+        assert.match(problemsOf(text, currency).join(), /2 amount: This can be read as [\d.]+ or as [\d,]+\./, amount);
+      }
+    }
+    for (const [amount, minor] of [
+      ['12500', 1_250_000],
+      ['1,500,000', 150_000_000],
+      ['12,500.25', 1_250_025],
+    ] as const) {
+      const text = `phone;amount;reference\n254772000100;${amount};SAL-1`;
+      assert.equal(read(text, 'KES')[0]!.payout.amount, minor, amount);
+    }
+  });
+
   it('is refused with what it is: empty, no CSV, separated by tabs, or in another encoding', () => {
     for (const text of ['', '\n', ' \r\n\t', '\uFEFF']) assertRefused(text, /^The file is empty\.$/);
     for (const text of [HEADER, GOOD].map((line) => line.replaceAll(',', '\t'))) {
@@ -202,7 +251,7 @@ describe('a file of payouts', () => {
     ];
     assert.deepEqual(
       problemsOf(lines.join('\n')).map((line) => line.split(/[:.]/)[0]),
-      ['3 phone', '3 reference', '3 description', '4 row'],
+      ['3 phone', '3 reference', '3 description', '4 row', '4 amount'],
     );
   });
 

@@ -5,7 +5,7 @@ import { CURRENCIES, exponentOf, MAX_AMOUNT_MINOR, toDecimalString } from '../..
 import { readTypedAmount } from '../../src/domain/typed-amount.ts';
 
 function read(text: string, currency: 'UGX' | 'KES' = 'KES', least: 0 | 1 = 1): number | string {
-  const typed = readTypedAmount(text, currency, least);
+  const typed = readTypedAmount(text, currency, { least });
   return typed.kind === 'amount' ? typed.amount : typed.message;
 }
 
@@ -83,7 +83,53 @@ describe('an amount that a person types', () => {
 
   it('is read without the marks that nobody sees', () => {
     assert.equal(read('\u202a1,500\u202c', 'UGX'), 1500);
+    assert.equal(read('\u20661,500\u2069', 'UGX'), 1500);
+    assert.equal(read('\u20681,500\u2069', 'UGX'), 1500);
     assert.equal(read('1\u200b500\ufeff', 'UGX'), 1500);
+  });
+
+  it('is refused with a mark that turns the order in which its digits are seen', () => {
+    // The first looks like 1500, and the second like 1577 00.
+    const turned = [
+      '\u202e0051',
+      '15\u200f00\u200f77',
+      '\u202b1 500\u202c',
+      '\u202d1500\u202c',
+      '\u20671 500\u2069',
+      '1500\u061c',
+    ];
+    for (const text of turned) {
+      for (const currency of ['UGX', 'KES'] as const) {
+        assert.match(
+          String(read(text, currency)),
+          /mark that changes the order of its characters/,
+          JSON.stringify(text),
+        );
+      }
+    }
+  });
+
+  it('has two readings with one comma where a comma may stand before decimals', () => {
+    const form = { mayHaveDecimalComma: true };
+    for (const [text, one, other] of [
+      ['12,500', '12.5', '12,500'],
+      ['1,000', '1', '1,000'],
+      ['999,999', '999.999', '999,999'],
+    ] as const) {
+      for (const currency of ['UGX', 'KES'] as const) {
+        const typed = readTypedAmount(text, currency, form);
+        const message = typed.kind === 'refused' ? typed.message : '';
+        assert.ok(message.startsWith(`This can be read as ${one} or as ${other}. Write digits alone`), message);
+      }
+    }
+    // A second comma, or a point behind it, leaves one reading.
+    for (const [text, amount] of [
+      ['1,500,000', 150_000_000],
+      ['12,500.00', 1_250_000],
+      ['12 500', 1_250_000],
+    ] as const) {
+      assert.deepEqual(readTypedAmount(text, 'KES', form), { kind: 'amount', amount }, text);
+    }
   });
 
   it('is what the service writes, whatever amount that is', () => {

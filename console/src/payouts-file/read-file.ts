@@ -5,6 +5,7 @@
 import Papa from 'papaparse';
 import { looksLikeFormula } from '../../../src/domain/csv.ts';
 import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/typed-phone.ts';
+import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
 import { readAmount } from '../ui/format.ts';
 
 export const COLUMNS = ['phone', 'amount', 'reference', 'description', 'operator'] as const;
@@ -45,10 +46,8 @@ export type FileContext = {
 
 /** Throws `UnreadableFile`. */
 export function readFile(bytes: Uint8Array, context: FileContext): readonly FileRow[] {
-  const { records, columns } = parse(decode(bytes));
-  const rows = records.flatMap((record, index) =>
-    isBlank(record) ? [] : [readRow(record, columns, index + 2, context)],
-  );
+  const { records, form } = parse(decode(bytes));
+  const rows = records.flatMap((record, index) => (isBlank(record) ? [] : [readRow(record, form, index + 2, context)]));
   if (rows.length === 0) throw new UnreadableFile('The file has no rows below its header.');
   if (rows.length > MAX_ROWS) {
     throw new UnreadableFile(`The file has ${rows.length} rows. Split it into files of at most ${MAX_ROWS}.`);
@@ -83,8 +82,9 @@ function decode(bytes: Uint8Array): string {
 
 /** By their place; null: a column without a name, which must be empty. */
 type Columns = readonly (Column | null)[];
+type Form = { readonly columns: Columns; readonly delimiter: ',' | ';' };
 
-function parse(text: string): { records: readonly (readonly string[])[]; columns: Columns } {
+function parse(text: string): { records: readonly (readonly string[])[]; form: Form } {
   // The parser takes the first line end that it finds for all of them, and programs mix them.
   const lines = text.replaceAll(/\r\n?/g, '\n');
   const [headerLine = ''] = lines.split('\n', 1);
@@ -96,7 +96,7 @@ function parse(text: string): { records: readonly (readonly string[])[]; columns
   const [error] = errors;
   if (error) throw new UnreadableFile(`Row ${(error.row ?? 0) + 1} cannot be read: ${error.message}.`);
   const [header = [], ...records] = data;
-  return { records, columns: readHeader(header) };
+  return { records, form: { columns: readHeader(header), delimiter } };
 }
 
 function readHeader(header: readonly string[]): Columns {
@@ -119,7 +119,8 @@ function isBlank(record: readonly string[]): boolean {
   return record.every((cell) => cell.trim() === '');
 }
 
-function readRow(record: readonly string[], columns: Columns, number: number, context: FileContext): FileRow {
+function readRow(record: readonly string[], form: Form, number: number, context: FileContext): FileRow {
+  const { columns } = form;
   const cellOf = (name: Column) => record[columns.indexOf(name)]?.trim() ?? '';
   const cells = {
     phone: cellOf('phone'),
@@ -133,7 +134,8 @@ function readRow(record: readonly string[], columns: Columns, number: number, co
   const found = { ...findWrongForms(cells) };
   const phone = found.phone === undefined && cells.phone !== '' ? readPhone(cells.phone, context) : null;
   if (phone !== null && 'message' in phone) found.phone = phone.message;
-  const amount = found.amount === undefined && cells.amount !== '' ? readAmount(cells.amount, context.currency) : null;
+  const amount =
+    found.amount === undefined && cells.amount !== '' ? readAmountOf(cells.amount, record, form, context) : null;
   if (amount !== null && 'message' in amount) found.amount = amount.message;
   const isGood = (column: Column) => cells[column] !== '' && found[column] === undefined;
   const payout = {
@@ -166,7 +168,30 @@ function findWrongForms(cells: FileRow['cells']): Partial<Record<Column, string>
 function readPhone(text: string, { countries }: FileContext): TypedPhone {
   if (!/e\+?\d/i.test(text)) return readTypedPhone(text, countries);
   const message = 'The spreadsheet has shortened this number. Format the column as text and enter it again.';
+  return { kind: 'refused', message, formerOf: [] };
+}
+
+function readAmountOf(text: string, record: readonly string[], form: Form, { currency }: FileContext): TypedAmount {
+  // Spreadsheets separate columns by semicolons where a comma stands before decimals.
+  if (form.delimiter === ';') return readAmount(text, currency, { mayHaveDecimalComma: true });
+  const whole = findCutAmount(text, record.slice(form.columns.indexOf('amount') + 1));
+  if (whole === null) return readAmount(text, currency);
+  const message =
+    `Is it ${text}, with ${whole.split(',')[1]} in the next column, or ${whole}? ` +
+    'Put an amount that has a comma in quotes. If this one has none, make the amount the last column.';
   return { kind: 'refused', message };
+}
+
+/** The amount that has become several cells if the commas in it were taken for ends of cells; null: it has not. */
+function findCutAmount(text: string, cellsBehind: readonly string[]): string | null {
+  if (!/^[1-9]\d{0,2}$/.test(text)) return null;
+  const groups: string[] = [];
+  for (const cell of cellsBehind.map((each) => each.trim())) {
+    if (!/^\d{3}(\.\d+)?$/.test(cell)) break;
+    groups.push(cell);
+    if (cell.includes('.')) break;
+  }
+  return groups.length === 0 ? null : [text, ...groups].join(',');
 }
 
 /** Names the rows that repeat one above them, and those that share a reference, of which nobody can tell which is meant. */

@@ -115,7 +115,7 @@ function AmountInput({ rule, before, error, onChange }: NumberInputProps) {
   const { currency } = useSession().merchant;
   const { name, what, empty } = RULES[rule];
   const [text, setText] = useState(before === null ? '' : formatAmount(before, currency));
-  const read = (typed: string) => (typed.trim() === '' ? null : readAmount(typed, currency, 0));
+  const read = (typed: string) => (typed.trim() === '' ? null : readAmount(typed, currency, { least: 0 }));
   const shown = read(text);
   return (
     <TextInput

@@ -1,7 +1,7 @@
 // How amounts, phone numbers and states are written for people. Nothing is rounded.
 import { toCardinal } from 'n2words/en-US';
 import { exponentOf, toDecimalString, type Currency } from '../../../src/domain/money.ts';
-import { readTypedAmount, type TypedAmount } from '../../../src/domain/typed-amount.ts';
+import { readTypedAmount, type AmountForm, type TypedAmount } from '../../../src/domain/typed-amount.ts';
 
 /** `1250000` in UGX as `1,250,000`, in KES as `12,500.00`. */
 export function formatAmount(amountMinor: number, currency: string): string {
@@ -10,9 +10,9 @@ export function formatAmount(amountMinor: number, currency: string): string {
   return `${amountMinor < 0 ? '−' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-/** An amount that a person typed; zero is one where `least` is 0. */
-export function readAmount(text: string, currency: string, least: 0 | 1 = 1): TypedAmount {
-  return readTypedAmount(text, currency as Currency, least);
+/** An amount that a person typed. */
+export function readAmount(text: string, currency: string, form: AmountForm = {}): TypedAmount {
+  return readTypedAmount(text, currency as Currency, form);
 }
 
 /** `1250000` in UGX as `one million two hundred and fifty thousand UGX`. */

@@ -1,14 +1,27 @@
 // Reads a phone number as people type and paste it: with or without the country code, with spaces, dashes, brackets and a plus.
 import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/mobile';
-import { pastedText } from '../visible-text.ts';
-import { countryName, describeLength, describePhoneProblem, isFormerLength, parsePhone, type Phone } from './phone.ts';
+import { hasTurningMark, pastedText, TURNED } from '../visible-text.ts';
+import {
+  countryName,
+  describeLength,
+  describePhoneProblem,
+  exampleDigits,
+  isFormerLength,
+  parsePhone,
+  type Phone,
+} from './phone.ts';
 
 export type TypedPhone =
   | { readonly kind: 'phone'; readonly phone: Phone }
   /** Numbers of several countries: whoever typed it says which. The message asks. */
   | { readonly kind: 'ambiguous'; readonly phones: readonly Phone[]; readonly message: string }
-  /** What is wrong, for the person who typed it. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      /** What is wrong, for the person who typed it. */
+      readonly message: string;
+      /** The countries whose number it may have been before their numbers became longer. */
+      readonly formerOf: readonly string[];
+    };
 
 const LONGEST_TEXT = 40;
 // Dashes of all kinds, the minus sign and the hyphen bullet among them.
@@ -21,12 +34,14 @@ const TRUNK_ZERO = /[(（]0[)）]/;
  * `ambiguous`, and never a guess.
  */
 export function readTypedPhone(text: string, countries: readonly string[]): TypedPhone {
-  const typed = withPlainDigits(pastedText(text)).replace(/^tel:/i, '').replace('＋', '+');
+  const pasted = pastedText(text);
+  if (hasTurningMark(pasted)) return { kind: 'refused', message: TURNED, formerOf: [] };
+  const typed = withPlainDigits(pasted).replace(/^tel:/i, '').replace('＋', '+');
   const spellings = typed.length > LONGEST_TEXT ? [] : spellingsOf(typed);
   const readings = spellings.flatMap((spelling) => readSpelling(spelling, countries));
   const phones = [...new Map(readings.map((phone) => [phone.digits, phone])).values()];
   const [phone, another] = phones;
-  if (phone === undefined) return { kind: 'refused', message: describeRefusal(spellings[0], countries) };
+  if (phone === undefined) return refusal(spellings[0], countries);
   return another === undefined ? { kind: 'phone', phone } : { kind: 'ambiguous', phones, message: question(phones) };
 }
 
@@ -60,18 +75,19 @@ function question(phones: readonly Phone[]): string {
   return `Is it ${meanings.join(' or ')}? Write it with its country code.`;
 }
 
-const WITH_CODE = 'Write it with its country code, such as 256772123456.';
-
-function describeRefusal(spelling: string | undefined, countries: readonly string[]): string {
-  if (spelling === undefined) return `This is no phone number. ${WITH_CODE}`;
+function refusal(spelling: string | undefined, countries: readonly string[]): TypedPhone & { kind: 'refused' } {
+  const withCode = `Write it with its country code, such as ${exampleDigits(countries)}.`;
+  if (spelling === undefined) return { kind: 'refused', message: `This is no phone number. ${withCode}`, formerOf: [] };
   const international = spelling.replace(/^(\+|00)/, '');
   const { country = '', nationalNumber = '' } = parsePhoneNumber(`+${international}`) ?? {};
-  const isOfCountry = countries.includes(country) || isFormerLength(country, nationalNumber);
-  if (international !== spelling || isOfCountry) return describePhoneProblem(international);
+  const isFormer = isFormerLength(country, nationalNumber);
+  if (international !== spelling || isFormer || countries.includes(country)) {
+    return { kind: 'refused', message: describePhoneProblem(international), formerOf: isFormer ? [country] : [] };
+  }
   const of = countries.length === 0 ? '' : ` of ${countries.map(countryName).join(' or ')}`;
-  const former = countries.filter((each) => isFormerLength(each, spelling));
-  const lengths = former.map((each) => `${describeLength(each)} `);
-  return `This is no mobile number${of}. ${lengths.join('')}${WITH_CODE}`;
+  const formerOf = countries.filter((each) => isFormerLength(each, spelling));
+  const lengths = formerOf.map((each) => `${describeLength(each)} `);
+  return { kind: 'refused', message: `This is no mobile number${of}. ${lengths.join('')}${withCode}`, formerOf };
 }
 
 /** The text with the decimal digits of every script as 0 to 9. */

@@ -51,6 +51,14 @@ describe('a number that a person types', () => {
     for (const text of pasted) assert.equal(read(text, 'UGX'), '256772123456', JSON.stringify(text));
   });
 
+  it('is refused with a mark that turns the order in which its digits are seen', () => {
+    for (const mark of ['\u061c', '\u200f', '\u202b', '\u202d', '\u202e', '\u2067']) {
+      for (const text of [`${mark}256772123456`, `0772${mark} 123 ${mark}456`]) {
+        assert.match(messageOf(text, 'UGX'), /mark that changes the order/, JSON.stringify(text));
+      }
+    }
+  });
+
   it('keeps a zero in brackets only where it belongs to the number', () => {
     assert.equal(read('+237 (0)6 70 12 34 56', 'UGX'), '237670123456');
     assert.equal(read('+225 (0)5 04 12 34 56', 'UGX'), '2250504123456');
@@ -105,5 +113,36 @@ describe('a number that a person types', () => {
       messageOf('0414123456', 'UGX'),
       /^This is no mobile number of Uganda\. Write it with its country code/,
     );
+  });
+
+  it('is refused with an example of a country of the merchant', () => {
+    for (const [currency, code] of [
+      ['UGX', '256'],
+      ['GHS', '233'],
+      ['RWF', '250'],
+      ['XOF', '225'],
+    ] as const) {
+      for (const text of ['no number', '0999123456']) {
+        const [, example = ''] = / such as (\d+)\.$/.exec(messageOf(text, currency)) ?? [];
+        assert.ok(example.startsWith(code) && example.length > 10, messageOf(text, currency));
+        assert.equal(read(example, currency), example);
+      }
+    }
+    const found = readTypedPhone('no number', []);
+    assert.match(found.kind === 'refused' ? found.message : '', /such as 256772123456\.$/);
+  });
+
+  it('names the countries whose former number it may be', () => {
+    const formerOf = (text: string, currency: Currency) => {
+      const found = typed(text, currency);
+      return found.kind === 'refused' ? found.formerOf : null;
+    };
+    assert.deepEqual(formerOf('22997123456', 'XOF'), ['BJ']);
+    assert.deepEqual(formerOf('+229 97 12 34 56', 'UGX'), ['BJ']);
+    assert.deepEqual(formerOf('00225 04 12 34 56', 'XOF'), ['CI']);
+    assert.deepEqual(formerOf('97 12 34 56', 'XOF'), ['CI', 'BJ']);
+    for (const text of ['', 'abc', '2299712345', '97 12 34 5', '\u202e97123456']) {
+      assert.deepEqual(formerOf(text, 'XOF'), [], text);
+    }
   });
 });
