@@ -34,7 +34,8 @@ const equal = (column: string) => (value: string) => `${column} = ${value}`;
 /** What is compared, of which the first that is given is found by its index, the most selective ones first. Null: of another table. */
 const FOUND_BY = {
   operatorReference: equal('operator_reference'),
-  idempotencyKey: equal('idempotency_key'),
+  // Found by its small letters, which the index has, and compared as it is.
+  idempotencyKey: (value) => `lower(idempotency_key) = lower(${value} COLLATE "C") AND idempotency_key = ${value}`,
   checkoutId: null,
   // In capitals or not: people type it.
   reference: (value) => `lower(reference) = lower(${value})`,

@@ -91,7 +91,10 @@ function conditionsOf(filter: PaymentFilter<string, string>, prefix: 'col' | 'pa
     add('reference = ?', filter.reference);
   }
   if (filter.phone !== undefined) add('phone = ?', filter.phone);
-  if (filter.idempotencyKey !== undefined) add('idempotency_key = ?', filter.idempotencyKey);
+  if (filter.idempotencyKey !== undefined) {
+    add('lower(idempotency_key) = lower(? COLLATE "C")', filter.idempotencyKey);
+    add('idempotency_key = ?', filter.idempotencyKey);
+  }
   if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));
   if (filter.createdTo !== undefined) add('id < ?', lowestIdAt(prefix, filter.createdTo.getTime()));
   if (filter.before !== undefined) add('id < ?', filter.before);

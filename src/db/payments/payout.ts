@@ -47,7 +47,7 @@ export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly 
 const LIST_OF_KEYS = statement(
   'payout_list_of_keys',
   `SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payouts
-   WHERE merchant_id = $1 AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
+   WHERE merchant_id = $1 AND lower(idempotency_key) = ANY($3) AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
 );
 
 /** A payout, and the idempotency key that it was created with. */
@@ -59,7 +59,9 @@ export function listPayoutsOfKeys(
   merchantId: MerchantId,
   keys: readonly string[],
 ): Promise<KeyedPayout[]> {
-  return db.run<KeyedPayout>(LIST_OF_KEYS, [merchantId, keys]);
+  // The index has them in small letters.
+  const lowerKeys = keys.map((key) => key.toLowerCase());
+  return db.run<KeyedPayout>(LIST_OF_KEYS, [merchantId, keys, lowerKeys]);
 }
 
 /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */

@@ -21,7 +21,7 @@ const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
   operator_reference: 'operator_reference = $2::uuid',
   // As the index has them: some payments of before share a receipt, and are found by everything else.
   operator_receipt: `operator = ANY('{${OPERATOR_IDS.join(',')}}') AND operator_receipt = $2 AND NOT receipt_shared`,
-  idempotency_key: `idempotency_key = $2 ${NEWEST}`,
+  idempotency_key: `lower(idempotency_key) = lower($2 COLLATE "C") ${NEWEST}`,
   reference: `lower(reference) = lower($2) ${NEWEST}`,
   phone: `phone = $2 ${NEWEST}`,
   // In the order of bytes, which is that of the index: U+10FFFF is above every character that a reference can have.

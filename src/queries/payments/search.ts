@@ -41,7 +41,7 @@ export type Searcher = {
   readonly readsRequests: boolean;
 };
 
-/** At most 20 objects, the most certain first. In capitals or small letters is the same. */
+/** At most 20 objects, the most certain first. In capitals or small letters is the same, but for a receipt that has both. */
 export async function search(db: Database, searcher: Searcher, text: string): Promise<SearchHit[]> {
   const { merchantId } = searcher;
   const hits: SearchHit[] = [];
@@ -84,7 +84,7 @@ function textsFor(foundBy: FoundBy, text: string, countries: readonly string[]):
     case 'operator_receipt':
       return /^[\w.-]{1,64}$/.test(text) ? inEitherCase(text) : [];
     case 'idempotency_key':
-      return /^[\x21-\x7e]{1,255}$/.test(text) ? inEitherCase(text) : [];
+      return /^[\x21-\x7e]{1,255}$/.test(text) ? [text] : [];
     case 'phone':
       return phonesIn(text, countries);
     case 'reference':
@@ -93,7 +93,7 @@ function textsFor(foundBy: FoundBy, text: string, countries: readonly string[]):
   }
 }
 
-/** Without an index of small letters: as it was typed, and all in one case, as receipts and most keys are. */
+/** The index of receipts keeps their case: as it was typed, and all in one case, as receipts are. */
 function inEitherCase(text: string): readonly string[] {
   return [...new Set([text, text.toLowerCase(), text.toUpperCase()])];
 }

@@ -26,7 +26,7 @@ describe('the search of the console', () => {
     viewer = await logIn(testEnv, await addPerson(testEnv, merchant.id, ['viewer']));
     await makeEndpoint(db, merchant.id);
     collection = await makeCollection(db, merchant.id, 'succeeded', {
-      ...{ reference: 'INV-1042', idempotencyKey: 'order-1042', phone: '256772000555', amountMinor: 500_000n },
+      ...{ reference: 'INV-1042', idempotencyKey: 'Order-1042', phone: '256772000555', amountMinor: 500_000n },
     });
     await makeCollection(db, merchant.id, 'initiated', { reference: 'INV-10', phone: '256772000556' });
     await makeCollection(db, merchant.id, 'initiated', { reference: 'inv-1042-lower', phone: '256772000557' });
@@ -68,7 +68,9 @@ describe('the search of the console', () => {
       ]);
     }
     assert.equal((await find('iNv-1')).length, 4);
-    assert.deepEqual(await find('ORDER-1042'), [[collection.id, 'idempotency_key']]);
+    for (const key of ['ORDER-1042', 'order-1042', 'oRdEr-1042']) {
+      assert.deepEqual(await find(key), [[collection.id, 'idempotency_key']]);
+    }
     assert.deepEqual(await find(payout.operatorReference.toUpperCase()), [[payout.id, 'operator_reference']]);
   });
 
