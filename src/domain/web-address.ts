@@ -2,18 +2,22 @@
 import { isIP } from 'node:net';
 
 // A parser of URLs also takes `https:x` and `https:///x` for a host, and a backslash for a slash.
-const FORM = /^https?:\/\/[^/\\?#\s][^\\\s]*$/i;
+const FORM = /^https?:\/\/([^/\\?#\s]+)[^\\\s]*$/i;
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * The URL of an absolute http or https address, whatever the case of its scheme; null for other text, and for a host that no name
- * server can know: with an empty label, one over 63 characters, or over 253 in all.
+ * The URL of an absolute http or https address, whatever the case of its scheme; null for other text, for a host that no name
+ * server can know (with an empty label, one over 63 characters, or over 253 in all), and for one with an escape or with an IPv4
+ * address in another form than four decimal numbers, which some programs read and others look up as a name.
  */
 export function parseWebAddress(text: string): URL | null {
-  if (!FORM.test(text) || !URL.canParse(text)) return null;
+  const [, authority] = FORM.exec(text) ?? [];
+  if (authority === undefined || !URL.canParse(text)) return null;
   const url = new URL(text);
-  return isPossibleHost(url.hostname) ? url : null;
+  const host = authority.replace(/^.*@/, '').replace(/:\d*$/, '');
+  const isReadAlike = !host.includes('%') && (isIP(url.hostname) === 0 || host === url.hostname);
+  return isReadAlike && isPossibleHost(url.hostname) ? url : null;
 }
 
 function isPossibleHost(hostname: string): boolean {

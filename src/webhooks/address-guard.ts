@@ -94,7 +94,9 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
 
 function whyNoAddress(text: string): string {
   if (!URL.canParse(text)) return 'it is not an absolute URL';
-  return /^https?:$/.test(new URL(text).protocol) ? 'it names no possible host' : 'it does not begin with https://';
+  return /^https?:$/.test(new URL(text).protocol)
+    ? 'it names no host that every program reads alike'
+    : 'it does not begin with https://';
 }
 
 function isLoopbackName(hostname: string): boolean {

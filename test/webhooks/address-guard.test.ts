@@ -90,19 +90,21 @@ const WRONG_URLS = [
   ...['https://user:word@example.com/', 'https://user@example.com/', 'https://:word@example.com/'],
 ];
 
+const REFUSED = /^it(s address is not one of the public internet| names no host that every program reads alike)$/;
+
 describe('a URL for webhooks', () => {
   const guard = createAddressGuard({ allowsLoopback: false });
   const openGuard = createAddressGuard({ allowsLoopback: true });
 
   it('is refused for a non-public address in every notation', () => {
     for (const url of NOT_PUBLIC_URLS) {
-      assert.equal(guard.refuseUrl(url), 'its address is not one of the public internet', url);
+      assert.match(guard.refuseUrl(url) ?? '', REFUSED, url);
     }
   });
 
   it('is refused for every name of the machine itself', () => {
     for (const host of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'local%68ost']) {
-      assert.equal(guard.refuseUrl(`https://${host}/`), 'its address is not one of the public internet', host);
+      assert.match(guard.refuseUrl(`https://${host}/`) ?? '', REFUSED, host);
     }
   });
 
