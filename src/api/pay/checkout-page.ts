@@ -9,7 +9,7 @@ import { purchaseOf } from './attempt-page.ts';
 import { inLanguage, type Page } from './render.ts';
 import type { TextKey, Values } from './texts.ts';
 import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
-import { timeIn, timeZoneOf } from './words.ts';
+import { exampleOf, timeIn, timeZoneOf } from './words.ts';
 
 /** What the payer says besides the number, because it does not follow from it. */
 export type Choice = {
@@ -25,6 +25,17 @@ export function countryChoice(phones: readonly Phone[], { language }: Spoken): C
   const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });
   const options = phones.map(({ country, digits }) => ({ value: country, label: `${names.of(country)}, +${digits}` }));
   return { name: 'country', legend: 'form.country', options, isRequired: true };
+}
+
+/** What is said of a former number of these countries. */
+export function formerValues(countries: readonly string[], { language }: Spoken): Values {
+  const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });
+  const list = new Intl.ListFormat([language, 'en'], { type: 'disjunction' });
+  return {
+    countries: list.format(countries.map((country) => names.of(country) ?? country)),
+    // No line breaks within a number.
+    examples: list.format(countries.map((country) => exampleOf(country).replaceAll(' ', '\u00a0'))),
+  };
 }
 
 /** The operators to which a number that none of them gave out may have been moved. Null: there is none in its country. */
@@ -49,6 +60,8 @@ export type FormState = {
   readonly phone?: string;
   readonly error?: TextKey;
   readonly choice?: Choice | null;
+  /** What the error names beside what every text may. */
+  readonly errorValues?: Values;
   /** The address of the receipt of an earlier payment of this browser's. */
   readonly lastPayment?: string | null;
 };
@@ -63,7 +76,7 @@ export function formPage(deps: PayDeps, found: CheckoutForPayer, spoken: Spoken,
     template: 'form',
     ...(form.error && { status: 400 }),
     title: form.error ? 'error.title' : 'form.title',
-    values: { ...valuesOf(found, spoken, deps), ...(until !== null && { time: until }) },
+    values: { ...valuesOf(found, spoken, deps), ...form.errorValues, ...(until !== null && { time: until }) },
     here,
     data: {
       ...purchaseOf(checkout, spoken),

@@ -26,7 +26,15 @@ import {
   type AttemptCode,
 } from './attempt-code.ts';
 import { mayTryAgain, receiptPage, refusalOf, statusPage, type AttemptVisit } from './attempt-page.ts';
-import { closedPage, countryChoice, errorPage, formPage, operatorChoice, type Choice } from './checkout-page.ts';
+import {
+  closedPage,
+  countryChoice,
+  errorPage,
+  formerValues,
+  formPage,
+  operatorChoice,
+  type FormState,
+} from './checkout-page.ts';
 import { inLanguage, SCRIPT_PATH, sendPage, sendScript } from './render.ts';
 import type { TextKey } from './texts.ts';
 import { spokenTo, type Context, type PayDeps, type Spoken } from './visit.ts';
@@ -162,17 +170,20 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     sendPage(ctx, closedPage(deps, found, spoken, { refusal, isRefusal: true }));
     return;
   }
-  const showError = (error: TextKey, choice: Choice | null = null, phone = typed) => {
-    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone, error, choice }));
+  const showError = (error: TextKey, shown: Pick<FormState, 'phone' | 'choice' | 'errorValues'> = {}) => {
+    sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error, ...shown }));
   };
   const earlier = await earlierPayer(deps, found, fields['again']);
-  const read = earlier ?? readTyped(deps, found, typed, fields['country']);
+  const served = countriesOf(found.checkout.currency, deps.checkouts.coverage);
+  const read = earlier ?? readTyped(typed, served, fields['country']);
   if (read.kind === 'ambiguous') {
-    showError('error.phone.country', countryChoice(read.phones, spoken));
+    showError('error.phone.country', { choice: countryChoice(read.phones, spoken) });
     return;
   }
   if (read.kind === 'refused') {
-    showError(typed === '' ? 'error.phone.missing' : 'error.phone.invalid');
+    const formerOf = read.formerOf.filter((country) => served.includes(country));
+    if (formerOf.length > 0) showError('error.phone.longer', { errorValues: formerValues(formerOf, spoken) });
+    else showError(typed === '' ? 'error.phone.missing' : 'error.phone.invalid');
     return;
   }
   const { digits: phone } = read.phone;
@@ -191,7 +202,7 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     else if (formError) {
       const choice = error.code === 'phone_unsupported' ? operatorChoice(deps, found, read.phone) : null;
       // With the country that was chosen, so that it need not be chosen again.
-      showError(formError, choice, fields['country'] === undefined || earlier ? typed : `+${phone}`);
+      showError(formError, { choice, phone: fields['country'] === undefined || earlier ? typed : `+${phone}` });
     }
     // The same form was posted twice at once: whoever came first makes the attempt, and its page says what became of it.
     else if (error.type === 'idempotency_error')
@@ -219,8 +230,8 @@ async function earlierPayer(
 }
 
 /** Of a number of several countries, the one of the country that the payer chose. */
-function readTyped(deps: PayDeps, { checkout }: CheckoutForPayer, typed: string, country: unknown): TypedPhone {
-  const read = readTypedPhone(typed, countriesOf(checkout.currency, deps.checkouts.coverage));
+function readTyped(typed: string, countries: readonly string[], country: unknown): TypedPhone {
+  const read = readTypedPhone(typed, countries);
   const chosen = read.kind === 'ambiguous' ? read.phones.find((phone) => phone.country === country) : undefined;
   return chosen ? { kind: 'phone', phone: chosen } : read;
 }

@@ -23,6 +23,8 @@ export const ENGLISH = {
   'error.phone.missing': 'Type your mobile-money number.',
   'error.phone.invalid': 'We cannot read this as a mobile number. Type it like {example}.',
   'error.phone.unsupported': 'Nobody can pay here from this number. It works with: {operators}. Use another number.',
+  'error.phone.longer':
+    'Mobile numbers of {countries} have become longer, and this is a former one. Type it like {examples}.',
   'error.phone.country': 'This is a number of more than one country. Choose yours below.',
   'error.amount': 'This amount cannot be paid from this number. Ask {merchant} what to do, or use another number.',
   'starting.title': 'Asking {operator}',

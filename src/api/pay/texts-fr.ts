@@ -25,6 +25,8 @@ export const FRENCH: Texts = {
   'error.phone.invalid': 'Nous ne reconnaissons pas ce numéro de mobile. Tapez-le comme {example}.',
   'error.phone.unsupported':
     'On ne peut pas payer ici avec ce numéro. Cela fonctionne avec : {operators}. Utilisez un autre numéro.',
+  'error.phone.longer':
+    'Les numéros de mobile sont devenus plus longs ({countries}), et celui-ci est un ancien numéro. Tapez-le comme {examples}.',
   'error.phone.country': 'Ce numéro existe dans plusieurs pays. Choisissez le vôtre ci-dessous.',
   'error.amount':
     'Ce montant ne peut pas être payé avec ce numéro. Demandez à {merchant} que faire, ou utilisez un autre numéro.',

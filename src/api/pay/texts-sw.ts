@@ -24,6 +24,8 @@ export const SWAHILI: Texts = {
   'error.phone.missing': 'Andika namba yako ya pesa kwa simu.',
   'error.phone.invalid': 'Hatuwezi kusoma hii kama namba ya simu. Iandike kama {example}.',
   'error.phone.unsupported': 'Huwezi kulipa hapa kwa namba hii. Inafanya kazi na: {operators}. Tumia namba nyingine.',
+  'error.phone.longer':
+    'Namba za simu zimekuwa ndefu zaidi ({countries}), na hii ni namba ya zamani. Iandike kama {examples}.',
   'error.phone.country': 'Namba hii ipo katika nchi zaidi ya moja. Chagua yako hapa chini.',
   'error.amount': 'Kiasi hiki hakiwezi kulipwa kwa namba hii. Muulize {merchant}, au tumia namba nyingine.',
   'starting.title': 'Tunaiomba {operator}',

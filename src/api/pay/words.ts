@@ -43,7 +43,11 @@ export function timeZoneOfPhone(phone: string): string {
 
 /** A number that can be typed into the form. */
 export function examplePhone(currency: Currency, coverage: Coverage): string {
-  return COUNTRIES[countriesOf(currency, coverage)[0] ?? '']?.example ?? ANY_EXAMPLE;
+  return exampleOf(countriesOf(currency, coverage)[0] ?? '');
+}
+
+export function exampleOf(country: string): string {
+  return COUNTRIES[country]?.example ?? ANY_EXAMPLE;
 }
 
 /** Enough for its owner to know it, and too little for anybody else. */

@@ -281,6 +281,24 @@ describe('a payer at a checkout in a currency of several countries', function ()
     assert.match(unescaped(other.html), /Nobody can pay here from this number/);
     // The country is not asked for again beside the operator.
     assert.match(other.html, / value="\+2250197123456" aria-describedby/);
+    // Neither Benin's nor Côte d'Ivoire's former numbers lead anywhere, and each has its own example.
+    for (const [phone, language, text] of [
+      [
+        '22997123456',
+        'en',
+        'Mobile numbers of Benin have become longer, and this is a former one. Type it like 01 97 12 34 56.',
+      ],
+      ['+225 04 12 34 56', 'en', 'Mobile numbers of Côte d’Ivoire have become longer'],
+      ['97 12 34 56', 'en', 'Type it like 05 04 12 34 56 or 01 97 12 34 56.'],
+      ['97 12 34 56', 'fr', 'comme 05 04 12 34 56 ou 01 97 12 34 56.'],
+      ['97 12 34 56', 'sw', 'Namba za simu zimekuwa ndefu zaidi (Cote d’Ivoire au Benin)'],
+      ['97 12 34 5', 'en', 'We cannot read this as a mobile number.'],
+    ] as const) {
+      const refused = await payer.post(path, { ...other.fields, phone, lang: language });
+      assert.equal(refused.status, 400);
+      const shown = unescaped(refused.html).replaceAll('\u00a0', ' ');
+      assert.ok(shown.includes(text), shown.slice(shown.indexOf('id="error"'), shown.indexOf('id="error"') + 300));
+    }
     const moved = await payer.post(path, { ...other.fields, phone: '+2250197123456', operator: 'mtn-momo' });
     assert.match(moved.location ?? '', /^\/pay\//);
     const another = await make();
