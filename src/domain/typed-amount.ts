@@ -32,10 +32,13 @@ export function readTypedAmount(text: string, currency: Currency, form: AmountFo
   const [whole = '', fraction, ...more] = typed.split('.');
   const isWellFormed = more.length === 0 && WHOLE.test(whole) && (fraction === undefined || /^\d+$/.test(fraction));
   const hasTwoReadings = ONE_POINT.test(typed) || (mayHaveDecimalComma && ONE_COMMA.test(typed));
-  if (!isWellFormed || hasTwoReadings) return refused(describeReadings(typed, currency), currency);
+  if (!isWellFormed || hasTwoReadings)
+    return refused(describeReadings(typed) ?? `This is no amount in ${currency}.`, currency);
   const exponent = exponentOf(currency);
   if ((fraction ?? '').length > exponent) {
-    return refused(`${currency} has ${exponent === 0 ? 'no' : exponent} decimals.`, currency);
+    // With the one reading that it has, its form says all.
+    const readings = readingsOf(typed).length > 1 ? ` ${describeReadings(typed)}` : '';
+    return refused(`${currency} has ${exponent === 0 ? 'no' : exponent} decimals.${readings}`, currency);
   }
   const amount = Number(whole.replaceAll(MARKS, '') + (fraction ?? '').padEnd(exponent, '0'));
   if (!Number.isSafeInteger(amount)) return { kind: 'refused', message: 'This is more than any payment can be.' };
@@ -52,7 +55,7 @@ function refused(problem: string, currency: Currency): TypedAmount {
  * What may be meant by a text that is not written as amounts are here: its last comma or point may stand before decimals, and marks
  * of one kind may all group digits.
  */
-function describeReadings(typed: string, currency: Currency): string {
+function readingsOf(typed: string): readonly string[] {
   const marks: readonly string[] = typed.match(MARKS) ?? [];
   const last = marks.at(-1);
   const readings: string[] = [];
@@ -62,8 +65,13 @@ function describeReadings(typed: string, currency: Currency): string {
     if (isPoint) readings.push(withDecimals(grouped(typed.slice(0, at)), typed.slice(at + 1)));
     if (marks.every((mark) => mark === last)) readings.push(grouped(typed));
   }
-  const [one, other] = readings;
-  if (one === undefined) return `This is no amount in ${currency}.`;
+  return readings;
+}
+
+/** Null: there is none. */
+function describeReadings(typed: string): string | null {
+  const [one, other] = readingsOf(typed);
+  if (one === undefined) return null;
   return other === undefined ? `This can be read as ${one}.` : `This can be read as ${one} or as ${other}.`;
 }
 

@@ -72,8 +72,15 @@ describe('an amount that a person types', () => {
   });
 
   it('has no more decimals than its currency, and is more than nothing where it is paid', () => {
-    assert.equal(read('1.5', 'UGX'), 'UGX has no decimals. Write digits alone, such as 1500.');
-    assert.match(String(read('1500.505')), /^KES has 2 decimals\./);
+    for (const [text, currency, message] of [
+      ['1.5', 'UGX', 'UGX has no decimals. This can be read as 1.5 or as 15. Write digits alone, such as 1500.'],
+      ['1500.000', 'KES', 'KES has 2 decimals. This can be read as 1,500 or as 1,500,000.'],
+      ['1500.505', 'KES', 'KES has 2 decimals. This can be read as 1,500.505 or as 1,500,505.'],
+      ['1,500.505', 'KES', 'KES has 2 decimals. Write digits alone, with'],
+    ] as const) {
+      const refusal = String(read(text, currency));
+      assert.ok(refusal.startsWith(message), refusal);
+    }
     for (const text of ['0', '0.00']) {
       assert.match(String(read(text)), /more than 0/);
       assert.equal(read(text, 'KES', 0), 0);
