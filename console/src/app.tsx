@@ -11,6 +11,7 @@ import { useReplaceSession, useSessionQuery, type Session } from './session/sess
 import { StepUpProvider } from './session/step-up.tsx';
 import { Shell } from './shell.tsx';
 import { ErrorNotice } from './ui/error-notice.tsx';
+import { PageBoundary } from './ui/page-boundary.tsx';
 import { Home } from './home.tsx';
 
 // Each part is loaded when it is first shown.
@@ -75,16 +76,18 @@ export function App() {
     <StepUpProvider>
       <LiveUpdates>
         <Shell>
-          <Suspense fallback={<Waiting />}>
-            <Switch>
-              {Object.entries(PAGES).map(([path, Page]) => (
-                <Route key={path} path={path}>
-                  <Page />
-                </Route>
-              ))}
-              <Route>There is no such page.</Route>
-            </Switch>
-          </Suspense>
+          <PageBoundary key={place}>
+            <Suspense fallback={<Waiting />}>
+              <Switch>
+                {Object.entries(PAGES).map(([path, Page]) => (
+                  <Route key={path} path={path}>
+                    <Page />
+                  </Route>
+                ))}
+                <Route>There is no such page.</Route>
+              </Switch>
+            </Suspense>
+          </PageBoundary>
         </Shell>
       </LiveUpdates>
     </StepUpProvider>

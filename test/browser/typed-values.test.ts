@@ -65,6 +65,38 @@ describe('what people type in the console', function () {
   });
 });
 
+describe('a link to the console', function () {
+  this.timeout(240_000);
+  const testEnv = useTestEnvironment(API_ONLY);
+  const chromium = useChromium();
+  let person: TestPerson;
+  before(async () => {
+    person = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
+  });
+
+  it('shows an amount that is none, and the refusal of it, in place of an empty window', async () => {
+    const page = await openConsole(testEnv, chromium.browser, person, { path: '/payouts?amount_from=abc' });
+    await page.getByLabel('From (UGX)').waitFor();
+    assert.equal(await page.getByLabel('From (UGX)').inputValue(), 'abc');
+    await page.getByRole('alert').waitFor();
+    await page.context().close();
+  });
+
+  it('leads to a page that fails, and from there to every other', async () => {
+    const page = await openConsole(testEnv, chromium.browser, person, { path: '/keys' });
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    // No answer that the service gives makes a page fail.
+    await page.route('**/v1/console/ledger/entries*', (route) =>
+      route.fulfill({ json: { data: [{}], has_more: false } }),
+    );
+    await page.getByRole('link', { name: 'Statement' }).click();
+    await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor();
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await page.context().close();
+  });
+});
+
 describe('a number of two countries at a checkout', function () {
   this.timeout(240_000);
   const testEnv = useTestEnvironment(API_ONLY);

@@ -3,7 +3,7 @@ import { MultiSelect, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
-import { formatAmount, formatCode, readAmount } from '../ui/format.ts';
+import { formatAddressAmount, formatCode, readAmount } from '../ui/format.ts';
 import { useCountries } from './operators.ts';
 import { given } from '../ui/use-filters.ts';
 import { MomentInput } from '../ui/moment-input.tsx';
@@ -37,7 +37,7 @@ export function PaymentFilters({ states, values, currency, set, children }: Paym
   const amount = (name: 'amount_from' | 'amount_to', label: string) => (
     <FilterText
       label={`${label} (${currency})`}
-      value={values[name] === '' ? '' : formatAmount(Number(values[name]), currency)}
+      value={formatAddressAmount(values[name], currency)}
       check={(text) => {
         const typed = readAmount(text, currency);
         return typed.kind === 'refused' ? typed.message : null;

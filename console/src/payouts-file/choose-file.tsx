@@ -1,6 +1,8 @@
 // Choosing the file, with what it must look like and a template.
 import { Button, FileButton, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { exampleDigits } from '../../../src/domain/payments/phone.ts';
+import { useCountries } from '../payments/operators.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { COLUMNS, MAX_FILE_BYTES, MAX_ROWS } from './read-file.ts';
@@ -11,6 +13,7 @@ type ChooseFileProps = {
 };
 
 export function ChooseFile({ currency, onFile }: ChooseFileProps) {
+  const example = exampleDigits(useCountries() ?? []);
   const [error, setError] = useState<unknown>(null);
   const read = async (file: File) => {
     // One byte more says that it is too large, whatever its size.
@@ -28,8 +31,8 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
           The first row names the columns: phone, amount, reference and, if you like, description and operator.
         </List.Item>
         <List.Item>
-          A phone has its country code, such as 256772123456. An operator is named, such as mtn-momo, where the number
-          was moved to it from another.
+          A phone is best written with its country code, such as {example}. An operator is named, such as mtn-momo,
+          where the number was moved to it from another.
         </List.Item>
         <List.Item>An amount is in {currency}, best in digits alone: 12500.</List.Item>
         <List.Item>Each row has a reference of its own, by which you find it again.</List.Item>
@@ -47,7 +50,10 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
         >
           {(props) => <Button {...props}>Choose a file…</Button>}
         </FileButton>
-        <Button variant="default" onClick={() => downloadCsv('payouts-template.csv', [COLUMNS, ...EXAMPLES])}>
+        <Button
+          variant="default"
+          onClick={() => downloadCsv('payouts-template.csv', [COLUMNS, ...examplesWith(example)])}
+        >
           Download a template
         </Button>
       </Group>
@@ -56,7 +62,10 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
   );
 }
 
-const EXAMPLES = [
-  ['256772123456', '12500', 'SAL-11-001', 'Salary of November', ''],
-  ['256772123457', '9000', 'SAL-11-002', '', ''],
-];
+/** Two rows, whose payees have different numbers. */
+function examplesWith(phone: string): readonly (readonly string[])[] {
+  return [
+    [phone, '12500', 'SAL-11-001', 'Salary of November', ''],
+    [`${phone.slice(0, -1)}0`, '9000', 'SAL-11-002', '', ''],
+  ];
+}

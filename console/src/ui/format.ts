@@ -10,6 +10,12 @@ export function formatAmount(amountMinor: number, currency: string): string {
   return `${amountMinor < 0 ? '−' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
+/** An amount of an address, in minor units, as a person types it; what is none is shown as it stands there. */
+export function formatAddressAmount(text: string, currency: string): string {
+  const isAmount = /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
+  return isAmount ? formatAmount(Number(text), currency) : text;
+}
+
 /** An amount that a person typed. */
 export function readAmount(text: string, currency: string, form: AmountForm = {}): TypedAmount {
   return readTypedAmount(text, currency as Currency, form);
