@@ -1,7 +1,7 @@
 // Choosing the file, with what it must look like and a template.
 import { Button, FileButton, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { exampleDigits } from '../../../src/domain/payments/phone.ts';
+import { exampleDigits } from '../../../src/domain/payments/typed-phone.ts';
 import { useCountries } from '../payments/operators.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { downloadCsv } from '../ui/download.ts';

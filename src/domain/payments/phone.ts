@@ -10,7 +10,7 @@ export type Phone = {
   readonly nationalNumber: string;
 };
 
-const ANY_EXAMPLE = '256772123456';
+export const ANY_EXAMPLE = '256772123456';
 /** The required form, with an example, for error messages. */
 export const PHONE_FORM = `digits only, country code first, no plus sign and no leading zero, for example ${ANY_EXAMPLE}`;
 
@@ -92,12 +92,6 @@ export function describeLength(country: string): string {
     `A mobile number of ${countryName(country)} has ${nationalNumber.length} digits after the country code ${code}${since}. ` +
     `It is like ${code}${nationalNumber}.`
   );
-}
-
-/** A mobile number of the first of these countries, as the API takes it; of any country where there is none. */
-export function exampleDigits([country]: readonly string[]): string {
-  const example = country === undefined ? undefined : getExampleNumber(country as CountryCode, examples);
-  return example?.number.slice(1) ?? ANY_EXAMPLE;
 }
 
 /** What to tell whoever sent the text as `phone` in a request. */

@@ -1,11 +1,12 @@
 // Reads a phone number as people type and paste it: with or without the country code, with spaces, dashes, brackets and a plus.
-import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/mobile';
+import parsePhoneNumber, { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
+import examples from 'libphonenumber-js/mobile/examples';
 import { hasTurningMark, pastedText, TURNED } from '../visible-text.ts';
 import {
+  ANY_EXAMPLE,
   countryName,
   describeLength,
   describePhoneProblem,
-  exampleDigits,
   isFormerLength,
   parsePhone,
   type Phone,
@@ -73,6 +74,12 @@ function phoneOf(parsed: ReturnType<typeof parsePhoneNumber>): readonly Phone[] 
 function question(phones: readonly Phone[]): string {
   const meanings = phones.map(({ digits, country }) => `${digits} (${countryName(country)})`);
   return `Is it ${meanings.join(' or ')}? Write it with its country code.`;
+}
+
+/** A mobile number of the first of these countries, as the API takes it; of any country where there is none. */
+export function exampleDigits([country]: readonly string[]): string {
+  const example = country === undefined ? undefined : getExampleNumber(country as CountryCode, examples);
+  return example?.number.slice(1) ?? ANY_EXAMPLE;
 }
 
 function refusal(spelling: string | undefined, countries: readonly string[]): TypedPhone & { kind: 'refused' } {
