@@ -87,6 +87,7 @@ describe('a callback of the operator', () => {
     const storedBefore = await storedCallbacks(testEnv);
     const beganMs = Date.now();
     for (let i = 0; i < 40; i++) await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+    await eventually('a status query', () => operator.statusQueries(payment.operatorReference) > 0);
     // One more gap: the query for the last callbacks may wait until then.
     await sleep(QUERY_GAP_MS);
     const mostQueries = Math.ceil((Date.now() - beganMs) / QUERY_GAP_MS) + 1;

@@ -73,7 +73,7 @@ function valuesOf(credit: Credit) {
   return [kind, paymentId, creditAccount, amountMinor, currency, statusKind, statusQueriedAt];
 }
 
-type StoredCredit = Credit & { readonly statusAttestation: string | null; readonly isSettled?: boolean };
+type StoredCredit = Credit & { readonly statusAttestation: string | null; readonly isClosed?: boolean };
 
 function isAttested({ attestor }: Queryable, credit: StoredCredit): boolean {
   return attestor.isAttested(TABLE, valuesOf(credit), credit.statusAttestation);
@@ -98,7 +98,7 @@ const OF_REFUNDS = statement(
   'ledger_credits_of_refunds',
   `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, c.amount_minor, c.currency,
      r.status_kind, r.status_queried_at, r.status_attestation,
-     EXISTS (SELECT FROM discrepancies d WHERE d.reversal_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_settled
+     EXISTS (SELECT FROM discrepancies d WHERE d.reversal_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_closed
    FROM reversals r JOIN collections c ON c.id = r.collection_id
    WHERE r.merchant_id = ANY($1::text[]) AND r.state = 'failed' AND c.state = 'succeeded'`,
 );
@@ -111,7 +111,7 @@ export type UnattestedCredit = {
   /** Where the row is that says so. */
   readonly table: 'ledger_transfers' | 'reversals';
   /** Whether a person settled the discrepancy of a refund. */
-  readonly isSettled: boolean;
+  readonly isClosed: boolean;
 };
 
 /** An attestation takes microseconds to verify: so many are verified before others have their turn. */
@@ -155,11 +155,11 @@ async function unattestedAmong(db: Queryable, credits: readonly StoredCredit[]):
 }
 
 function toUnattested(credit: StoredCredit): UnattestedCredit {
-  const { paymentId: id, creditAccount: accountId, amountMinor, isSettled = false } = credit;
+  const { paymentId: id, creditAccount: accountId, amountMinor, isClosed = false } = credit;
   const merchantId = accountId.slice(0, accountId.indexOf('/')) as MerchantId;
   const kind = isId('col', id) ? 'collection' : isId('pay', id) ? 'payout' : 'reversal';
   const table = kind === 'reversal' ? 'reversals' : 'ledger_transfers';
-  return { ref: { kind, id, merchantId } as PaymentRef, accountId, amountMinor, table, isSettled };
+  return { ref: { kind, id, merchantId } as PaymentRef, accountId, amountMinor, table, isClosed };
 }
 
 const OF_COLLECTION = statement(

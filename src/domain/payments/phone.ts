@@ -72,7 +72,7 @@ export function isMobilePrefix(country: string, prefix: string): boolean {
   const example = getExampleNumber(country as CountryCode, examples);
   if (example === undefined) return false;
   const { nationalNumber, countryCallingCode } = example;
-  return [...'0123456789'].some(
+  return ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'].some(
     (digit) => parsePhone(`${countryCallingCode}${prefix.padEnd(nationalNumber.length, digit)}`)?.country === country,
   );
 }

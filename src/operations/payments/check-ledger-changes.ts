@@ -110,7 +110,7 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { range, faul
       unposted: await findUnpostedOfEntries(reads, found),
       unattested: await findUnattestedCredits(reads, found),
       // Each time, as no checkpoint passes over them, until a person settles it.
-      refunds: (await findUnattestedRefunds(reads, [...merchantIds])).filter(({ isSettled }) => !isSettled),
+      refunds: (await findUnattestedRefunds(reads, [...merchantIds])).filter(({ isClosed }) => !isClosed),
     };
   });
   const forged = moved.filter((account) => !isCheckpointAttested(db, account));
