@@ -25,8 +25,11 @@ const client = new QueryClient({
   },
 });
 // Whatever learns first that the session has ended, the log-in is shown at once, and after it this place again.
-client.getQueryCache().subscribe(({ query }) => {
-  if (query.state.error instanceof ApiError && query.state.error.status === 401) client.setQueryData(SESSION_KEY, null);
+// A query keeps its error until it is asked again, and is shown again right after the log-in: only a new error counts.
+client.getQueryCache().subscribe((event) => {
+  if (event.type !== 'updated' || event.action.type !== 'error') return;
+  const error: unknown = event.action.error;
+  if (error instanceof ApiError && error.status === 401) client.setQueryData(SESSION_KEY, null);
 });
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.nonce ?? '';
