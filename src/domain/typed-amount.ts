@@ -51,7 +51,7 @@ function describeReadings(typed: string, currency: Currency): string {
     if (marks.every((mark) => mark === last)) readings.push(grouped(typed));
   }
   const [one, other] = readings;
-  if (one === undefined) return `This is no amount in ${currency}.`;
+  if (one === undefined) return `This is not an amount in ${currency}.`;
   return other === undefined ? `This can be read as ${one}.` : `This can be read as ${one} or as ${other}.`;
 }
 

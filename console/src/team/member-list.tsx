@@ -171,7 +171,7 @@ function RemoveModal({ member: { id, name, email, roles }, onDone, onClose }: Ac
       operationId="removeMember"
       act={async () => {
         const removed = await answerOf(api.DELETE('/v1/console/members/{id}', { params: { path: { id } } }));
-        onDone(proposalNotice(removed) ?? `${name} is no member any more.`);
+        onDone(proposalNotice(removed) ?? `${name} is no longer a member.`);
       }}
       onClose={onClose}
     >

@@ -63,7 +63,7 @@ function question(phones: readonly Phone[]): string {
 const WITH_CODE = 'Write it with its country code, such as 256772123456.';
 
 function describeRefusal(spelling: string | undefined, countries: readonly string[]): string {
-  if (spelling === undefined) return `This is no phone number. ${WITH_CODE}`;
+  if (spelling === undefined) return `This is not a phone number. ${WITH_CODE}`;
   const international = spelling.replace(/^(\+|00)/, '');
   const { country = '', nationalNumber = '' } = parsePhoneNumber(`+${international}`) ?? {};
   const isOfCountry = countries.includes(country) || isFormerLength(country, nationalNumber);
@@ -71,7 +71,7 @@ function describeRefusal(spelling: string | undefined, countries: readonly strin
   const of = countries.length === 0 ? '' : ` of ${countries.map(countryName).join(' or ')}`;
   const former = countries.filter((each) => isFormerLength(each, spelling));
   const lengths = former.map((each) => `${describeLength(each)} `);
-  return `This is no mobile number${of}. ${lengths.join('')}${WITH_CODE}`;
+  return `This is not a mobile number${of}. ${lengths.join('')}${WITH_CODE}`;
 }
 
 /** The text with the decimal digits of every script as 0 to 9. */

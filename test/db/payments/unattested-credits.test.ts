@@ -28,7 +28,7 @@ import {
 
 const GENUINE = 10_000n;
 const FORGED = 1_000_000n;
-const UNATTESTED = 'money is available by it, and this service did not record why';
+const UNATTESTED = 'credited to the available balance, but this service recorded no reason';
 
 /** An attestation by nobody. */
 const MADE_UP = `1.${'f'.repeat(43)}`;
