@@ -102,7 +102,7 @@ describe('a person of two merchants in the console', function () {
     await merchant(other, second).click();
     await header(other, LONG).waitFor();
     await page.getByRole('button', { name: 'Make the payout' }).click();
-    await page.getByText('This page shows another merchant than your session is for by now.').waitFor();
+    await page.getByText('Your session is now for another merchant than this page shows.').waitFor();
     const { rows } = await testEnv.db.pool.query(`SELECT 1 FROM payouts WHERE reference = 'TAB-1'`);
     assert.equal(rows.length, 0);
     await page.reload();
@@ -130,7 +130,7 @@ describe('a person of two merchants in the console', function () {
     await page.getByLabel('E-mail').fill(person.email);
     await page.getByRole('textbox', { name: 'Password' }).fill('not the password of anybody');
     await page.getByRole('button', { name: 'Log in', exact: true }).click();
-    await page.getByText('E-mail, password or code is not right.').waitFor();
+    await page.getByText('The e-mail address, password or code is wrong.').waitFor();
     assert.ok(!(await page.content()).includes(LONG));
     await closePage(page);
   });

@@ -31,7 +31,7 @@ describe('what people type in the console', function () {
     assert.ok(await page.getByRole('button', { name: 'Check it' }).isDisabled());
     await page.getByLabel('Amount in UGX').fill('1 500');
     await page.getByLabel('Phone of the payee').fill('0772 000 10');
-    await page.getByText('This is no mobile number of Uganda.').waitFor();
+    await page.getByText('This is not a mobile number of Uganda.').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Check it' }).isDisabled());
     await page.getByLabel('Phone of the payee').fill('\u202a+256 (0)772–000 100\u202c');
     await page.getByRole('button', { name: 'Check it' }).click();

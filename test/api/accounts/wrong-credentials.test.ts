@@ -5,7 +5,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
-const MESSAGE = 'E-mail, password or code is not right.';
+const MESSAGE = 'The e-mail address, password or code is wrong.';
 
 describe('wrong credentials', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -15,7 +15,7 @@ describe('wrong credentials', () => {
     person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
   });
 
-  it('are told at the log-in as “E-mail, password or code is not right”, whichever it is', async () => {
+  it('are told at the log-in as “The e-mail address, password or code is wrong”, whichever it is', async () => {
     const browser = openBrowser(testEnv.baseUrl);
     const { email } = person;
     for (const json of [
@@ -67,6 +67,9 @@ describe('wrong credentials', () => {
   it('are told of a recovery token as what it is, with where a new one comes from', async () => {
     const json = { token: 'A'.repeat(43), new_password: 'seven quiet herons at the ford' };
     const refused = await openBrowser(testEnv.baseUrl).call('POST', '/v1/console/recovery', { json });
-    assert.match(assertNotAuthenticated(refused).message, /^There is no such recovery, or no longer\. Ask the staff/);
+    assert.match(
+      assertNotAuthenticated(refused).message,
+      /^This recovery does not exist or is no longer open\. Ask the staff/,
+    );
   });
 });

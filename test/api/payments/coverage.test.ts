@@ -50,7 +50,7 @@ describe('a live deployment at MTN Uganda', () => {
     const response = await call(baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
     assert.match(
       assertError(response, 'phone_unsupported').message,
-      /takes RWF, the currency of your account, from any/,
+      /No available operator supports RWF, the currency of your account/,
     );
     const ugandan = await call(baseUrl, 'POST', '/v1/api/collections', {
       key: await liveKey('UGX'),
