@@ -129,7 +129,7 @@ describe('malipo endpoints', function () {
       [['disable', id, '--types', 'all'], /malipo endpoints disable does not take --types/],
       [['rotate', id, '--keep-previous', '86401'], /whole number from 1 to 86400/],
       [['delete'], /malipo endpoints delete ENDPOINT_ID/],
-      [['toString', id], /it is: malipo endpoints/],
+      [['toString', id], /usage: malipo endpoints/],
       [['delete', '..'], /is no id/],
     ] as const) {
       const refused = await cli.run(['endpoints', ...args]);

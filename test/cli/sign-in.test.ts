@@ -148,7 +148,7 @@ describe('malipo', () => {
     const cli = newSession();
     const wrong = await cli.run(['whoami'], { ...settingsOf(testEnv, developer), MALIPO_PASSWORD: 'wrong' });
     assert.equal(wrong.code, 3);
-    assert.match(wrong.err, /e-mail, password or code is not right/);
+    assert.match(wrong.err, /the e-mail address, password or code is wrong/);
     const code = totpCode(careful.totpSecret!, totpStepAt(new Date()) + 9);
     // A typed code takes precedence over the secret.
     const late = await cli.run(['login'], { ...settingsOf(testEnv, careful), MALIPO_TOTP: code });
@@ -160,7 +160,7 @@ describe('malipo', () => {
   it('exits with 2 when it cannot ask because there is no terminal, and says what to set', async () => {
     const asked = await newSession().run(['login', '--base-url', testEnv.baseUrl]);
     assert.equal(asked.code, 2);
-    assert.match(asked.err, /no terminal to ask for: e-mail address/);
+    assert.match(asked.err, /no terminal to ask at for: e-mail address/);
     const half = await newSession().run(['whoami'], {
       MALIPO_BASE_URL: testEnv.baseUrl,
       MALIPO_EMAIL: developer.email,
@@ -176,7 +176,7 @@ describe('malipo', () => {
     assert.match(silent.err, /does not answer \(ECONNREFUSED\)/);
     const other = await newSession({ ...away, MALIPO_BASE_URL: testEnv.sandbox.url }).run(['whoami']);
     assert.equal(other.code, 1, other.err);
-    assert.match(other.err, /there is no Malipo/);
+    assert.match(other.err, /no Malipo answers/);
   });
 
   it('opens a new session when the stored one has ended, and exits with 3 when it cannot', async () => {
@@ -237,7 +237,7 @@ describe('malipo', () => {
     ]) {
       const refused = await cli.run(args);
       assert.equal(refused.code, 3, `${args.join(' ')}: ${refused.err}`);
-      assert.match(refused.err, /is live, and malipo \w+ is for test environments/);
+      assert.match(refused.err, /is live, but malipo \w+ is only for test environments/);
     }
     const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM collections');
     assert.equal(rowCount, 0);
@@ -250,6 +250,6 @@ describe('malipo', () => {
     writeFileSync(cli.configFile, '{"places": 7}');
     const confused = await cli.run(['whoami']);
     assert.equal(confused.code, 1);
-    assert.match(confused.err, /config.json cannot be understood. Remove it and log in again/);
+    assert.match(confused.err, /config.json is not valid. Remove the file and log in again/);
   });
 });
