@@ -37,7 +37,7 @@ export const secret = z
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
 export const webAddress = z
   .string()
-  .refine((text) => parseWebAddress(text) !== null, { error: 'must be an http or https address of a possible host' });
+  .refine((text) => parseWebAddress(text) !== null, { error: 'must be an http or https address of a valid host' });
 /** The content of the file that is named, which may be a private key. */
 export const file = z.string().transform((path, context): Secret => {
   try {
@@ -73,7 +73,7 @@ export const operatorPrefixes = z.string().transform((text, context): readonly P
   const isKnown = changes?.every(({ operator, country }) => isMarket(operator, country)) === true;
   if (changes && isKnown) return changes;
   const message = changes
-    ? 'names an operator, or a country in which the operator has no market'
+    ? 'names an unknown operator, or a country in which the operator has no market'
     : 'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
   context.addIssue({ code: 'custom', message });
   return z.NEVER;

@@ -3,7 +3,9 @@ import { readArguments } from '../arguments.mjs';
 import { runEmbedded } from '../dev/embedded-start.ts';
 import { prepareDatabase } from './prepare-database.ts';
 
-readArguments({ usage: 'usage: npm start\n\nRuns all of Malipo on this machine; docs/demonstration.md lists its settings.' });
+readArguments({
+  usage: 'usage: npm start\n\nRuns all of Malipo on this machine; docs/demonstration.md lists its settings.',
+});
 
 // Whoever read this output may have gone, or its disk is full: neither may end what runs.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
