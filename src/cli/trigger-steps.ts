@@ -143,7 +143,7 @@ async function timeoutFailure({ signedIn }: Trigger, type: string, { id }: Subje
   const state = await signedIn.api.call('GET', `/v1/api/${route}/${id}`).then(
     (response) => parseResponse(paymentSchema, response).state,
     (error: unknown) => {
-      if (error instanceof ApiRefusal) return 'not to be seen';
+      if (error instanceof ApiRefusal) return 'not visible';
       throw error;
     },
   );

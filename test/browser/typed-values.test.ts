@@ -82,7 +82,7 @@ describe('a number of two countries at a checkout', function () {
       const viewport = { width: 320, height: 640 };
       const page = await openPage(chromium.browser, url, { viewport, javaScriptEnabled, locale: 'en-BJ' });
       await pay(page, '01 97 12 34 56');
-      await page.getByText('This is a number of more than one country.').waitFor();
+      await page.getByText('This number exists in more than one country.').waitFor();
       if (javaScriptEnabled) assert.deepEqual(await inspector.inspect(page, 'number-of-two-countries'), []);
       // The browser sends no form without an answer.
       await page.getByRole('button', { name: /^Pay / }).click();

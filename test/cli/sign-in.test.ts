@@ -122,7 +122,7 @@ describe('malipo', () => {
     assert.deepEqual(jsonOf(await cli.run(['logout', '--json'])), { logged_out: [developer.email] });
     const without = await cli.run(['whoami']);
     assert.equal(without.code, 3);
-    assert.match(without.err, /not logged in at .* Do: malipo login/);
+    assert.match(without.err, /not logged in at .* Run: malipo login/);
   });
 
   it('logs in with credentials from the environment, and with the next code when the current one is used up', async () => {

@@ -92,7 +92,7 @@ describe('npm run staff -- doctor', function () {
     );
     const [last] = rows as { name: string; sha256: string; applied_at: Date }[];
     assert.ok(last);
-    await assertFound('migrations', new RegExp(`does not have ${last.name}$`));
+    await assertFound('migrations', new RegExp(`the database lacks ${last.name}$`));
     const insert = 'INSERT INTO schema_migrations (name, sha256, applied_at) VALUES ($1, $2, $3)';
     await sql(insert, [last.name, last.sha256, last.applied_at]);
     await sql(insert, ['9999-later.sql', last.sha256, last.applied_at]);
@@ -127,7 +127,7 @@ describe('npm run staff -- doctor', function () {
 
   it('finds a namespace that is not there', async () => {
     const { wrong } = await look({ MALIPO_TEMPORAL_NAMESPACE: 'nobody' });
-    assert.deepEqual(wrong['namespace'], ['there is no namespace nobody']);
+    assert.deepEqual(wrong['namespace'], ['Temporal has no namespace nobody']);
   });
 
   it('finds a paused schedule', async () => {

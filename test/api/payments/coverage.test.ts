@@ -56,7 +56,7 @@ describe('a live deployment at MTN Uganda', () => {
       key: await liveKey('UGX'),
       json: collectionFields({ phone: RWANDAN }),
     });
-    assert.match(assertError(ugandan, 'phone_unsupported').message, /serves this number in UGX/);
+    assert.match(assertError(ugandan, 'phone_unsupported').message, /belong to no available operator for UGX/);
   });
 
   it('takes no payment at a checkout in a currency that no operator takes there, and says so', async () => {

@@ -294,7 +294,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const [fault] = await checkLedger(db);
     assert.match(
       `${fault?.subject} ${fault?.fault}`,
-      new RegExp(`^${reversal.id} the provider gave .* back by itself`),
+      new RegExp(`^${reversal.id} the operator returned the collection on its own`),
     );
   });
 });
