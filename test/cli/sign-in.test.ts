@@ -80,18 +80,18 @@ describe('malipo', () => {
       [['whoami', 'now'], /“now”/],
       [['events', '--limit', '0'], /--limit must be a whole number from 1/],
       [['events', '--since', 'yesterday'], /--since must be a time/],
-      [['events', '--type', 'collection.paid'], /“collection.paid”; it takes: collection.prompted/],
+      [['events', '--type', 'collection.paid'], /“collection.paid”; it takes one of: collection.prompted/],
       [['listen'], /--forward-to URL, or --print/],
       [['listen', '--forward-to', 'ftp://shop'], /--forward-to must be a URL/],
       [['resend', 'evt_1'], /--forward-to/],
-      [['trigger'], /needs more words/],
+      [['trigger'], /needs more arguments/],
       [['trigger', 'collection.paid'], /no type “collection.paid”/],
-      [['replay'], /say which/],
+      [['replay'], /name a delivery, or select deliveries/],
       [['replay', 'dlv_1', '--all'], /not both/],
       [['endpoints', 'add'], /malipo endpoints add URL/],
       [['whoami', '--base-url', 'http://pay.example'], /must begin with https/],
       [['whoami', '--base-url', 'https://pay.example/v1'], /without a path/],
-      [['whoami', '--base-url', 'https://amina:secret@pay.example'], /holds credentials/],
+      [['whoami', '--base-url', 'https://amina:secret@pay.example'], /has credentials in it/],
     ];
     for (const [args, says] of cases) {
       const refused = await cli.run(args);
@@ -211,7 +211,7 @@ describe('malipo', () => {
     const stranger = await testEnv.addMerchant();
     const away = await cli.run(['login', '--merchant', stranger.id], settings);
     assert.equal(away.code, 3);
-    assert.match(away.err, new RegExp(`not right, or they are not a member of ${stranger.id}`));
+    assert.match(away.err, new RegExp(`code is wrong, or they are not a member of ${stranger.id}`));
   });
 
   it('exits with 3 when a role is missing, with the service’s message and the request id', async () => {

@@ -67,7 +67,7 @@ describe('npm run staff', () => {
         assert.match(page.out, new RegExp(`^usage: npm run staff -- ${command}\\b`));
         assert.match(
           page.out,
-          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS(, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT)?)?;|It does what)/m,
+          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS(, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT)?)?;|It uses whichever settings are set)/m,
         );
         return [command, page.out] as const;
       }),
@@ -254,7 +254,10 @@ describe('npm run staff', () => {
       ],
     );
     const again = await settle();
-    assert.deepEqual([again.code, again.err], [1, `nothing was done: no discrepancy ${String(number)} is open\n`]);
+    assert.deepEqual(
+      [again.code, again.err],
+      [1, `nothing was done: there is no open discrepancy ${String(number)}\n`],
+    );
   });
 
   it('lets a person in again only when two of the staff agree, and says who they were', async () => {

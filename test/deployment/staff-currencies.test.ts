@@ -51,7 +51,7 @@ describe('npm run staff, for a merchant’s currency', () => {
       const { out } = await run(['merchants'], environment);
       return out.split('\n').find((line) => line.startsWith(id)) ?? '';
     };
-    assert.match(await lineOf('mtnuganda'), /; no operator takes RWF here$/);
+    assert.match(await lineOf('mtnuganda'), /; no operator here supports RWF$/);
     assert.doesNotMatch(await lineOf('mtnrwanda'), /no operator/);
   });
 });

@@ -26,11 +26,7 @@ export function processMetricsOf(routes: readonly string[]) {
       'gauge',
       'Whether this process could read the database for this scrape; if not, the metrics from the database are missing',
     ),
-    connected: described(
-      'malipo_temporal_connected',
-      'gauge',
-      'Whether this process has reached Temporal since its start',
-    ),
+    connected: described('malipo_temporal_connected', 'gauge', 'Whether this process ever reached Temporal'),
     requests: described('malipo_http_requests_total', 'counter', 'Responses of the API', {
       method: REQUEST_METHODS,
       route: routes,
@@ -42,15 +38,10 @@ export function processMetricsOf(routes: readonly string[]) {
       'Time to the response; for a stream, to its beginning',
       { method: REQUEST_METHODS, route: routes },
     ),
-    calls: described(
-      'malipo_operator_calls_total',
-      'counter',
-      'Calls to operators, including all requests for a token',
-      {
-        ...call,
-        result: OPERATOR_RESULTS,
-      },
-    ),
+    calls: described('malipo_operator_calls_total', 'counter', 'Calls to operators, with the requests for a token', {
+      ...call,
+      result: OPERATOR_RESULTS,
+    }),
     callSeconds: described('malipo_operator_call_duration_seconds', 'histogram', 'Time of a call to an operator', call),
     attempts: described('malipo_webhook_attempts_total', 'counter', 'Attempts to deliver webhooks, by result', {
       result: ATTEMPT_RESULTS,
