@@ -53,7 +53,7 @@ export function createStatusAttestor({ environment, keyRing, sealingKeys, log }:
       if (outcome.kind === 'unreadable' || outcome.kind === 'paid_unreadable') {
         log.error(
           { id: query.id, reason: outcome.reason },
-          'the operator has the payment, and its status cannot be read',
+          'the operator has the payment, but the status cannot be read',
         );
       }
       if ('paid' in outcome && !isPaidAsRequested(outcome.paid, requested)) {
@@ -116,7 +116,7 @@ export function createStatusAttestor({ environment, keyRing, sealingKeys, log }:
 type Unattested = PaymentTransitionInput['kind'] | 'accepted' | 'status';
 
 function notAttested(id: PaymentId, kind: Unattested, log: Log): ApplicationFailure {
-  log.fatal({ id, kind }, 'an operator status that we did not attest was about to be recorded');
+  log.fatal({ id, kind }, 'an operator status without our attestation was refused');
   return ApplicationFailure.nonRetryable(`the status of ${id} that would be recorded is not attested`, 'NotAttested');
 }
 
@@ -128,10 +128,7 @@ function openReported(id: PaymentId, status: OperatorStatus, { sealingKeys, log 
   try {
     return { ...status, reported: { ...status.reported, amount: open(status.reported.amount, id, sealingKeys) } };
   } catch (error) {
-    log.error(
-      { id, error },
-      'an amount that the operator reports cannot be opened: a key is not in MALIPO_SECRET_KEYS',
-    );
+    log.error({ id, error }, 'an amount that the operator reports cannot be opened: MALIPO_SECRET_KEYS lacks a key');
     return { ...status, reported: null };
   }
 }

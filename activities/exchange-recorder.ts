@@ -36,7 +36,7 @@ export function createExchangeRecorder(deps: RecorderDeps, kinds: PaymentKinds) 
       } catch (error) {
         log.warn(
           { error, id: ref.id },
-          'what follows from an exchange was not recorded with it; the workflow records it',
+          'the transition after an exchange was not recorded with the exchange; the workflow records it',
         );
       }
     }

@@ -20,7 +20,7 @@ export function continuedFrom(heartbeat: unknown, ring: KeyRing, log: Log): Star
   const { beganAtMs, progress, attestation } = heartbeat as AttestedCheck;
   const check = { beganAtMs, progress };
   if (typeof attestation === 'string' && isMacOf(partsOf(check), attestation, ring)) return check;
-  log.fatal({}, 'a ledger check was to continue from progress that we did not attest: it begins again');
+  log.fatal({}, 'a ledger check found progress without our attestation, and starts from the beginning');
   return null;
 }
 

@@ -114,7 +114,10 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
         if (ref.kind !== 'collection') await markAccepted(db, ref, at);
         const { id, merchantId } = ref;
         if (isNew)
-          log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
+          log.fatal(
+            { id, merchantId, operatorReceipt },
+            'one receipt belongs to two payments: a person must settle the discrepancy',
+          );
         const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, { ...recording, basis: null }, deps);
         if (ref.kind !== 'collection' || basis === null) return unknown;
         return recordOnce(ref, { kind: 'undecided', queriedAtMs: basis.queriedAtMs }, { at, basis }, deps);
@@ -151,7 +154,8 @@ async function recordOnce(
     case 'reversal': {
       const transition = input as ReversalTransitionInput;
       const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at, basis });
-      if (!isPosted) log.fatal({ id: ref.id }, 'money left twice: the operator returned it, and our refund was paid');
+      if (!isPosted)
+        log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
       return reversalSnapshot(reversal, notFoundSpanMs);
     }
   }
@@ -162,7 +166,7 @@ const FREES_MONEY: ReadonlySet<PaymentTransitionInput['kind']> = new Set(['never
 async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDeps): Promise<boolean> {
   const { isNew, isOpen } = await recordUnattestedRelease(db, { ref, at });
   const { id, merchantId } = ref;
-  log.fatal({ id, merchantId, isNew }, 'a release that this service did not record: a person must settle it');
+  log.fatal({ id, merchantId, isNew }, 'this service did not record the release: a person must settle the discrepancy');
   return isOpen;
 }
 

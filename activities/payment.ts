@@ -117,7 +117,10 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
       if (!found?.isNew) return;
       const { id, merchantId } = ref;
       const { kind } = found;
-      log.fatal({ id, merchantId, kind, status }, 'the operator contradicts what is recorded: a person must settle it');
+      log.fatal(
+        { id, merchantId, kind, status },
+        'the operator contradicts the recorded state: a person must settle the discrepancy',
+      );
     },
 
     /** One transaction: the operator gave no useful status of a final payment, so it is rechecked soon. */

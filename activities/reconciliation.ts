@@ -120,7 +120,10 @@ async function resealAll({ db, keyRing, log }: ReconciliationActivityDeps): Prom
   }
   const { left = 0, unopenable = 0 } = last ?? {};
   if (unopenable > 0) {
-    log.error({ unopenable }, 'stored secrets cannot be opened: a key is not in MALIPO_SECRET_KEYS, or is another one');
+    log.error(
+      { unopenable },
+      'stored secrets cannot be opened: MALIPO_SECRET_KEYS lacks their key, or has another key of that name',
+    );
   }
   // Logged at every sweep while there are older keys, for the person who wants to remove them.
   if (keyRing.length > 1) {

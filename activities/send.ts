@@ -54,7 +54,7 @@ async function send(ref: PaymentRef, deps: SendDeps, kinds: PaymentKinds): Promi
   if (!payment.maySend(new Date())) return { kind: 'not_sent' };
   if (payment.isReleaseUnattested) {
     await kinds.holdUnattested(ref, new Date());
-    throw ApplicationFailure.nonRetryable(`the release of ${ref.id} is not one that we recorded`, 'ApprovalMissing');
+    throw ApplicationFailure.nonRetryable(`this service did not record the release of ${ref.id}`, 'ApprovalMissing');
   }
   const isFirstTry = begun !== null || (!payment.isSendBegun && (await markSendBegun(db, ref, new Date())));
   const mayBegin = isFirstTry || (payment.isSendBegun && (await markSendRepeated(db, ref, new Date())));

@@ -273,7 +273,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 // Whoever set it meant something, which the default would not be.
 function findRenamed(present: Environment): string[] {
   const found = Object.entries(RENAMED).filter(([name]) => present[name] !== undefined);
-  return found.map(([name, now]) => `${name}: its name is ${now} now`);
+  return found.map(([name, now]) => `${name}: this setting is now named ${now}`);
 }
 
 // So the processes that anybody can reach need not hold what moves money at the operator.
@@ -394,5 +394,5 @@ function describeIssues(error: z.ZodError, present: Environment): string[] {
 }
 
 function unusable(problems: readonly string[]): ConfigError {
-  return new ConfigError(`the configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  return new ConfigError(`the configuration is invalid:\n${problems.map((line) => `  ${line}`).join('\n')}`);
 }

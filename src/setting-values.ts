@@ -38,7 +38,7 @@ export const secret = z
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
 export const webAddress = z
   .string()
-  .refine((text) => parseWebAddress(text) !== null, { error: 'must be an http or https address of a possible host' });
+  .refine((text) => parseWebAddress(text) !== null, { error: 'must be an http or https address of a valid host' });
 /** The content of the file that is named, which may be a private key. */
 export const file = z.string().transform((path, context): Secret => {
   try {
@@ -82,7 +82,7 @@ const PREFIX_FORM =
 
 function problemOf(changes: readonly PrefixChange[]): string | null {
   if (!changes.every(({ operator, country }) => isMarket(operator, country))) {
-    return 'names an operator, or a country in which the operator has no market';
+    return 'names an unknown operator, or a country in which the operator has no market';
   }
   const unknown = changes.flatMap(({ country, prefixes }) =>
     prefixes.filter((prefix) => !isMobilePrefix(country, prefix)).map((prefix) => `${country} ${prefix}`),

@@ -39,7 +39,7 @@ function bytesOf(ring: string): Buffer[] {
 function findGuessableKeys(environment: Environment): string[] {
   return ['MALIPO_SECRET_KEYS', 'MALIPO_ATTESTATION_KEYS']
     .filter((name) => bytesOf(environment[name] ?? '').some(isGuessable))
-    .map((name) => `${name}: must have keys of random bytes alone in the live environment: openssl rand -base64 32`);
+    .map((name) => `${name}: must have only keys of random bytes in the live environment: openssl rand -base64 32`);
 }
 
 // Of 32 random bytes nearly all differ, and so do the steps between them; and hardly ever are they all printable.
@@ -62,7 +62,7 @@ const LIMITS = [
 // Behind an edge that limits too, a high number is as good as none.
 function findMissingLimits(environment: Environment): string[] {
   return LIMITS.filter((name) => environment[name] !== undefined && Number(environment[name]) === 0).map(
-    (name) => `${name}: must be a limit in the live environment, and 0 is none`,
+    (name) => `${name}: must be a limit in the live environment: 0 means no limit`,
   );
 }
 
@@ -83,7 +83,7 @@ function findIncompleteTransport(environment: Environment): string[] {
   }
   const pair = [environment['MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE'], environment['MALIPO_TEMPORAL_TLS_KEY_FILE']];
   if (pair.filter((file) => file !== undefined).length === 1) {
-    problems.push('MALIPO_TEMPORAL_TLS_KEY_FILE: the certificate and its key are set together');
+    problems.push('MALIPO_TEMPORAL_TLS_KEY_FILE: the certificate and its key must be set together');
   }
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const file = parameterOf(environment['MALIPO_DATABASE_URL'], name);
@@ -103,7 +103,7 @@ function findOpenLiveTransport(environment: Environment): string[] {
   // TLS says to us who Temporal is, and to Temporal nothing about us.
   const provesUs = ['MALIPO_TEMPORAL_API_KEY', 'MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE'];
   if (provesUs.every((name) => environment[name] === undefined)) {
-    problems.push(`MALIPO_TEMPORAL_API_KEY: or a client certificate must be set in the live environment`);
+    problems.push(`MALIPO_TEMPORAL_API_KEY: must be set in the live environment, or a client certificate`);
   }
   // The service speaks HTTP itself, so an https address has a proxy in front of it, and without it everybody has one address.
   if (Number(environment['MALIPO_TRUSTED_PROXIES'] ?? 0) === 0) {
@@ -147,7 +147,7 @@ const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal
 function findShownEngine({ MALIPO_TEMPORAL_UI_URL: url }: Environment): string[] {
   if (url === undefined) return [];
   return [
-    'MALIPO_TEMPORAL_UI_URL: must not be set in the live environment, where merchants’ people have no business there',
+    'MALIPO_TEMPORAL_UI_URL: must not be set in the live environment, where merchants’ staff must not reach the Temporal UI',
   ];
 }
 
@@ -181,7 +181,7 @@ function findUnsafeLiveSettings(environment: Environment): string[] {
   // The heads that are kept outside of the database are lines of the level `info`.
   if (['warn', 'error', 'fatal', 'silent'].includes(environment['MALIPO_LOG_LEVEL'] ?? '')) {
     problems.push(
-      'MALIPO_LOG_LEVEL: must be info, debug or trace in the live environment, for the heads of audit logs',
+      'MALIPO_LOG_LEVEL: must be info, debug or trace in the live environment, so that the heads of audit logs are logged',
     );
   }
   if (environment['MALIPO_WEBHOOK_ALLOW_LOOPBACK'] === 'true') {

@@ -26,6 +26,7 @@ const STEPS = [
     [
       '--reporter=dot',
       'test/tidy.test.ts',
+      'test/words.test.ts',
       'test/domain/**/*.test.ts',
       'test/security/**/*.test.ts',
       'test/console/**/*.test.ts',

@@ -60,7 +60,7 @@ function NoRecoveryCodes() {
   if (!has_second_factor || factors.recovery_codes > 0) return null;
   return (
     <Alert color="blue" title="You have no recovery codes">
-      They let you in if you lose your second factor. Make some under{' '}
+      They let you log in if you lose your second factor. Create some under{' '}
       <Anchor component={Link} inherit href="/security">
         Your security
       </Anchor>
@@ -88,7 +88,7 @@ function FailingEndpoints({ endpoints }: { readonly endpoints: Overview['failing
 function Balance({ balance: { available, held, currency } }: { readonly balance: Overview['balance'] }) {
   const figures = [
     ['Available', available, 'Yours to pay out.'],
-    ['Held', held, 'For payouts that wait or are being sent.'],
+    ['Held', held, 'For payouts that are waiting or being sent.'],
   ] as const;
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} maw={640}>
@@ -123,7 +123,7 @@ function Waiting({ others }: { readonly others: Overview['waits_for_others'] }) 
   const open = waiting.filter(([count]) => count > 0);
   return (
     <Part title="Waiting">
-      {open.length === 0 && <Text c="dimmed">Nothing waits for anybody.</Text>}
+      {open.length === 0 && <Text c="dimmed">Nothing is waiting.</Text>}
       {open.map(([count, [one, several], path]) => (
         <Anchor key={one} component={Link} href={path} w="fit-content">
           {count} {count === 1 ? one : several}

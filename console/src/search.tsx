@@ -66,7 +66,7 @@ export function Search({ onGo }: { readonly onGo?: () => void }) {
       <Combobox.Dropdown hidden={hits === undefined && error === null}>
         <Combobox.Options aria-label="What was found">
           {error !== null && <Combobox.Empty>{error.message}</Combobox.Empty>}
-          {hits?.length === 0 && <Combobox.Empty>Nothing is known by that.</Combobox.Empty>}
+          {hits?.length === 0 && <Combobox.Empty>No object matches this text.</Combobox.Empty>}
           {hits?.map((hit) => (
             <Combobox.Option key={hit.id} value={pathOf(hit)}>
               <Found hit={hit} />

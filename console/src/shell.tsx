@@ -208,7 +208,7 @@ function Notices({ session }: { readonly session: Session }) {
       )}
       {from !== null && Date.parse(from) > nowMs && (
         <Alert color="orange" mb="md" title="You cannot move money yet">
-          You can from <Moment at={from} /> on: a new or recovered account waits first.
+          You can from <Moment at={from} /> on. New and recovered accounts must wait first.
         </Alert>
       )}
       {needs_second_owner && (

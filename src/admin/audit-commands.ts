@@ -18,7 +18,7 @@ export async function verifyAuditLogs(
   const verified = await verifyAudit(db, { chain, kept, ring: attestationKeys, at: new Date() });
   const { chains, entries, heads, waiting, faults } = verified;
   if (faults.length > 0) throw new AuditFault(`the audit log is not as it was recorded:\n${faults.join('\n')}`);
-  const waits = waiting === 0 ? '' : `; ${waiting} new ones wait for their link`;
+  const waits = waiting === 0 ? '' : `; ${waiting} new entries wait for their link`;
   return `verified    ${chains} logs, ${entries} entries, ${heads} signed heads${waits}\n`;
 }
 

@@ -9,7 +9,7 @@ const MAX_SHOWN = 100;
 
 export async function showDiscrepancies({ db }: StaffDatabase): Promise<string> {
   const open = await listDiscrepancies(db, MAX_SHOWN + 1);
-  if (open.length === 0) return 'nothing is open\n';
+  if (open.length === 0) return 'there are no open discrepancies\n';
   const lines = open.slice(0, MAX_SHOWN).map((found) => {
     const { id, subject, merchantId, foundAt } = found;
     return `${id}  ${subject} of ${merchantId}, ${foundAt.toISOString()}: ${discrepancyText(found)}\n`;
@@ -27,6 +27,6 @@ export async function settleOpenDiscrepancy(
 ): Promise<string> {
   const { id, how, staff } = options;
   const settled = await settleDiscrepancy(db, { id, how, by: staff, at: new Date() });
-  if (settled === null) throw new Error(`no discrepancy ${id} is open`);
+  if (settled === null) throw new Error(`there is no open discrepancy ${id}`);
   return `settled     ${settled.subject} of ${settled.merchantId}: ${discrepancyText(settled)}\n`;
 }

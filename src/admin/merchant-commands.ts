@@ -25,7 +25,7 @@ export async function createMerchantWithOwners(
 ): Promise<string> {
   const served = currenciesServed(coverage);
   if (!served.includes(options.currency)) {
-    throw new Error(`no operator takes ${options.currency} here; --currency must be one of ${served.join(', ')}`);
+    throw new Error(`no operator here supports ${options.currency}; --currency must be one of ${served.join(', ')}`);
   }
   const owners = options.email.map((email) => ({ email, ...newToken() }));
   const { name, currency, staff } = options;
@@ -38,8 +38,8 @@ export async function createMerchantWithOwners(
   );
   return `merchant    ${id}
 ${invitations.join('')}
-Who holds an invitation accepts it with a name and a password of 12 characters or more; a person who is known here
-already, with the password they have, and keeps their name:
+The holder of an invitation accepts it with a name and a password of 12 characters or more. A person who already
+has an account sends the password of that account, and keeps their name:
 
   curl -sS ${baseUrl}/v1/console/invitations/accept \\
     --data-urlencode 'token=…' --data-urlencode 'name=…' --data-urlencode 'password=…'
@@ -47,8 +47,8 @@ ${owners.length === 1 ? `\n${SINGLE_OWNER_WARNING}` : ''}`;
 }
 
 const SINGLE_OWNER_WARNING = `\
-An only owner can let in a second self, and then move money alone. With a second owner or admin, that takes
-two: let the owner invite one first of all, or name two owners here.
+A single owner can invite another account of their own, and then move money alone. A second owner or admin prevents
+this: let the owner invite one first of all, or name two owners here.
 `;
 
 const MAX_SHOWN = 100;
@@ -82,7 +82,7 @@ async function merchantLine(
   const since = createdAt.toISOString().slice(0, 10);
   const notes = [
     ...(waiting === 0 ? [] : [`${waiting} waiting`]),
-    ...(isServed ? [] : [`no operator takes ${currency} here`]),
+    ...(isServed ? [] : [`no operator here supports ${currency}`]),
   ];
   return `${id}  ${currency}  ${since}  ${name}: ${[people, ...notes].join('; ')}\n`;
 }
@@ -104,7 +104,7 @@ export async function showWaitingChanges(
       for (const line of await waitingLines(id, members, db)) lines.push(`${id} (${name})  ${line}`);
     }
   }
-  return lines.length === 0 ? 'nothing waits\n' : `${lines.join('\n')}\n`;
+  return lines.length === 0 ? 'nothing is waiting\n' : `${lines.join('\n')}\n`;
 }
 
 async function waitingLines(merchantId: MerchantId, members: readonly ListedMember[], db: Database): Promise<string[]> {
@@ -126,7 +126,7 @@ async function waitingLines(merchantId: MerchantId, members: readonly ListedMemb
 
 function waitText(proposer: string, people: readonly { readonly name: string }[]): string {
   const names = people.map(({ name }) => name).join(', ');
-  return `proposed by ${proposer}, waits for ${names === '' ? 'nobody there is' : names}`;
+  return `proposed by ${proposer}, waits for ${names === '' ? 'a second person, but no member can approve it' : names}`;
 }
 
 function rolesText(roles: readonly Role[]): string {
@@ -145,7 +145,7 @@ export async function approveWaitingChange(
   const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
   if (isId('mch', options.change)) {
     const { member, before, after } = await decideMemberChange(db, input);
-    const now = after === null ? 'no member any more' : rolesText(after);
+    const now = after === null ? 'no longer a member' : rolesText(after);
     return `approved    ${member.name} (${member.id}) was ${rolesText(before)} and is ${now}\n`;
   }
   const decided = await decideInvitation(db, input);
@@ -153,7 +153,7 @@ export async function approveWaitingChange(
   const { email, roles } = decided.invitation;
   return `approved    the invitation of ${email} as ${rolesText(roles)}
 token       ${decided.approvalToken}
-            to be sent as approval_token besides the token that they were invited with; hand it to the person
+            the person sends it as approval_token, in addition to the token of the invitation; hand it to the person
             themselves, and to nobody else. It is not shown again
 `;
 }

@@ -18,12 +18,12 @@ export async function requestPersonsRecovery(
 ): Promise<string> {
   const { email, reason, staff } = options;
   const requested = await requestRecovery(db, { email, reason, by: staff, at: new Date() });
-  if (!requested) throw new Error(`nobody is known as ${email}`);
+  if (!requested) throw new Error(`no account has the address ${email}`);
   const { id, userId, name, merchants } = requested;
   return `person      ${userId}, ${name}
 merchants   ${merchants.length === 0 ? 'none' : merchants.join(', ')}
 recovery    ${id}
-            another one of the staff approves it within 24 hours, and has a token then:
+            another member of the staff must approve it within 24 hours, and then gets a token:
 
   npm run staff -- approve-recovery --recovery ${id} --staff NAME
 `;
@@ -31,7 +31,7 @@ recovery    ${id}
 
 export async function showRecoveries({ db }: AttestedDatabase): Promise<string> {
   const found = await listRecoveryRequests(db, new Date(), MAX_SHOWN + 1);
-  if (found.length === 0) return 'nothing waits\n';
+  if (found.length === 0) return 'no recovery is waiting\n';
   const lines = found.slice(0, MAX_SHOWN).map(({ id, person, email, requestedBy, reason, expiresAt }) => {
     const until = `waits until ${expiresAt.toISOString()}`;
     return `${id}  ${person.name} (${email}), requested by ${requestedBy}, ${until}: ${reason}\n`;
@@ -50,7 +50,7 @@ requested   by ${request.requestedBy}: ${request.reason}
 token       ${token}
             it works once, for 24 hours, and is not shown again
 
-Who holds it sets a new password with it; the second factor is gone then, and every session has ended:
+The holder of the token sets a new password with it. This removes the second factor and ends every session:
 
   curl -sS ${baseUrl}/v1/console/recovery --data-urlencode 'token=…' --data-urlencode 'new_password=…'
 `;

@@ -27,8 +27,7 @@ export async function withAttestedDatabase<Result>(
   const attestor = createRowAttestor({
     environment: settings.MALIPO_ENVIRONMENT,
     keyRing: attestationKeys,
-    report: ({ table, key }) =>
-      process.stderr.write(`the row ${key} of ${table} is not as a process of ours wrote it\n`),
+    report: ({ table, key }) => process.stderr.write(`the row ${key} of ${table} is not as the service wrote it\n`),
   });
   return withOpenDatabase(settings, attestor, (server) => run({ ...server, attestationKeys }));
 }

@@ -63,7 +63,7 @@ function interpret(
     const { isHelp, options, words } = parseOptions(args);
     found = find(words, commands);
     if (isHelp) return { kind: 'help', text: found === null ? overview(commands) : pageOf(...found) };
-    if (found === null) throw new UsageError(`the commands there are: ${Object.keys(commands).join(', ')}`);
+    if (found === null) throw new UsageError(`the commands are: ${Object.keys(commands).join(', ')}`);
     return { kind: 'command', name: found[0], run: found[1].read(options) };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -91,7 +91,7 @@ npm run staff -- COMMAND --help is a command's own page. Settings are those of t
 command names those that it needs. Beside a running npm start none need to be set: they are found in its data folder
 (MALIPO_DATA_DIR, or var).
 
-exit codes: 0 done, 1 it could not be done or something is wrong, 2 the command is not as above
+exit codes: 0 done, 1 the command failed or found a fault, 2 the command line is wrong
 `;
 }
 
@@ -103,7 +103,7 @@ function pageOf(name: string, { usage, help, needs }: StaffCommand): string {
   });
   const settings =
     needs === 'nothing'
-      ? 'It does what it can with the settings that there are.'
+      ? 'It uses whichever settings are set.'
       : `Settings that it needs: ${requiredStaffSettings(needs).join(', ')}; MALIPO_ENVIRONMENT where it is not test.`;
   return `usage: npm run staff -- ${`${name} ${usage}`.trimEnd()}
 

@@ -68,10 +68,10 @@ const onPayments = commandsOn<StaffDatabase>('database', withStaffDatabase);
 
 const doctor: StaffCommand = {
   usage: '',
-  summary: 'what is wrong with this deployment, each with its remedy',
-  help: `Looks at the settings, the database, Temporal, the work and the housekeeping, and says what is wrong, with the remedy. It
-changes nothing, and looks at whatever can be reached while the rest is down. What is a note is for you to know, and no
-fault. docs/doctor.md has everything that it looks at. The exit code is 1 when something is wrong, and 0 otherwise.`,
+  summary: 'what is wrong with this deployment, and the remedies',
+  help: `Checks the settings, the database, Temporal, the work and the housekeeping, and says what is wrong, with the remedy. It
+changes nothing, and checks whatever can be reached while the rest is down. A note is information and no fault.
+docs/doctor.md lists every check. The exit code is 1 when something is wrong, and 0 otherwise.`,
   needs: 'nothing',
   read(given) {
     options.readOptions(options.nothing, given);
@@ -87,8 +87,8 @@ export const STAFF_COMMANDS: Readonly<Record<string, StaffCommand>> = {
     {
       usage: '[--name NAME] [--after ID]',
       summary: 'the merchants, with their owners',
-      help: `Shows the merchants, a hundred at a time: those whose name has these letters in it, or all. Of each how many people and
-owners it has, how much waits for a second one of them, and whether no operator takes its currency here.`,
+      help: `Shows the merchants, a hundred at a time: those whose name contains NAME, or all. For each merchant it shows the number
+of people and owners, the changes that wait for a second person, and whether no operator supports its currency here.`,
     },
     options.merchantList,
     showMerchants,
@@ -96,11 +96,12 @@ owners it has, how much waits for a second one of them, and whether no operator 
   create: onMerchants(
     {
       usage: '--name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME',
-      summary: 'make a merchant, and invite its owners',
-      help: `Makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
-owner: hand it to them and to nobody else. It works once, for 7 days. The currency is one that an operator takes here.
-Name two, if there are two people. From then on nobody gets a part in moving money out unless two agree, also
-while the second has not come in yet; an only owner can let in a second self, and then move money alone.`,
+      summary: 'create a merchant, and invite its owners',
+      help: `Creates a merchant and prints an invitation for each of its first owners, one or two. The holder of an invitation becomes
+that owner: hand it to them and to nobody else. It works once, for 7 days. An operator here must support the currency.
+Name two owners if there are two people. From then on two people must agree before anybody gets a role that moves money
+out, even before the second owner accepts. A single owner can invite another account of their own, and then move money
+alone.`,
     },
     options.newMerchant,
     createMerchantWithOwners,
@@ -117,9 +118,9 @@ while the second has not come in yet; an only owner can let in a second self, an
   approve: onPeople(
     {
       usage: '--merchant ID --change ID --staff NAME',
-      summary: 'agree to it in the place of a second person who is gone',
-      help: `Agrees to what waits, in the place of a second person who is gone. Make sure first, by another way than the
-console, that it is what the merchant wants. Its audit log says which of the staff did it.`,
+      summary: 'approve such a change in place of a second person who is gone',
+      help: `Approves a waiting change, in place of a second person who is gone. First make sure, outside the console, that the
+merchant wants the change. The audit log of the merchant records who of the staff approved it.`,
     },
     options.waitingChange,
     approveWaitingChange,
@@ -127,9 +128,9 @@ console, that it is what the merchant wants. Its audit log says which of the sta
   recover: onPeople(
     {
       usage: '--email ADDRESS --reason TEXT --staff NAME',
-      summary: 'request that a person is let in again',
-      help: `Requests that a person who lost their password or second factor is let in again. Make sure first who they are.
-It opens nothing by itself: another one of the staff must approve it within 24 hours.`,
+      summary: 'request the recovery of an account',
+      help: `Requests the recovery of an account whose person lost the password or second factor. First verify who they are.
+The request alone has no effect: another member of the staff must approve it within 24 hours.`,
     },
     options.lostPerson,
     requestPersonsRecovery,
@@ -137,8 +138,8 @@ It opens nothing by itself: another one of the staff must approve it within 24 h
   recoveries: onPeople(
     {
       usage: '',
-      summary: 'the requests that wait for a second one of the staff',
-      help: 'Shows the requests that wait for a second one of the staff, with who made them and why.',
+      summary: 'the recoveries that wait for a second member of the staff',
+      help: 'Shows the recoveries that wait for a second member of the staff, with who requested them and why.',
     },
     options.nothing,
     (_none, server) => showRecoveries(server),
@@ -146,10 +147,10 @@ It opens nothing by itself: another one of the staff must approve it within 24 h
   'approve-recovery': onPeople(
     {
       usage: '--recovery ID --staff NAME',
-      summary: 'approve one of these, and get the person’s token',
-      help: `Approves a recovery, for another one of the staff than the one who requested it, and prints a token
-with which the person sets a new password. It works once, for 24 hours. Its use takes the second factor away
-and ends their sessions. The owners of the person's merchants see all of it when they log in, and who it was.`,
+      summary: 'approve such a recovery, and get the token for the person',
+      help: `Approves a recovery and prints a token with which the person sets a new password. The member of the staff who
+requested the recovery cannot approve it. The token works once, for 24 hours. Its use removes the second factor and
+ends the sessions of the person. At log-in, the owners of the person's merchants see each step and who took it.`,
     },
     options.approvedRecovery,
     approvePersonsRecovery,
@@ -157,8 +158,8 @@ and ends their sessions. The owners of the person's merchants see all of it when
   discrepancies: onPayments(
     {
       usage: '',
-      summary: 'what operators say otherwise of payments that have ended',
-      help: 'Shows what operators say otherwise of payments that have ended here, of all merchants, until it is settled.',
+      summary: 'the open discrepancies between operators and ended payments',
+      help: 'Shows, for all merchants, the ended payments that an operator reports differently, until each is settled.',
     },
     options.nothing,
     (_none, server) => showDiscrepancies(server),
@@ -166,9 +167,9 @@ and ends their sessions. The owners of the person's merchants see all of it when
   settle: onPayments(
     {
       usage: '--id NUMBER --how TEXT --staff NAME',
-      summary: 'write down how one of these was settled',
-      help: `Writes down how a discrepancy was settled, with the operator and the merchant. It moves no money. The check of the
-ledger names it no more, and the merchant's audit log shows the words, and which of the staff wrote them.`,
+      summary: 'record how a discrepancy was settled',
+      help: `Records how a discrepancy was settled with the operator and the merchant. It moves no money. The check of the ledger
+no longer names the discrepancy. The merchant's audit log shows the text and which member of the staff wrote it.`,
     },
     options.settledDiscrepancy,
     settleOpenDiscrepancy,
@@ -177,8 +178,8 @@ ledger names it no more, and the merchant's audit log shows the words, and which
     {
       usage: '',
       summary: 'the work whose workflow fails again and again',
-      help: `Shows the payments and deliveries of all merchants whose workflow failed so often that it is tried once an
-hour. The log and the Temporal UI say why.`,
+      help: `Shows, for all merchants, the payments and deliveries whose workflow failed so often that it is retried only once an
+hour. The log and the Temporal UI give the reason.`,
     },
     options.nothing,
     (_none, server) => showQuarantinedWork(server),
@@ -187,7 +188,7 @@ hour. The log and the Temporal UI say why.`,
     {
       usage: '--merchant ID',
       summary: 'count a merchant’s payments again',
-      help: 'Counts the payments of a merchant again, for the totals that its console shows. Payments go on meanwhile.',
+      help: 'Counts the payments of a merchant again, for the totals in its console. Payments continue meanwhile.',
     },
     options.oneMerchant,
     rebuildMerchantTotals,
@@ -197,7 +198,7 @@ hour. The log and the Temporal UI say why.`,
       usage: '--phone NUMBER|--email ADDRESS --staff NAME',
       summary: 'what is stored about a phone number or a person',
       help: `Prints what is stored about a phone number or a person, at all merchants, as JSON lines. The audit log of each
-merchant concerned says that it was done, and by whom of the staff.`,
+merchant concerned records the export, and which member of the staff made it.`,
     },
     options.personOrPhone,
     exportDataAbout,
@@ -207,8 +208,8 @@ merchant concerned says that it was done, and by whom of the staff.`,
       usage: '[--merchant ID|service] [--head POSITION:HASH]…',
       summary: 'whether audit logs are as they were recorded',
       help: `Recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
-when an entry was changed, removed or added by hand. --head gives a head that was kept elsewhere: the server's log has
-one a day for each merchant.`,
+when an entry was changed, removed or added by hand. --head names a head that was kept elsewhere: the server's log has
+one head a day for each merchant.`,
     },
     options.auditHeads,
     verifyAuditLogs,
@@ -217,7 +218,7 @@ one a day for each merchant.`,
     {
       usage: '--merchant ID|service [--after POSITION]',
       summary: 'print an audit log',
-      help: 'Prints an audit log as JSON lines. Each line has the SHA-256 of the line of the entry before it.',
+      help: 'Prints an audit log as JSON lines. Each line has the SHA-256 of the previous line.',
     },
     options.auditPlace,
     exportAuditLog,
@@ -225,9 +226,9 @@ one a day for each merchant.`,
   'attestations verify': onPeople(
     {
       usage: '',
-      summary: 'whether the rows that say who may do what are ours',
-      help: `Names the rows that say who may do what (people, members, keys, policies, proposals) and that no process of
-the service wrote as they are. They count for nothing: restore them from a backup.`,
+      summary: 'whether the service wrote the rows that grant rights',
+      help: `Names each row that grants rights (people, members, keys, policies, proposals) and that the service did not write as
+it is. The service ignores these rows: restore them from a backup.`,
     },
     options.nothing,
     (_none, server) => attestAllRows('verify', { staff: null }, server),
@@ -235,8 +236,8 @@ the service wrote as they are. They count for nothing: restore them from a backu
   'attestations renew': onPeople(
     {
       usage: '--staff NAME',
-      summary: 'attest them with the first key, so that others can go',
-      help: 'Attests them with the first of MALIPO_ATTESTATION_KEYS, so that the others can be removed.',
+      summary: 'attest these rows with the first key, so that others can go',
+      help: 'Attests these rows with the first of MALIPO_ATTESTATION_KEYS, so that the other keys can be removed.',
     },
     options.staffAlone,
     (by, server) => attestAllRows('renew', by, server),
@@ -244,9 +245,9 @@ the service wrote as they are. They count for nothing: restore them from a backu
   'attestations adopt': onPeople(
     {
       usage: '--staff NAME',
-      summary: 'attest those, too, that are older than attestations',
-      help: `Attests those, too, that have no attestation, because they are older than attestations. Do it once, right
-after that update: you vouch that nobody wrote one of them by hand.`,
+      summary: 'also attest the rows that are older than attestations',
+      help: `Also attests the rows that have no attestation because they are older than attestations. Do this once, right after
+that update: you vouch that nobody wrote one of these rows by hand.`,
     },
     options.staffAlone,
     (by, server) => attestAllRows('adopt', by, server),

@@ -12,17 +12,17 @@ export class UsageError extends Error {}
 export const OPTIONS: Readonly<Record<string, readonly [value: string, text: string]>> = {
   name: ['NAME', '1 to 200 characters'],
   currency: ['CODE', CURRENCIES.join(', ')],
-  email: ['ADDRESS', 'a person’s; nothing is sent to it'],
+  email: ['ADDRESS', 'the address of a person; nothing is sent to it'],
   merchant: ['ID', 'mer_…'],
-  change: ['ID', 'mch_… or inv_…, as waiting shows it'],
-  id: ['NUMBER', 'as discrepancies shows it'],
+  change: ['ID', 'mch_… or inv_…, as shown by waiting'],
+  id: ['NUMBER', 'as shown by discrepancies'],
   how: ['TEXT', '1 to 500 characters, for the merchant to read'],
   head: ['P:HASH', 'with --merchant: an entry’s position in its log, and its hash'],
-  after: ['PLACE', 'only what comes after this: an id as merchants shows it, or a position of an audit log'],
+  after: ['PLACE', 'only entries after this one: an id as shown by merchants, or a position in an audit log'],
   phone: ['NUMBER', '8 to 15 digits, country code first'],
   reason: ['TEXT', '1 to 500 characters, for the staff alone: how you know who the person is, and what they lost'],
-  recovery: ['ID', 'rcv_…, as recoveries shows it'],
-  staff: ['NAME', 'who you are: your own name or address, always the same one. The act is recorded under it'],
+  recovery: ['ID', 'rcv_…, as shown by recoveries'],
+  staff: ['NAME', 'who you are: your own name or address, always the same one. The act is recorded under this name'],
 };
 
 const MULTIPLE = ['email', 'head'];
@@ -58,7 +58,9 @@ const email = z
 
 function id(option: string, prefixes: string) {
   const form = new RegExp(`^(?:${prefixes})_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
-  return z.string({ error: `--${option} is missing` }).regex(form, { error: `--${option} must be an id as shown` });
+  return z
+    .string({ error: `--${option} is missing` })
+    .regex(form, { error: `--${option} must be an id, as shown by the commands` });
 }
 
 const merchant = id('merchant', 'mer');
@@ -66,13 +68,15 @@ const merchant = id('merchant', 'mer');
 // What concerns no merchant is in a log of its own.
 const auditedMerchant = z.union([merchant, z.literal('service')], {
   error: (issue) =>
-    issue.input === undefined ? '--merchant is missing' : '--merchant must be an id as shown, or service',
+    issue.input === undefined
+      ? '--merchant is missing'
+      : '--merchant must be an id, as shown by the commands, or service',
 });
 const POSITION = '[1-9][0-9]{0,14}';
 const head = z
   .string()
   .regex(new RegExp(`^${POSITION}:[0-9a-f]{64}$`), {
-    error: '--head must be as the log shows it: a number, a colon, a hash',
+    error: '--head must be a number, a colon and a hash, as in the log',
   })
   .transform((text) => {
     const [position = '', hash = ''] = text.split(':');
@@ -110,14 +114,14 @@ export const newMerchant = z.strictObject({
   }),
   email: z
     .array(email, { error: '--email is missing' })
-    .max(2, { error: '--email can be given twice at the most' })
+    .max(2, { error: '--email can be given at most twice' })
     .refine((list) => new Set(list).size === list.length, { error: '--email must name two people, not one twice' }),
 });
 export const waitingChange = z.strictObject({ merchant, change: id('change', 'mch|inv'), staff });
 export const settledDiscrepancy = z.strictObject({
   id: z
     .string({ error: '--id is missing' })
-    .regex(/^[1-9][0-9]{0,17}$/, { error: '--id must be a number as discrepancies shows it' }),
+    .regex(/^[1-9][0-9]{0,17}$/, { error: '--id must be a number, as shown by discrepancies' }),
   how: words('how'),
   staff,
 });

@@ -8,5 +8,5 @@ export async function rebuildMerchantTotals(
   { db }: StaffDatabase,
 ): Promise<string> {
   await rebuildTotals(db, merchant as MerchantId);
-  return 'the payments were counted again\n';
+  return 'the totals were counted again\n';
 }

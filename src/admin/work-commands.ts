@@ -6,7 +6,7 @@ const MAX_SHOWN = 100;
 
 export async function showQuarantinedWork({ db }: StaffDatabase): Promise<string> {
   const found = await listQuarantinedWork(db, MAX_SHOWN + 1);
-  if (found.length === 0) return 'nothing is quarantined\n';
+  if (found.length === 0) return 'no work is quarantined\n';
   const lines = found.slice(0, MAX_SHOWN).map(({ kind, id, merchantId, state, workflowFailures, startDueAt }) => {
     const tries = `its workflow failed ${workflowFailures} times and is tried at ${startDueAt.toISOString()}`;
     return `${id}  ${kind} of ${merchantId}, ${state}: ${tries}\n`;

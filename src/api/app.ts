@@ -156,7 +156,7 @@ function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
     if (!methods.includes(method)) {
       ctx.set('Allow', methods.flatMap((allowed) => (allowed === 'GET' ? ['GET', 'HEAD'] : [allowed])).join(', '));
-      throw new DomainError('method_not_allowed', `This route answers to ${methods.join(' and ')}.`);
+      throw new DomainError('method_not_allowed', `This route supports ${methods.join(' and ')}.`);
     }
     await next();
   };

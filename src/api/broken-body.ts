@@ -17,5 +17,5 @@ export function refuseBrokenBody(request: IncomingMessage): void {
 
 /** What refuses a body that did not arrive whole. */
 export function bodyBroken(): DomainError {
-  return new DomainError('body_malformed', 'The body did not arrive whole. Send the request again, all of it at once.');
+  return new DomainError('body_malformed', 'The body did not arrive completely. Send the whole request again.');
 }

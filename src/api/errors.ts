@@ -42,7 +42,7 @@ export function mediaTypeUnsupported(
 }
 
 export function routeNotFound(): DomainError {
-  return new DomainError('route_not_found', 'There is no such route. See /docs for those there are.');
+  return new DomainError('route_not_found', 'There is no route at this path. See /docs for all routes.');
 }
 
 function httpStatusOf(error: unknown): number | null {

@@ -20,7 +20,7 @@ export class Repeated extends Array<unknown> {}
  * name that JSON cannot have here either, and for escapes that are not UTF-8.
  */
 export function parseForm(text: string): Fields {
-  if (!isUtf8(text)) throw new DomainError('body_malformed', 'The escapes in the form are not text in UTF-8.');
+  if (!isUtf8(text)) throw new DomainError('body_malformed', 'The percent escapes in the form are not valid UTF-8.');
   const fields = emptyFields();
   for (const [name, value] of new URLSearchParams(text)) {
     const [, outer, key] = PAIR_NAME.exec(name) ?? [];

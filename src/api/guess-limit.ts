@@ -41,6 +41,6 @@ async function count(failures: RateLimiterMemory, person: UserId): Promise<void>
     await failures.consume(person);
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw tooManyRequests('Too many attempts that failed. Wait, then try again.', refusal.msBeforeNext);
+    throw tooManyRequests('Too many failed attempts. Wait, then try again.', refusal.msBeforeNext);
   }
 }

@@ -16,10 +16,10 @@ import { breakBody } from './broken-body.ts';
 import { HTTP_STATUS } from './errors.ts';
 import { MAX_BODY_BYTES } from './middleware/body.ts';
 
-const UNREADABLE = 'The request is not HTTP as we can read it. Check how it is written.';
+const UNREADABLE = 'The request is not valid HTTP. Check how it is written.';
 const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers are larger than 16 KiB. Send fewer or shorter ones.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it again, all of it at once.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it again without pauses.',
 };
 
 export type HttpServerOptions = {
@@ -57,7 +57,7 @@ export function createHttpServer({ limits, handle, headers, log }: HttpServerOpt
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     track(connections, request, response);
-    refuse(response, 'The only expectation we meet is 100-continue. Send no other Expect header.', headers);
+    refuse(response, 'The only supported expectation is 100-continue. Send no other Expect header.', headers);
   });
   const end = (socket: Duplex, error: Error & { code?: string }): void => {
     const connection = connections.get(socket);
@@ -127,7 +127,7 @@ function headerFault({ httpVersionMajor, httpVersionMinor, headersDistinct, url 
   // An operator sends a callback once, and it is read whatever its media type.
   const decisive = url?.startsWith('/operators/') ? ['Host'] : SENT_ONCE;
   const repeated = decisive.find((name) => countOf(name) > 1);
-  if (repeated !== undefined) return `A request has one ${repeated} header. Send no second one.`;
+  if (repeated !== undefined) return `A request has one ${repeated} header only. Send no second one.`;
   const needsHost = httpVersionMajor === 1 && httpVersionMinor === 1;
   return needsHost && countOf('Host') === 0 ? 'A request needs a Host header.' : null;
 }

@@ -14,7 +14,7 @@ const headers = z.object({
   }),
   'Malipo-Event-Id': idOf('evt').meta({ description: 'The same as `id` in the body.' }),
   'Malipo-Delivery-Id': idOf('dlv').meta({ description: 'This event for this endpoint.' }),
-  'Malipo-Attempt': z.int().min(1).meta({ description: 'Counted on through replays.', example: 1 }),
+  'Malipo-Attempt': z.int().min(1).meta({ description: 'The count continues through replays.', example: 1 }),
 });
 
 /** One webhook for each type of event. */
@@ -32,7 +32,9 @@ export function openApiWebhooks(): ZodOpenApiPathsObject {
           requestParams: { header: headers },
           requestBody: { required: true, content: { 'application/json': { schema: eventBodySchema(type) } } },
           responses: {
-            '2XX': { description: 'Accepted. Anything else is a failure, and is sent again by the schedule.' },
+            '2XX': {
+              description: 'Accepted. Any other status is a failure, and the event is sent again on the schedule.',
+            },
             '410': { description: 'Gone: the endpoint is disabled.' },
           },
         },
@@ -44,6 +46,6 @@ export function openApiWebhooks(): ZodOpenApiPathsObject {
 function summaryOf(type: EventType): string {
   const [noun, state] = type.split('.');
   return type === 'endpoint.test'
-    ? 'A test of the endpoint, asked for by a person'
+    ? 'A test of the endpoint, requested by a person'
     : `A ${noun ?? ''} is now ${state ?? ''}`;
 }

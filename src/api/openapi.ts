@@ -12,16 +12,16 @@ import { sessionCookieName } from './session-cookie.ts';
 
 const DESCRIPTION = `Mobile-money collections, payouts, balance and signed webhooks.
 
-Every answer carries \`Malipo-Request-Id\`. Amounts are whole numbers in the currency's smallest unit. Errors carry a
+Every response carries \`Malipo-Request-Id\`. Amounts are whole numbers in the currency's smallest unit. Errors carry a
 stable \`code\`; finer codes may be added, so treat a code you do not know as its \`type\`.
 
 Bodies come as JSON or as a form. In a form a list repeats its name, \`metadata[order]=1042\` is one pair, and an empty value stands for null.
-\`null\` for an optional field is the same as leaving it out, also where its schema has no null; where it has, null means what is said there.
-What a route does not read, it refuses: unknown fields and parameters, and the fields of any body where it takes none.
+\`null\` for an optional field means the same as leaving the field out, also where its schema has no null. Where the schema has null, its description says what null means.
+A route refuses what it does not read: unknown fields and parameters, and the fields of any body if the route takes none.
 
-The routes under \`/v1/console\` are for people: with a session, each in the roles that \`x-roles\` names (without it: in any).
-The roles \`owner\`, \`admin\`, \`maker\` and \`approver\` require a second factor: until the person has enrolled one, nothing responds to their session but
-\`/v1/console/session\` and what is under it. \`x-step-up\` marks what needs a log-in or step-up within the last five minutes.`;
+The routes under \`/v1/console\` are for people with a session. \`x-roles\` names the roles that may call a route; without \`x-roles\`, any role may.
+The roles \`owner\`, \`admin\`, \`maker\` and \`approver\` require a second factor: until the person has enrolled one, their session can call only
+\`/v1/console/session\` and the routes under it. \`x-step-up\` marks operations that need a log-in or step-up within the last five minutes.`;
 
 // The code that no operation has: it is returned where there is none.
 const EXAMPLE_CODES = ERROR_CODES.filter((code) => code !== 'route_not_found');
@@ -61,10 +61,10 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
             in: 'cookie',
             name: sessionCookieName(publicUrl),
             description:
-              'The session of a person, from `POST /v1/console/session`. What changes something also needs the header ' +
-              '`Malipo-Console: 1` and an `Origin` that is this service’s own. A read with the header `Malipo-Background: 1`, which no ' +
-              'person asked for, is no use of the session. A request with the header `Malipo-Merchant` is refused unless the ' +
-              'session is for the merchant with this id.',
+              'The session of a person, from `POST /v1/console/session`. A request that changes something also needs the ' +
+              'header `Malipo-Console: 1` and the `Origin` of this service. A read with the header `Malipo-Background: 1`, ' +
+              'which no person asked for, does not count as use of the session. A request with the header `Malipo-Merchant` is ' +
+              'refused unless the session is for the merchant with this id.',
           },
         },
       },

@@ -16,30 +16,36 @@ type Headers = Record<
 >;
 
 const REQUEST_ID_HEADER = {
-  'Malipo-Request-Id': { schema: { type: 'string' }, description: 'Name it when you ask for help.' },
+  'Malipo-Request-Id': { schema: { type: 'string' }, description: 'Quote it when you ask for help.' },
 } as const;
 
 const RETRY_AFTER = {
   'Retry-After': {
     schema: { type: 'integer', minimum: 1 },
-    description: 'So many seconds later it is worth another try.',
+    description: 'Seconds to wait before the next attempt.',
   },
 } as const;
 
 const SET_COOKIE = {
-  'Set-Cookie': { schema: { type: 'string' }, description: 'The session, for the browser to keep or to drop.' },
+  'Set-Cookie': {
+    schema: { type: 'string' },
+    description: 'The session cookie, for the browser to store or to delete.',
+  },
 } as const;
 
 // What the error responses of a status have, besides the id of the request.
 const REPLAYED: Headers = {
-  'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
+  'Idempotent-Replayed': {
+    schema: { type: 'string', enum: ['true'] },
+    description: 'The stored response of an earlier request.',
+  },
 };
 
 const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
   // The one refusal that is stored.
   402: REPLAYED,
-  401: { 'WWW-Authenticate': { schema: { type: 'string' }, description: 'How to say who calls: `Bearer`.' } },
-  405: { Allow: { schema: { type: 'string' }, description: 'The methods that the path has.' } },
+  401: { 'WWW-Authenticate': { schema: { type: 'string' }, description: 'The authentication scheme: `Bearer`.' } },
+  405: { Allow: { schema: { type: 'string' }, description: 'The methods that the path supports.' } },
   409: RETRY_AFTER,
   429: RETRY_AFTER,
   503: RETRY_AFTER,

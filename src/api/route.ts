@@ -204,7 +204,7 @@ async function readRequest(
 function queryOf(ctx: Context): Record<string, unknown> {
   if (ctx.querystring === '') return {};
   if (!isUtf8(ctx.querystring)) {
-    throw new DomainError('parameter_invalid', 'The escapes in the query are not text in UTF-8.');
+    throw new DomainError('parameter_invalid', 'The percent escapes in the query are not valid UTF-8.');
   }
   return Object.fromEntries(
     Object.entries(ctx.query).map(([name, value]) => [name, Array.isArray(value) ? Repeated.from(value) : value]),

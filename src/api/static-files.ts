@@ -63,5 +63,5 @@ export function sendPageWithNonce(ctx: Context, page: StaticFile, policyOf: (non
 export function requireRead(ctx: Context): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   ctx.set('Allow', 'GET, HEAD');
-  throw new DomainError('method_not_allowed', 'This route answers to GET.');
+  throw new DomainError('method_not_allowed', 'This route supports GET.');
 }

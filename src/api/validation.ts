@@ -116,9 +116,9 @@ function explain(issue: z.core.$ZodRawIssue): string {
   const unit = kind === 'string' ? ' characters' : kind === 'array' ? ' entries' : '';
   if (issue.code === 'invalid_type') return `${name} must be ${KINDS[issue.expected] ?? 'of another type'}.`;
   if (issue.code === 'invalid_value') return `${name} must be one of: ${issue.values.map(String).join(', ')}.`;
-  if (issue.code === 'too_big') return `${name} must be ${issue.maximum}${unit} at the most.`;
-  if (issue.code === 'too_small') return `${name} must be ${issue.minimum}${unit} at the least.`;
-  return `${name} does not have the form that it needs. See /docs for it.`;
+  if (issue.code === 'too_big') return `${name} must be at most ${issue.maximum}${unit}.`;
+  if (issue.code === 'too_small') return `${name} must be at least ${issue.minimum}${unit}.`;
+  return `${name} does not have the required form. See /docs.`;
 }
 
 function nameOf(path: readonly PropertyKey[]): string {

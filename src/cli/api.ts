@@ -59,7 +59,7 @@ export function createApi(options: ApiOptions): Api {
     async call(method, path, { query = {}, json, idempotencyKey } = {}) {
       const url = new URL(path, `${baseUrl}/`);
       // An id of dots leads to another route: `deliveries/./replay` would replay every delivery instead of one.
-      if (url.pathname !== path || /\/(\/|$)/.test(path)) throw usage('what was given is no id');
+      if (url.pathname !== path || /\/(\/|$)/.test(path)) throw usage('this is not an id');
       for (const [name, value] of Object.entries(query)) {
         if (value !== null && value !== undefined) url.searchParams.set(name, String(value));
       }
@@ -120,7 +120,8 @@ function cookieOf(headers: Headers): string | null {
 
 function parse(text: string, url: URL): unknown {
   const json = parseJson(text);
-  if (json === undefined) throw new CliFailure('failed', `${url.origin}${url.pathname} answered with what is no JSON.`);
+  if (json === undefined)
+    throw new CliFailure('failed', `${url.origin}${url.pathname} answered with something other than JSON.`);
   return json;
 }
 

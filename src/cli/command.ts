@@ -48,9 +48,9 @@ export function parseCommandLine(command: Command, args: readonly string[]): Com
   const { values, positionals } = parse(command, args);
   const [fewest, most] = command.positionals;
   const isHelp = values['help'] === true;
-  if (!isHelp && positionals.length < fewest) throw usage(`malipo ${command.name} needs more words`);
+  if (!isHelp && positionals.length < fewest) throw usage(`malipo ${command.name} needs more arguments`);
   if (!isHelp && positionals.length > most) {
-    throw usage(`malipo ${command.name} does not know what to do with “${positionals[most] ?? ''}”`);
+    throw usage(`malipo ${command.name} does not take the argument “${positionals[most] ?? ''}”`);
   }
   return {
     positionals,
@@ -92,9 +92,7 @@ export function readMoment(line: CommandLine, name: string, now = Date.now()): D
     ? new Date(text)
     : new Date(NaN);
   if (!isNaN(moment.getTime())) return moment;
-  throw usage(
-    `--${name} must be a time (2026-01-31T12:00:00Z), a day in UTC (2026-01-31), or so long ago (10m, 2h, 3d)`,
-  );
+  throw usage(`--${name} must be a time (2026-01-31T12:00:00Z), a day in UTC (2026-01-31), or an age (10m, 2h, 3d)`);
 }
 
 /** One or more of the known values, separated by commas; null without the option. */
@@ -107,7 +105,7 @@ export function readChoices(line: CommandLine, name: string, known: readonly str
     .filter((value) => value !== '');
   const unknown = values.filter((value) => !known.includes(value));
   if (unknown.length > 0 || values.length === 0) {
-    throw usage(`--${name} does not know “${unknown.join(', ')}”; it takes: ${known.join(', ')}`);
+    throw usage(`--${name} does not take “${unknown.join(', ')}”; it takes one of: ${known.join(', ')}`);
   }
   return values;
 }

@@ -46,7 +46,7 @@ export function openConfigFile(environment: Readonly<Record<string, string | und
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
     const parsed = configSchema.safeParse(parseJson(readFileSync(path, 'utf8')));
     if (parsed.success) return parsed.data;
-    throw new CliFailure('failed', `${path} cannot be understood. Remove it and log in again.`);
+    throw new CliFailure('failed', `${path} is not valid. Remove the file and log in again.`);
   };
   const change: ConfigFile['change'] = (baseUrl, changeService) => {
     const saved = read();

@@ -38,7 +38,7 @@ export type ForwarderOptions = { readonly url: URL; readonly secret: string; rea
 export function readForwardUrl(text: string): URL {
   const url = parseWebAddress(text);
   if (url) return url;
-  throw usage(`--forward-to must be a URL such as http://127.0.0.1:3000/malipo, and is “${text}”`);
+  throw usage(`--forward-to must be a URL such as http://127.0.0.1:3000/malipo, but is “${text}”`);
 }
 
 export function createForwarder({ url, secret, stop }: ForwarderOptions): Forwarder {

@@ -88,5 +88,5 @@ export function parseResponse<Schema extends z.ZodType>(schema: Schema, { json }
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue ? `${issue.path.join('.')}: ${issue.message}` : '';
-  throw new CliFailure('failed', `the service answered what this version of malipo does not understand (${where})`);
+  throw new CliFailure('failed', `this version of malipo does not understand the answer of the service (${where})`);
 }

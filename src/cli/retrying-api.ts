@@ -32,7 +32,7 @@ export function createRetryingApi(first: Api, line: CommandLine, context: Contex
           continue;
         }
         if (!isTemporary(error)) throw error;
-        if (failures === 0) terminal.say(`${error.message} Trying again until it does.`);
+        if (failures === 0) terminal.say(`${error.message} Retrying until it does.`);
         const waitMs = error instanceof ApiRefusal ? error.retryAfterMs : null;
         await sleep(waitMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures), undefined, { signal: stop });
         failures += 1;

@@ -33,7 +33,7 @@ const COMMANDS: readonly Command[] = [
 const HELP = `usage: malipo COMMAND [options]
        malipo --version
 
-For who builds on Malipo: receive test webhooks on your own machine, make them happen, and look at what was sent.
+For developers who build on Malipo: receive test webhooks on your own machine, trigger them, and see what was sent.
 
 ${table(
   ['command', ''],
@@ -44,16 +44,16 @@ ${table(
   .join('\n')}
 
 Every command takes
-  --base-url URL   where the service is; else MALIPO_BASE_URL, else where you logged in last
+  --base-url URL   the address of the service; default MALIPO_BASE_URL, then the service of your last log-in
   --json           results as JSON on stdout, and nothing else there
-  --help           its own page, with examples
+  --help           the help page of the command, with examples
 
-Without a log-in a command logs in by itself with MALIPO_EMAIL, MALIPO_PASSWORD and, for a person with a second factor,
-MALIPO_TOTP_SECRET (base32) or MALIPO_TOTP (a code); without MALIPO_EMAIL it takes the demo's MALIPO_MAKER_EMAIL and so on.
-Sessions are kept in malipo/config.json under XDG_CONFIG_HOME or ~/.config, for you alone to read.
+Without a session, a command logs in with MALIPO_EMAIL, MALIPO_PASSWORD and, for a person with a second factor,
+MALIPO_TOTP_SECRET (base32) or MALIPO_TOTP (a code). Without MALIPO_EMAIL it uses MALIPO_MAKER_EMAIL and so on of the demo.
+Sessions are kept in malipo/config.json under XDG_CONFIG_HOME or ~/.config, where only you can read them.
 
-exit codes: 0 done, 1 it could not be done, 2 the command is not as its help says, 3 not logged in or not allowed,
-4 the service does not answer, 5 it did not happen in time, 130 stopped by Ctrl-C
+exit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not logged in or not allowed,
+4 the service does not answer, 5 not done in time, 130 stopped by Ctrl-C
 `;
 
 export type Run = {
@@ -72,18 +72,18 @@ export async function runCli({ version, args, environment, streams, stop }: Run)
     terminal.say(`malipo: ${problem}\n\n${HELP.trimEnd()}`);
     return EXIT.usage;
   };
-  if (name === '') return wrong('which command?');
+  if (name === '') return wrong('a command is missing');
   const isHelp = name === '--help' || name === '-h' || name === 'help';
   const [wanted, ...more] = isHelp ? rest : [name];
   if (wanted === undefined || name === '--version') {
     const [unexpected] = rest;
-    if (unexpected !== undefined) return wrong(`${name} takes nothing, and is followed by “${unexpected}”`);
+    if (unexpected !== undefined) return wrong(`${name} takes no arguments, but is followed by “${unexpected}”`);
     terminal.print(isHelp ? HELP.trimEnd() : version);
     return EXIT.ok;
   }
   const command = COMMANDS.find((each) => each.name === wanted);
   if (!command) return wrong(`there is no command “${wanted}”`);
-  if (more.length > 0) return wrong(`${name} takes one command, and is followed by “${more.join(' ')}”`);
+  if (more.length > 0) return wrong(`${name} takes one command, but is followed by “${more.join(' ')}”`);
   if (isHelp) {
     terminal.print(command.help.trimEnd());
     return EXIT.ok;

@@ -22,13 +22,15 @@ export type SignedIn = { readonly api: Api; readonly session: SessionObject; rea
 /** The service's address: `--base-url`, `MALIPO_BASE_URL`, or the service of the last `malipo login`. */
 export function baseUrlOf(line: CommandLine, { environment, config }: Context): string {
   const text = line.text('base-url') ?? environmentValue(environment, 'MALIPO_BASE_URL') ?? config.read().baseUrl;
-  if (text === null) throw usage('say where the service is: --base-url URL, or MALIPO_BASE_URL in the environment');
+  if (text === null) throw usage('name the service: --base-url URL, or MALIPO_BASE_URL in the environment');
   const url = parseWebAddress(text);
-  if (url === null) throw usage(`the base URL “${text}” is no http or https address of a possible host`);
-  if (url.username !== '' || url.password !== '') throw usage('the base URL holds credentials: leave them out');
+  if (url === null) throw usage(`the base URL “${text}” is not an http or https address of a valid host`);
+  if (url.username !== '' || url.password !== '') throw usage('the base URL has credentials in it: leave them out');
   if (url.pathname !== '/' || url.search !== '') throw usage(`the base URL is ${url.origin}, without a path`);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))) {
-    throw usage(`the base URL must begin with https:// (http:// for this machine alone), as a password goes there`);
+    throw usage(
+      `the base URL must begin with https:// (http:// only for this machine), because the password is sent there`,
+    );
   }
   return url.origin;
 }
@@ -39,10 +41,12 @@ export function credentialsOf(environment: Environment, role: '' | 'MAKER_' | 'A
   const [email, password] = [of('EMAIL'), of('PASSWORD')];
   if (email === null) return null;
   if (password === null) {
-    throw usage(`MALIPO_${role}EMAIL is set and MALIPO_${role}PASSWORD is not; or unset both and use malipo login`);
+    throw usage(
+      `MALIPO_${role}EMAIL is set, but MALIPO_${role}PASSWORD is not. Set it, or unset both and use malipo login`,
+    );
   }
   const [typed, secret] = [of('TOTP'), of('TOTP_SECRET')];
-  if (secret !== null && !/^[A-Z2-7]+$/.test(secret)) throw usage(`MALIPO_${role}TOTP_SECRET is no base32`);
+  if (secret !== null && !/^[A-Z2-7]+$/.test(secret)) throw usage(`MALIPO_${role}TOTP_SECRET is not base32`);
   const code = typed !== null ? { typed } : secret !== null ? { secret } : null;
   return { email: email.toLowerCase(), password, code, merchantId: of('MERCHANT_ID') };
 }
@@ -69,7 +73,7 @@ export async function signIn(line: CommandLine, context: Context): Promise<Signe
   const chosen = merchantId === null ? '' : ` --merchant ${merchantId}`;
   throw new CliFailure(
     'refused',
-    `not logged in at ${where}, or no longer. Do: malipo login --base-url ${baseUrl}${chosen}`,
+    `not logged in at ${where}, or the session has ended. Run: malipo login --base-url ${baseUrl}${chosen}`,
   );
 }
 
@@ -173,13 +177,12 @@ export async function verifyAgain(
 ): Promise<void> {
   if (session.fresh_until !== null && Date.parse(session.fresh_until) - now.getTime() > 60_000) return;
   if (credentials?.email !== session.person.email) {
-    throw new CliFailure('refused', `${session.person.email} must prove again who they are. Do: malipo login`);
+    throw new CliFailure('refused', `${session.person.email} must verify their identity again. Run: malipo login`);
   }
   const path = `${SESSION}/step-up`;
   if (!session.has_second_factor) await api.call('POST', path, { json: { password: credentials.password } });
   else if (credentials.code !== null) await withCode(credentials, (totp) => api.call('POST', path, { json: { totp } }));
-  else
-    throw new CliFailure('refused', `${credentials.email} must prove the second factor: set its TOTP or TOTP_SECRET`);
+  else throw new CliFailure('refused', `${credentials.email} needs the second factor: set its TOTP or TOTP_SECRET`);
 }
 
 const documentSchema = z.object({ servers: z.tuple([z.object({ url: z.url() })]) });
@@ -189,7 +192,7 @@ async function readOrigin(baseUrl: string, { stop }: Context): Promise<string> {
   const api = createApi({ baseUrl, cookie: null, origin: baseUrl, stop });
   const answer = await api.call('GET', '/v1/openapi.json').catch((error: unknown) => {
     if (error instanceof ApiRefusal)
-      throw new CliFailure('failed', `at ${baseUrl} there is no Malipo: ${error.message}`);
+      throw new CliFailure('failed', `no Malipo answers at ${baseUrl}: ${error.message}`);
     throw error;
   });
   return new URL(parseResponse(documentSchema, answer).servers[0].url).origin;
@@ -210,6 +213,6 @@ export function requireTest({ session, api }: SignedIn, what: string): void {
   if (session.environment === 'test') return;
   throw new CliFailure(
     'refused',
-    `${api.baseUrl} is ${session.environment}, and malipo ${what} is for test environments`,
+    `${api.baseUrl} is ${session.environment}, but malipo ${what} is only for test environments`,
   );
 }

@@ -33,7 +33,7 @@ export function createTerminal(streams: Streams, environment: Readonly<Record<st
     paint: (colour, text) => (isColoured ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text),
     async ask(question, { hidden = false } = {}) {
       if (!isTerminal(stdin) || !isTerminal(stderr)) {
-        throw new CliFailure('usage', `there is no terminal to ask for: ${question}. Set it in the environment`);
+        throw new CliFailure('usage', `there is no terminal to ask at for: ${question}. Set it in the environment`);
       }
       // readline echoes typed characters to its output: for a secret the output discards them.
       const output = hidden ? new Writable({ write: discard }) : stderr;
@@ -56,7 +56,7 @@ type Lines = ReturnType<typeof createInterface>;
 async function untilClosed(answer: Promise<string>, lines: Lines): Promise<string> {
   const closed = new Promise<never>((_resolve, reject) => {
     lines.on('close', () => {
-      reject(new CliFailure('failed', 'nothing was answered'));
+      reject(new CliFailure('failed', 'no answer was given'));
     });
   });
   return Promise.race([answer, closed]);

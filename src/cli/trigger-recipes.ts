@@ -45,7 +45,7 @@ const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: 
 export function phoneFor(currency: string, row: Row): string {
   const [prefix, free] = PHONES[currency as Currency] ?? [];
   if (prefix === undefined || free === undefined) {
-    throw new CliFailure('failed', `no operator of the sandbox serves ${currency}, so nothing can be made to happen`);
+    throw new CliFailure('failed', `no operator of the sandbox supports ${currency}, so no event can be triggered`);
   }
   return `${prefix}${String(randomInt(10 ** free)).padStart(free, '0')}${row}`;
 }

@@ -46,7 +46,7 @@ export async function createPayout(trigger: Trigger, row: Row): Promise<PayoutOb
   const { api } = trigger.signedIn;
   const balance = parseResponse(z.looseObject({ available: z.number() }), await api.call('GET', '/v1/api/balance'));
   if (balance.available < trigger.amount) {
-    trigger.context.terminal.say('the balance does not cover the payout: a collection comes first');
+    trigger.context.terminal.say('the balance does not cover the payout: creating a collection first');
     await awaitEvent(trigger, 'collection.succeeded', await createCollection(trigger, '100'));
   }
   return parseResponse(payoutSchema, await postPayment(trigger, 'payouts', row));
@@ -78,8 +78,8 @@ export async function endQueuedPayout(
     const { baseUrl } = signedIn.api;
     terminal.say(
       `${payout.id} is queued. Another person, with the role approver, must ${decision} it in the console, or by\n` +
-        `POST ${baseUrl}/v1/console/payouts/${payout.id}/${decision}, before ${payout.expires_at}. Waiting for them; with ` +
-        'MALIPO_APPROVER_EMAIL,\nMALIPO_APPROVER_PASSWORD and MALIPO_APPROVER_TOTP_SECRET in the environment it is done here.',
+        `POST ${baseUrl}/v1/console/payouts/${payout.id}/${decision}, before ${payout.expires_at}. Waiting for that decision. With ` +
+        'MALIPO_APPROVER_EMAIL,\nMALIPO_APPROVER_PASSWORD and MALIPO_APPROVER_TOTP_SECRET in the environment, this command decides.',
     );
     return;
   }
@@ -117,7 +117,7 @@ async function onlyEndpoint({ api }: SignedIn): Promise<string> {
   const [only] = enabled;
   if (only && enabled.length === 1) return only.id;
   if (only) throw usage(`there are several endpoints: --endpoint ${enabled.map(({ id }) => id).join(' or ')}`);
-  throw new CliFailure('failed', 'there is no endpoint that is enabled: malipo endpoints add URL makes one');
+  throw new CliFailure('failed', 'there is no enabled endpoint: malipo endpoints add URL adds one');
 }
 
 /** Waits for the event of this type about the subject. Throws when it takes too long, with the payment's current state. */
@@ -143,12 +143,12 @@ async function timeoutFailure({ signedIn }: Trigger, type: string, { id }: Subje
   const state = await signedIn.api.call('GET', `/v1/api/${route}/${id}`).then(
     (response) => parseResponse(paymentSchema, response).state,
     (error: unknown) => {
-      if (error instanceof ApiRefusal) return 'not to be seen';
+      if (error instanceof ApiRefusal) return 'not visible';
       throw error;
     },
   );
   return new CliFailure(
     'timedOut',
-    `${type} of ${id} did not come in time: it is ${state}. It may yet come: malipo events --type ${type}, or --timeout`,
+    `${type} of ${id} did not come in time: its state is ${state}. It may still come: malipo events --type ${type}, or --timeout`,
   );
 }

@@ -7,19 +7,19 @@ import { DomainError } from '../domain/errors.ts';
 
 /** By the name that the trigger gives to its rule. What no race can reach is a bug, and has no name. */
 const REFUSALS: Readonly<Record<string, () => DomainError>> = {
-  approvals_while_queued: () => conflict('This payment can no longer be decided on.'),
+  approvals_while_queued: () => conflict('This payment can no longer be released, rejected or cancelled.'),
   approvals_by_another: () =>
     new DomainError('approval_self', 'You made this payment, so another person must release it.'),
-  approvals_by_approvers: () => permissionDenied('not an approver any more'),
+  approvals_by_approvers: () => permissionDenied('no longer an approver'),
   approver_daily_limit: () => permissionDenied('more than this person may release in 24 hours'),
   releases_approved: () => conflict('An approval of this payment no longer counts. Read the payment again.'),
-  refunds_of_paid: () => conflict('The operator has returned this collection by itself: reject the refund.'),
+  refunds_of_paid: () => conflict('The operator has already returned the money of this collection. Reject the refund.'),
   money_out_two_owners: secondOwnerNeeded,
   money_out_after_waiting: () => permissionDenied('in the waiting time'),
   money_out_by_recovered_key: () =>
     new DomainError(
       'insufficient_scope',
-      'The account of the person who made this key was recovered: the key creates no payouts yet.',
+      'The account of the person who created this key was recovered. The key creates no payouts yet.',
     ),
 };
 

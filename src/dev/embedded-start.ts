@@ -74,7 +74,7 @@ export async function runEmbedded(environment: Environment, prepareDatabase: Pre
     stop.abort();
     await record.endChildren();
     record.close();
-    if (hasBegun) report('stopped; nothing of it runs any more');
+    if (hasBegun) report('stopped; none of its processes runs');
   }
 }
 

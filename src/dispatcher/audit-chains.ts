@@ -37,7 +37,7 @@ export function createAuditChains({ db, ring, log, nowMs = () => performance.now
     checkedAtMs = nowMs();
     for (const { chain, position, hash } of await findForeignHeads(db, ring)) {
       const head = `${position}:${hash.toString('hex')}`;
-      log.fatal({ chain, head }, 'a head of an audit log that this service did not sign');
+      log.fatal({ chain, head }, 'a head of an audit log has no signature of this service');
     }
   }
 

@@ -131,7 +131,7 @@ function createWorkPoll({ findDueWork, starter, wholePassMs, log }: DispatcherOp
       // Whether it still is behind, only a pass finds out.
       return { ...due, starts: due.starts || starter.isBehind() };
     } catch (error) {
-      log.error({ error }, 'the work poll failed; every loop looks for itself');
+      log.error({ error }, 'the work poll failed; every loop polls for itself');
       return EVERYTHING;
     }
   };

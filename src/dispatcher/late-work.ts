@@ -78,7 +78,8 @@ async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<Che
   const late = await claimLate(db, kind, { limit: BATCH_SIZE, leaseMs: LEASE_MS, overdueMs: clocks.staleAfterMs });
   const checked = await inspectAll(late, options);
   const lost = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
-  for (const { id, merchantId } of lost) log.warn({ kind, id, merchantId }, 'a workflow was lost and is started again');
+  for (const { id, merchantId } of lost)
+    log.warn({ kind, id, merchantId }, 'a workflow was lost, and is started again');
   await markLost(db, kind, lost);
   const { inOrder, replaced } = await replaceStuck(checked, options);
   const now = Date.now();

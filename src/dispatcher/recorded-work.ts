@@ -61,8 +61,9 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
     failures.noteUnexplained(kind, failed.length);
     await endClaims(batch, options);
     const line = { error: failed.find(({ error }) => error !== undefined)?.error, kind, count: failed.length };
-    if (failures.isAnyWidespread() && isNews) log.error(line, 'Temporal starts no workflow of this kind; work waits');
-    else log.warn(line, 'workflows could not be started; they are tried again');
+    if (failures.isAnyWidespread() && isNews)
+      log.error(line, 'Temporal starts no workflow of this kind; the work waits');
+    else log.warn(line, 'workflows could not be started; the starts are retried');
     return claimed - failed.length;
   }
 
@@ -160,7 +161,7 @@ async function recordFailures({ kind, failed }: Batch, { db, log }: RecordedWork
     if (workflowFailures + 1 !== QUARANTINE_AFTER) continue;
     log.error(
       { kind, id, merchantId },
-      'work is quarantined: its workflow cannot be started, and is tried once an hour',
+      'work is quarantined: its workflow cannot be started, and the start is retried once an hour',
     );
   }
 }

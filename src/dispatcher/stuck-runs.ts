@@ -35,9 +35,12 @@ export async function replaceIfStuck(
   const { runId } = run;
   const failures = await giveUpRun(db, { work, runId, reason, leaseMs: TERMINATE_LEASE_MS, at });
   if (failures === null) return false;
-  log.warn({ kind, id, merchantId, runId, reason, failures }, 'a run cannot progress and is replaced');
+  log.warn({ kind, id, merchantId, runId, reason, failures }, 'a run cannot progress, and is replaced');
   if (failures === QUARANTINE_AFTER) {
-    log.error({ kind, id, merchantId }, 'work is quarantined: its runs do not progress, and it is tried once an hour');
+    log.error(
+      { kind, id, merchantId },
+      'work is quarantined: its runs do not progress, and the work is retried once an hour',
+    );
   }
   // Away: when the lease ends, the work is found to be open, and is checked again.
   if ((await temporal.terminate(work, runId, `replaced: ${reason}`)) === 'away') return true;

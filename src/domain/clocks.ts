@@ -17,19 +17,20 @@ type Duration = {
 // Operators' windows come from their documents, the rest from the contract.
 export const DURATIONS = {
   promptDeadlineMs: {
-    meaning: 'From the request until no prompt may be raised any more',
+    meaning: 'From the request to the last moment at which the prompt may be raised',
     real: 5 * MINUTE,
     demo: 15 * SECOND,
   },
   secondAttemptWaitMs: {
-    meaning: 'How long after an expired attempt a one-time checkout takes no other one: a late payment shows meanwhile',
+    meaning:
+      'How long after an expired attempt a one-time checkout accepts no new one, so that a late payment shows first',
     real: 2 * MINUTE,
     demo: 3 * SECOND,
   },
   // A person who decides by hand finds the handset page within it.
   promptWindowMs: { meaning: 'How long a prompt stays open at the operator', real: 5 * MINUTE, demo: 3 * MINUTE },
-  promptRetryMs: { meaning: 'First wait between two tries to send a payment', real: 1 * SECOND, demo: 300 },
-  promptRetryMaxMs: { meaning: 'Longest wait between two tries', real: 30 * SECOND, demo: 2 * SECOND },
+  promptRetryMs: { meaning: 'First wait between two attempts to send a payment', real: 1 * SECOND, demo: 300 },
+  promptRetryMaxMs: { meaning: 'Longest wait between two attempts', real: 30 * SECOND, demo: 2 * SECOND },
   pollScheduleMs: {
     meaning: 'Waits between status polls while the outcome is awaited; the last one repeats',
     real: [15 * SECOND, 15 * SECOND, 30 * SECOND, 60 * SECOND],
@@ -63,40 +64,39 @@ export const DURATIONS = {
   },
   operatorTimeoutMs: { meaning: 'One call to an operator', real: 20 * SECOND, demo: 5 * SECOND },
   idempotencyKeysKeptForMs: {
-    meaning: 'How long an Idempotency-Key is kept with the response to its request; it counts for 30 days however long',
+    meaning:
+      'How long an Idempotency-Key is kept with the response to its request; the key counts for 30 days in any case',
     real: 30 * DAY,
     demo: 30 * DAY,
   },
   callbacksKeptForMs: {
-    meaning: 'How long an operator’s callback is kept as it came, with the address that it came from',
+    meaning: 'How long an operator’s callback is kept unchanged, with its source address',
     real: 90 * DAY,
     demo: 90 * DAY,
   },
   exchangesKeptForMs: {
-    meaning:
-      'How long it is kept when a payment was sent or its status was queried, and what the operator said in a word',
+    meaning: 'How long the record of each send and status query is kept, with the operator’s answer in a word',
     real: 90 * DAY,
     demo: 90 * DAY,
   },
   sessionsKeptForMs: {
     meaning:
-      'How long a session is kept after its end, 7 days from its log-in; one that somebody ends is removed at once',
+      'How long a session is kept after its end, 7 days from its log-in; a session that somebody ends is removed at once',
     real: 0,
     demo: 0,
   },
   recoveriesKeptForMs: {
-    meaning: 'How long a recovery is kept after its end; one that is used or replaced is removed at once',
+    meaning: 'How long a recovery is kept after its end; a recovery that is used or replaced is removed at once',
     real: 0,
     demo: 0,
   },
   attemptCountersKeptForMs: {
-    meaning:
-      'How long it is kept how often an account, a person or an address failed, after the window that this counts for',
+    meaning: 'How long counts of failed attempts of an account, a person or an address are kept after their window',
     real: 0,
     demo: 0,
   },
   requestsKeptForMs: {
-    meaning: 'How long the request log keeps what an API key sent, with the address that it came from',
+    meaning: 'How long the request log keeps the requests of API keys, with their source address',
     real: 30 * DAY,
     demo: 30 * DAY,
   },
@@ -111,12 +111,12 @@ export const DURATIONS = {
     demo: 15 * SECOND,
   },
   staleAfterMs: {
-    meaning: 'How long a workflow may be late before it is checked whether it runs and progresses',
+    meaning: 'How long a workflow may be late before the service checks whether it runs and progresses',
     real: 10 * MINUTE,
     demo: 10 * SECOND,
   },
   sweepTimeoutMs: {
-    meaning: 'After so long a sweep, or a run of rechecks, that has not ended is ended, so that the next one can run',
+    meaning: 'How long a sweep or a run of rechecks may take before it is ended, so that the next one can run',
     real: 15 * MINUTE,
     demo: 2 * MINUTE,
   },
@@ -127,33 +127,32 @@ export const DURATIONS = {
   },
   sweepEveryMs: { meaning: 'Interval of the sweep', real: 5 * MINUTE, demo: 15 * SECOND },
   ledgerCheckEveryMs: {
-    meaning: 'Interval of the check of what changed in the ledger',
+    meaning: 'Interval of the check of changes in the ledger',
     real: 1 * HOUR,
     demo: 1 * MINUTE,
   },
   wholeLedgerCheckEveryMs: {
-    meaning: 'Interval of the check of the whole ledger, which reads all that was ever written',
+    meaning: 'Interval of the check of the whole ledger, which reads every entry ever written',
     real: 7 * DAY,
     demo: 5 * MINUTE,
   },
   scheduleCheckEveryMs: {
-    meaning:
-      'How often a worker looks whether the schedules of the sweep and of the checks of the ledger are there and run',
+    meaning: 'How often a worker checks that the schedules of the sweep and of the ledger checks exist and run',
     real: 1 * MINUTE,
     demo: 10 * SECOND,
   },
   lateCheckAgesMs: {
-    meaning: 'How long ago a collection expired, or a payout or refund failed as never accepted, when it is rechecked',
+    meaning: 'How long after a collection expired, or a payout or refund failed as never accepted, it is rechecked',
     real: [10 * MINUTE, 1 * HOUR, 6 * HOUR, 1 * DAY, 3 * DAY, 7 * DAY],
     demo: [10, 20, 40, 80, 160, 300].map((seconds) => seconds * SECOND),
   },
   recheckForMs: {
-    meaning: 'How long a final payment is rechecked, at growing gaps, while the operator gives no usable status of it',
+    meaning: 'How long a final payment is rechecked, at growing gaps, while the operator gives no usable status',
     real: 30 * DAY,
     demo: 10 * MINUTE,
   },
   returnCheckAgesMs: {
-    meaning: 'How long ago a payment succeeded when it is rechecked, as its money may have been returned',
+    meaning: 'How long after a payment succeeded it is rechecked, because its money may have been returned',
     real: [1 * HOUR, 1 * DAY, 7 * DAY],
     demo: [20 * SECOND, 1 * MINUTE, 3 * MINUTE],
   },
@@ -170,7 +169,7 @@ export const DURATIONS = {
   deliveryConnectTimeoutMs: { meaning: 'Connecting to an endpoint', real: 5 * SECOND, demo: 2 * SECOND },
   deliveryTimeoutMs: { meaning: 'One whole webhook attempt', real: 10 * SECOND, demo: 3 * SECOND },
   endpointFailingLimitMs: {
-    meaning: 'After so long without an accepted attempt an endpoint is disabled',
+    meaning: 'How long an endpoint may accept no attempt before it is disabled',
     real: 5 * DAY,
     demo: 10 * MINUTE,
   },
@@ -180,7 +179,7 @@ export const DURATIONS = {
     demo: 3 * SECOND,
   },
   startGraceMs: {
-    meaning: 'How old unstarted work must be before the dispatcher starts it in place of the process that recorded it',
+    meaning: 'How old unstarted work must be before the dispatcher starts it instead of the process that recorded it',
     real: 5 * SECOND,
     demo: 2 * SECOND,
   },
@@ -231,15 +230,15 @@ export const LEAST_LIVE_CLOCKS = {
     because: 'a send that is given up before it is answered may have been accepted',
   },
   notFoundGraceMs: { ms: 30 * SECOND, because: 'a send that was given up may still arrive at the operator' },
-  notFoundGapMs: { ms: 10 * MINUTE, because: 'two answers of one moment are one answer' },
+  notFoundGapMs: { ms: 10 * MINUTE, because: 'two answers of the same moment count as one answer' },
   notFoundSpanMs: {
     ms: 1 * HOUR,
     because:
       'an operator shows some payments late, and the money of one that counts as never accepted is paid out again',
   },
-  reconcileForMs: { ms: 1 * DAY, because: 'operators decide some collections only after their own repairs' },
-  lateCheckAgesMs: { ms: 1 * DAY, because: 'a payment that was called over and was paid all the same must be found' },
-  recheckForMs: { ms: 7 * DAY, because: 'an operator that gives no usable status may be away for days' },
+  reconcileForMs: { ms: 1 * DAY, because: 'operators decide some collections only after they repair their own faults' },
+  lateCheckAgesMs: { ms: 1 * DAY, because: 'a payment that was declared over but was paid all the same must be found' },
+  recheckForMs: { ms: 7 * DAY, because: 'an operator without a usable status may be unavailable for days' },
   returnCheckAgesMs: { ms: 1 * DAY, because: 'operators return money after a day' },
 } as const satisfies Partial<Record<ClockName, { readonly ms: number; readonly because: string }>>;
 

@@ -127,7 +127,7 @@ export function invalidParameters(issues: readonly [ParameterIssue, ...Parameter
 export function backlogFull(): DomainError {
   return new DomainError(
     'service_unavailable',
-    'Too many payments wait to be carried out. Try again with the same key.',
+    'Too many payments are waiting to be processed. Try again with the same key.',
     {
       retryAfterSeconds: 5,
     },

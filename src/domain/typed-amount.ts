@@ -33,7 +33,7 @@ export function readTypedAmount(text: string, currency: Currency, form: AmountFo
   const isWellFormed = more.length === 0 && WHOLE.test(whole) && (fraction === undefined || /^\d+$/.test(fraction));
   const hasTwoReadings = ONE_POINT.test(typed) || (mayHaveDecimalComma && ONE_COMMA.test(typed));
   if (!isWellFormed || hasTwoReadings)
-    return refused(describeReadings(typed) ?? `This is no amount in ${currency}.`, currency);
+    return refused(describeReadings(typed) ?? `This is not an amount in ${currency}.`, currency);
   const exponent = exponentOf(currency);
   if ((fraction ?? '').length > exponent) {
     // With the one reading that it has, its form says all.

@@ -28,8 +28,7 @@ export async function checkDatabase(db: Database, environment: Environment, log:
       if (error instanceof ConfigError) throw error;
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
       if (LASTING.test(code)) throw error;
-      if (isFirst)
-        log.warn({ error }, 'the database is away; nothing starts before it says for which environment it is');
+      if (isFirst) log.warn({ error }, 'the database is unavailable; the start waits until it names its environment');
     }
     await sleep(RETRY_EVERY_MS);
   }

@@ -12,7 +12,7 @@ export function keepSchedules(
 ): KeptTrying {
   let areUpToDate = false;
   return keepTrying({
-    failure: 'the schedules of the sweep and of the checks of the ledger could not be looked after',
+    failure: 'the schedules of the sweep and of the ledger checks could not be checked or restored',
     async work() {
       if (areUpToDate) await temporal.restoreSchedules(clocks);
       else await temporal.ensureSchedules(clocks);

@@ -44,7 +44,7 @@ export function openDatabases({ settings }: Config, { log, metrics, steps }: Obs
       environment: settings.MALIPO_ENVIRONMENT,
       keyRing: settings.MALIPO_ATTESTATION_KEYS,
       report: (row) => {
-        log.fatal(row, 'a row is not as a process of ours wrote it: it counts for nothing');
+        log.fatal(row, 'a row is not as the service wrote it, and is ignored');
       },
     }),
     onStateChange: steps.stateChanged,

@@ -179,7 +179,7 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
 async function untilItDoesNotEnd(worker: Worker, graceMs: number, signal: AbortSignal): Promise<never> {
   while (worker.getState() !== 'FAILED') await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal });
   await sleep(graceMs, undefined, { ref: false, signal });
-  throw new Error('the worker failed, and does not end');
+  throw new Error('the worker failed, and does not stop');
 }
 
 function optionsFor(

@@ -114,7 +114,7 @@ async function forEach(
   await temporal.whenConnected();
   for (const schedule of schedules) {
     const done = await temporal.call((client) => work(client, schedule));
-    if (done === 'away') throw new Error(`Temporal went away while ${schedule.scheduleId} was looked after`);
+    if (done === 'away') throw new Error(`Temporal became unavailable while ${schedule.scheduleId} was checked`);
   }
 }
 

@@ -54,7 +54,7 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
         return connection;
       } catch (error) {
         if (attempt % WARN_EVERY_TRIES === 0)
-          log.warn({ error, address }, 'Temporal is away; work is recorded and waits');
+          log.warn({ error, address }, 'Temporal is unavailable; work is recorded and waits');
       }
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_EVERY_MS));
     }

@@ -86,18 +86,21 @@ export async function restoreSchedule(client: Client, schedule: Schedule, log: L
   const { scheduleId, everyMs } = schedule;
   const found = await describe(client, scheduleId);
   if (found === null) {
-    if (await create(client, schedule)) log.error({ scheduleId }, 'a schedule was gone, and is created again');
+    if (await create(client, schedule)) log.error({ scheduleId }, 'a schedule was missing, and is created again');
     return;
   }
   const why = whyItStandsStill(found, schedule);
   if (why !== null) {
     await rewrite(client, schedule);
-    log.error({ scheduleId, why, note: found.state.note }, 'a schedule did not run what it should, and does again');
+    log.error(
+      { scheduleId, why, note: found.state.note },
+      'a schedule did not start the expected workflow, and is corrected',
+    );
     return;
   }
   const intervals = (found.spec.intervals ?? []).map(({ every }) => every);
   if (intervals.length === 1 && intervals[0] === everyMs) return;
-  log.warn({ scheduleId, intervals, everyMs }, 'a schedule has another interval than this process would give it');
+  log.warn({ scheduleId, intervals, everyMs }, 'a schedule has another interval than this process expects');
 }
 
 /** Why the schedule does not start what it should, in a word; null when it does. */

@@ -129,7 +129,7 @@ describe('an API key', () => {
       assertError(await from('198.18.1.2', key), 'permission_denied');
       const refusal = { action: `GET ${PATH}`, address: '198.18.1.1' };
       assert.deepEqual(await refusalsOf(id), [
-        { ...refusal, reason: 'permission_denied: an address that the key is not for' },
+        { ...refusal, reason: 'permission_denied: an address that the key does not allow' },
       ]);
       const { rows } = await testEnv.db.pool.query('SELECT last_used_at FROM api_key_uses WHERE api_key_id = $1', [id]);
       assert.deepEqual(rows, [{ last_used_at: null }]);

@@ -49,7 +49,7 @@ describe('payouts in the console', function () {
     ]);
     await makePayout(ofMaker, 'salary-1');
     assert.equal(await countOf('salary-1'), 1);
-    await ofMaker.getByText('You made it: another person has to release it.').waitFor();
+    await ofMaker.getByText('You made it, so another person must release it.').waitFor();
     await ofApprover.getByLabel('Choose salary-1').check();
     await ofApprover.getByRole('button', { name: 'Release 1…' }).click();
     await ofApprover.getByRole('button', { name: 'Release it' }).dblclick();
@@ -75,9 +75,9 @@ describe('payouts in the console', function () {
       return route.abort('connectionreset');
     });
     await page.getByRole('button', { name: 'Release it' }).click();
-    await page.getByText('No answer came from Malipo.').waitFor();
+    await page.getByText('Malipo did not answer.').waitFor();
     // It was released, and that is what the page shows now: there is nothing left to release.
-    const changed = page.getByRole('alert', { name: 'Changed since the list was loaded, and not released' });
+    const changed = page.getByRole('alert', { name: 'Changed after the list was loaded, and not released' });
     await changed.getByText(/^(released|succeeded)$/).waitFor();
     await changed.getByText('salary-2', { exact: true }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Release 0 payouts' }).isDisabled(), true);

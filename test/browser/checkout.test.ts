@@ -191,7 +191,7 @@ describe('a checkout in a browser', function () {
   it('is followed in the console: made, paid, expired and cancelled without a reload', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
     const list = await openConsole(testEnv, chromium.browser, person, { path: '/checkouts?reference=LIVE-1' });
-    await list.getByText('No checkout fits.').waitFor();
+    await list.getByText('No checkout matches.').waitFor();
     const { id, path } = await make({ reference: 'LIVE-1', use: 'reusable' });
     const row = list.getByRole('row', { name: /LIVE-1/ });
     await row.getByText('open').waitFor();

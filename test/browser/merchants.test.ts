@@ -102,7 +102,7 @@ describe('a person of two merchants in the console', function () {
     await merchant(other, second).click();
     await header(other, LONG).waitFor();
     await page.getByRole('button', { name: 'Make the payout' }).click();
-    await page.getByText('This page shows another merchant than your session is for by now.').waitFor();
+    await page.getByText('Your session is now for another merchant than this page shows.').waitFor();
     const { rows } = await testEnv.db.pool.query(`SELECT 1 FROM payouts WHERE reference = 'TAB-1'`);
     assert.equal(rows.length, 0);
     await page.reload();

@@ -31,7 +31,7 @@ describe('what people type in the console', function () {
     assert.ok(await page.getByRole('button', { name: 'Check it' }).isDisabled());
     await page.getByLabel('Amount in UGX').fill('1 500');
     await page.getByLabel('Phone of the payee').fill('0772 000 10');
-    await page.getByText('This is no mobile number of Uganda.').waitFor();
+    await page.getByText('This is not a mobile number of Uganda.').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Check it' }).isDisabled());
     await page.getByLabel('Phone of the payee').fill('\u202a+256 (0)772–000 100\u202c');
     await page.getByRole('button', { name: 'Check it' }).click();
@@ -114,7 +114,7 @@ describe('a number of two countries at a checkout', function () {
       const viewport = { width: 320, height: 640 };
       const page = await openPage(chromium.browser, url, { viewport, javaScriptEnabled, locale: 'en-BJ' });
       await pay(page, '01 97 12 34 56');
-      await page.getByText('This is a number of more than one country.').waitFor();
+      await page.getByText('This number exists in more than one country.').waitFor();
       if (javaScriptEnabled) assert.deepEqual(await inspector.inspect(page, 'number-of-two-countries'), []);
       // The browser sends no form without an answer.
       await page.getByRole('button', { name: /^Pay / }).click();

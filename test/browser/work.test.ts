@@ -50,10 +50,10 @@ describe('a day’s work in the console', function () {
     await page.getByRole('button', { name: 'Release 1…' }).click();
     await page.getByRole('button', { name: 'Release it' }).click();
     await doomed.dies();
-    await page.getByText('No answer came from Malipo.').waitFor();
+    await page.getByText('Malipo did not answer.').waitFor();
     await testEnv.startServer();
     // It was released, and the page finds that out by itself.
-    await page.getByText('Changed since the list was loaded, and not released').waitFor();
+    await page.getByText('Changed after the list was loaded, and not released').waitFor();
     await page
       .getByRole('alert')
       .getByText(/^(released|succeeded)$/)
@@ -225,7 +225,7 @@ describe('a day’s work in the console', function () {
     await ofMaker.getByRole('button', { name: 'Request a refund…' }).click();
     await ofMaker.getByRole('dialog').getByText('four thousand UGX').waitFor();
     await ofMaker.getByRole('button', { name: 'Request it' }).dblclick();
-    await ofMaker.getByText('You made it: another person has to release it.').waitFor();
+    await ofMaker.getByText('You made it, so another person must release it.').waitFor();
     const ofApprover = await open(approver, '/approvals');
     await ofApprover.getByRole('table', { name: 'Waiting refunds' }).getByRole('link').first().click();
     await ofApprover.getByRole('button', { name: 'Release…' }).click();

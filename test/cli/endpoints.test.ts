@@ -125,12 +125,12 @@ describe('malipo endpoints', function () {
     assert.equal(gone.code, 1);
     assert.match(gone.err, /endpoint_not_found/);
     for (const [args, says] of [
-      [['change', id], /say what to change/],
+      [['change', id], /name the fields to change/],
       [['disable', id, '--types', 'all'], /malipo endpoints disable does not take --types/],
       [['rotate', id, '--keep-previous', '86401'], /whole number from 1 to 86400/],
       [['delete'], /malipo endpoints delete ENDPOINT_ID/],
-      [['toString', id], /it is: malipo endpoints/],
-      [['delete', '..'], /is no id/],
+      [['toString', id], /usage: malipo endpoints/],
+      [['delete', '..'], /is not an id/],
     ] as const) {
       const refused = await cli.run(['endpoints', ...args]);
       assert.equal(refused.code, 2, args.join(' '));

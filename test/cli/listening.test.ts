@@ -191,7 +191,7 @@ describe('malipo listen', function () {
     const listening = cli.start(['listen', '--forward-to', receiver.url, '--json', '--print']);
     await untilPrinted(listening, /ready/);
     await server.stop();
-    await untilPrinted(listening, /does not answer .* Trying again until it does/);
+    await untilPrinted(listening, /does not answer .* Retrying until it does/);
     server = await testEnv.startServer();
     const payment = await pay(testEnv, '100');
     await untilPrinted(listening, /answers again/);

@@ -80,18 +80,18 @@ describe('malipo', () => {
       [['whoami', 'now'], /“now”/],
       [['events', '--limit', '0'], /--limit must be a whole number from 1/],
       [['events', '--since', 'yesterday'], /--since must be a time/],
-      [['events', '--type', 'collection.paid'], /“collection.paid”; it takes: collection.prompted/],
+      [['events', '--type', 'collection.paid'], /“collection.paid”; it takes one of: collection.prompted/],
       [['listen'], /--forward-to URL, or --print/],
       [['listen', '--forward-to', 'ftp://shop'], /--forward-to must be a URL/],
       [['resend', 'evt_1'], /--forward-to/],
-      [['trigger'], /needs more words/],
+      [['trigger'], /needs more arguments/],
       [['trigger', 'collection.paid'], /no type “collection.paid”/],
-      [['replay'], /say which/],
+      [['replay'], /name a delivery, or select deliveries/],
       [['replay', 'dlv_1', '--all'], /not both/],
       [['endpoints', 'add'], /malipo endpoints add URL/],
       [['whoami', '--base-url', 'http://pay.example'], /must begin with https/],
       [['whoami', '--base-url', 'https://pay.example/v1'], /without a path/],
-      [['whoami', '--base-url', 'https://amina:secret@pay.example'], /holds credentials/],
+      [['whoami', '--base-url', 'https://amina:secret@pay.example'], /has credentials in it/],
     ];
     for (const [args, says] of cases) {
       const refused = await cli.run(args);
@@ -122,7 +122,7 @@ describe('malipo', () => {
     assert.deepEqual(jsonOf(await cli.run(['logout', '--json'])), { logged_out: [developer.email] });
     const without = await cli.run(['whoami']);
     assert.equal(without.code, 3);
-    assert.match(without.err, /not logged in at .* Do: malipo login/);
+    assert.match(without.err, /not logged in at .* Run: malipo login/);
   });
 
   it('logs in with credentials from the environment, and with the next code when the current one is used up', async () => {
@@ -160,7 +160,7 @@ describe('malipo', () => {
   it('exits with 2 when it cannot ask because there is no terminal, and says what to set', async () => {
     const asked = await newSession().run(['login', '--base-url', testEnv.baseUrl]);
     assert.equal(asked.code, 2);
-    assert.match(asked.err, /no terminal to ask for: e-mail address/);
+    assert.match(asked.err, /no terminal to ask at for: e-mail address/);
     const half = await newSession().run(['whoami'], {
       MALIPO_BASE_URL: testEnv.baseUrl,
       MALIPO_EMAIL: developer.email,
@@ -176,7 +176,7 @@ describe('malipo', () => {
     assert.match(silent.err, /does not answer \(ECONNREFUSED\)/);
     const other = await newSession({ ...away, MALIPO_BASE_URL: testEnv.sandbox.url }).run(['whoami']);
     assert.equal(other.code, 1, other.err);
-    assert.match(other.err, /there is no Malipo/);
+    assert.match(other.err, /no Malipo answers/);
   });
 
   it('opens a new session when the stored one has ended, and exits with 3 when it cannot', async () => {
@@ -211,7 +211,7 @@ describe('malipo', () => {
     const stranger = await testEnv.addMerchant();
     const away = await cli.run(['login', '--merchant', stranger.id], settings);
     assert.equal(away.code, 3);
-    assert.match(away.err, new RegExp(`not right, or they are not a member of ${stranger.id}`));
+    assert.match(away.err, new RegExp(`code is wrong, or they are not a member of ${stranger.id}`));
   });
 
   it('exits with 3 when a role is missing, with the service’s message and the request id', async () => {
@@ -237,7 +237,7 @@ describe('malipo', () => {
     ]) {
       const refused = await cli.run(args);
       assert.equal(refused.code, 3, `${args.join(' ')}: ${refused.err}`);
-      assert.match(refused.err, /is live, and malipo \w+ is for test environments/);
+      assert.match(refused.err, /is live, but malipo \w+ is only for test environments/);
     }
     const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM collections');
     assert.equal(rowCount, 0);
@@ -250,6 +250,6 @@ describe('malipo', () => {
     writeFileSync(cli.configFile, '{"places": 7}');
     const confused = await cli.run(['whoami']);
     assert.equal(confused.code, 1);
-    assert.match(confused.err, /config.json cannot be understood. Remove it and log in again/);
+    assert.match(confused.err, /config.json is not valid. Remove the file and log in again/);
   });
 });

@@ -15,7 +15,7 @@ describe('the recipes of malipo trigger', () => {
     const served = new Set(Object.values(OPERATORS).flatMap(({ markets }) => markets.map(({ currency }) => currency)));
     for (const currency of CURRENCIES) {
       if (!served.has(currency)) {
-        assert.throws(() => phoneFor(currency, '100'), new RegExp(`no operator of the sandbox serves ${currency}`));
+        assert.throws(() => phoneFor(currency, '100'), new RegExp(`no operator of the sandbox supports ${currency}`));
         continue;
       }
       for (let n = 0; n < 50; n++) {

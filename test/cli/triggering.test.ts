@@ -54,7 +54,7 @@ describe('malipo trigger', function () {
     const other = await addPerson(testEnv, shop.id, ['maker']);
     const triggered = await startSession(settingsOf(testEnv, other)).run(['trigger', 'payout.queued']);
     assert.equal(triggered.code, 0, triggered.err);
-    assert.match(triggered.err, /a collection comes first/);
+    assert.match(triggered.err, /creating a collection first/);
     assert.match(triggered.out, /^payout\.queued {2}evt_\w{26} {2}of pay_\w{26}\n\{\n {2}"id": "evt_/);
   });
 
@@ -89,7 +89,10 @@ describe('malipo trigger', function () {
     assert.equal(decided.code, 0);
     const late = await cli.run(['trigger', 'payout.rejected', '--timeout', '1']);
     assert.equal(late.code, 5);
-    assert.match(late.err, /must reject it .*payout\.rejected of pay_\w{26} did not come in time: it is queued/s);
+    assert.match(
+      late.err,
+      /must reject it .*payout\.rejected of pay_\w{26} did not come in time: its state is queued/s,
+    );
     const stopped = await running.interrupt();
     assert.deepEqual([stopped.code, stopped.out], [130, '']);
     const { rows } = await testEnv.db.pool.query('SELECT state FROM payouts WHERE id = $1', [id]);
@@ -141,6 +144,6 @@ describe('malipo trigger', function () {
     );
     const none = await other.run(['trigger', 'endpoint.test']);
     assert.equal(none.code, 1);
-    assert.match(none.err, /there is no endpoint that is enabled/);
+    assert.match(none.err, /there is no enabled endpoint/);
   });
 });

@@ -63,7 +63,7 @@ describe('a file of payouts', () => {
 
   it('is refused as a whole when its columns are not known, or nothing can be read', () => {
     assertRefused(`${GOOD}\n`, /^The first row must name the columns\. Missing: phone, amount, reference\.$/);
-    assertRefused('phone,amount,reference,bank\n', /mean nothing here: bank/);
+    assertRefused('phone,amount,reference,bank\n', /These columns are unknown: bank/);
     assertRefused('phone,amount,reference,phone\n', /names a column twice/);
     assertRefused(`${HEADER}\n`, /no rows/);
     assertRefused(`${HEADER}\n256772000100,5,"SAL-1`, /Row \d+ cannot be read/);

@@ -52,7 +52,7 @@ describe('npm run staff -- doctor', function () {
   it('says that nothing is wrong where nothing is, and shows no secret', async () => {
     const { text, wrong } = await look();
     assert.deepEqual(wrong, {}, text);
-    assert.match(text, new RegExp(`\\n${CHECKS.length + 2} looked at, nothing wrong\\n$`));
+    assert.match(text, new RegExp(`\\n${CHECKS.length + 2} checked, nothing wrong\\n$`));
     const { password } = new URL(testEnv.environment['MALIPO_DATABASE_URL'] ?? '');
     for (const secret of [password, testEnv.environment['MALIPO_SECRET_KEYS']]) {
       assert.ok(secret !== undefined && secret !== '' && !text.includes(secret));
@@ -69,7 +69,7 @@ describe('npm run staff -- doctor', function () {
     await line.cut();
     const { text, wrong } = await look({ MALIPO_DATABASE_URL: line.url });
     assert.deepEqual(Object.keys(wrong), ['database']);
-    assert.match(text, /^– +migrations +not looked at/m);
+    assert.match(text, /^– +migrations +skipped: dependency unavailable$/m);
     assert.match(text, /^ok +workers$/m);
   });
 
@@ -82,7 +82,7 @@ describe('npm run staff -- doctor', function () {
     await line.cut();
     const { text, wrong } = await look(changed);
     assert.deepEqual(Object.keys(wrong), ['Temporal'], text);
-    assert.match(text, /^– +schedules +not looked at/m);
+    assert.match(text, /^– +schedules +skipped: dependency unavailable$/m);
     assert.match(text, /^ok +migrations$/m);
   });
 
@@ -92,11 +92,11 @@ describe('npm run staff -- doctor', function () {
     );
     const [last] = rows as { name: string; sha256: string; applied_at: Date }[];
     assert.ok(last);
-    await assertFound('migrations', new RegExp(`does not have ${last.name}$`));
+    await assertFound('migrations', new RegExp(`the database lacks ${last.name}$`));
     const insert = 'INSERT INTO schema_migrations (name, sha256, applied_at) VALUES ($1, $2, $3)';
     await sql(insert, [last.name, last.sha256, last.applied_at]);
     await sql(insert, ['9999-later.sql', last.sha256, last.applied_at]);
-    await assertFound('migrations', /what this version does not know: 9999-later\.sql/);
+    await assertFound('migrations', /migrations that this version does not know: 9999-later\.sql/);
     await sql("DELETE FROM schema_migrations WHERE name = '9999-later.sql'");
   });
 
@@ -105,7 +105,7 @@ describe('npm run staff -- doctor', function () {
     await assertFound('sealing keys', /^[1-9]\d* secrets are sealed with a key/, {
       MALIPO_SECRET_KEYS: `other:${key}`,
     });
-    await assertFound('sealing keys', /^[1-9]\d* secrets do not open/, { MALIPO_SECRET_KEYS: `test:${key}` });
+    await assertFound('sealing keys', /^[1-9]\d* secrets cannot be opened/, { MALIPO_SECRET_KEYS: `test:${key}` });
     await assertFound('attestation keys', /rows of members are not attested/, {
       MALIPO_ATTESTATION_KEYS: `other:${key}`,
     });
@@ -127,7 +127,7 @@ describe('npm run staff -- doctor', function () {
 
   it('finds a namespace that is not there', async () => {
     const { wrong } = await look({ MALIPO_TEMPORAL_NAMESPACE: 'nobody' });
-    assert.deepEqual(wrong['namespace'], ['there is no namespace nobody']);
+    assert.deepEqual(wrong['namespace'], ['Temporal has no namespace nobody']);
   });
 
   it('finds a paused schedule', async () => {

@@ -50,7 +50,7 @@ describe('npm run staff', () => {
     await makeCollection(testEnv.db, id, 'succeeded');
     await testEnv.db.pool.query('DELETE FROM payment_total_changes WHERE merchant_id = $1', [id]);
     const rebuilt = await run(['rebuild-totals', '--merchant', id]);
-    assert.deepEqual([rebuilt.code, rebuilt.out], [0, 'the payments were counted again\n'], rebuilt.err);
+    assert.deepEqual([rebuilt.code, rebuilt.out], [0, 'the totals were counted again\n'], rebuilt.err);
     const count = 'SELECT sum(count)::int AS count FROM payment_totals WHERE merchant_id = $1';
     assert.deepEqual((await testEnv.db.pool.query(count, [id])).rows, [{ count: 1 }]);
   });
@@ -67,7 +67,7 @@ describe('npm run staff', () => {
         assert.match(page.out, new RegExp(`^usage: npm run staff -- ${command}\\b`));
         assert.match(
           page.out,
-          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS(, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT)?)?;|It does what)/m,
+          /^(Settings that it needs: MALIPO_DATABASE_URL(, MALIPO_ATTESTATION_KEYS(, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT)?)?;|It uses whichever settings are set)/m,
         );
         return [command, page.out] as const;
       }),
@@ -95,7 +95,7 @@ describe('npm run staff', () => {
       const refused = await run(args, database);
       assert.deepEqual([refused.code, refused.out], [1, ''], command);
       const [first, second, third] = refused.err.split('\n');
-      assert.equal(first, 'nothing was done: the configuration is not usable:');
+      assert.equal(first, 'nothing was done: the configuration is invalid:');
       assert.equal(second, '  MALIPO_ATTESTATION_KEYS: is not set');
       assert.match(third ?? '', /settings of the server.* --help .* come from the environment/);
     }
@@ -163,7 +163,7 @@ describe('npm run staff', () => {
     const kept = `1:${'0'.repeat(64)}`;
     const changed = await run(['audit', 'verify', '--merchant', merchantId, '--head', kept]);
     assert.equal(changed.code, 1);
-    assert.match(changed.err, /^the audit log is not as it was recorded:\n.*entry 1 is not that of the head/);
+    assert.match(changed.err, /^the audit log is not as it was recorded:\n.*entry 1 does not match the kept head/);
     for (const wrong of [['audit'], ['audit', 'verify', '--head', kept], ['audit', 'export']]) {
       assert.equal((await run(wrong)).code, 2, wrong.join(' '));
     }
@@ -181,7 +181,7 @@ describe('npm run staff', () => {
       const accepted = await call(testEnv.baseUrl, 'POST', path, { json, idempotencyKey: null });
       assert.deepEqual([accepted.status, accepted.json['roles']], [201, ['owner']], accepted.text);
     }
-    const alone = /An only owner can let in a second self, and then move money alone/;
+    const alone = /A single owner can invite another account of their own, and then move money alone/;
     assert.doesNotMatch(made.out, alone);
     assert.match((await create('amina@one.example')).out, alone);
     assert.equal((await create('amina@one.example', 'Amina@one.example')).code, 2);
@@ -210,17 +210,17 @@ describe('npm run staff', () => {
     });
     assert.equal(accepted.status, 201, accepted.text);
     const removed = await run(['approve', ...BY, '--merchant', merchantId, '--change', change]);
-    assert.match(removed.out, /^approved +The admin \(usr_\w+\) was admin and is no member any more$/m);
+    assert.match(removed.out, /^approved +The admin \(usr_\w+\) was admin and is no longer a member$/m);
     const again = await run(['approve', ...BY, '--merchant', merchantId, '--change', change]);
     assert.equal(again.code, 1);
     assert.match(again.err, /nothing was done: This proposal was decided/);
-    assert.equal((await run(['waiting', '--merchant', merchantId])).out, 'nothing waits\n');
+    assert.equal((await run(['waiting', '--merchant', merchantId])).out, 'nothing is waiting\n');
     const elsewhere = await run(['approve', ...BY, '--merchant', testEnv.merchant.id, '--change', change]);
-    assert.match(elsewhere.err, /nothing was done: There is no such proposal/);
+    assert.match(elsewhere.err, /nothing was done: There is no proposal with this id/);
   });
 
   it('shows discrepancies with the operator, and records how they were settled', async () => {
-    assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
+    assert.deepEqual((await run(['discrepancies'])).out, 'there are no open discrepancies\n');
     const { db } = testEnv;
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(db, merchantId, 'failed');
@@ -233,13 +233,13 @@ describe('npm run staff', () => {
       at,
     });
     const shown = await run(['discrepancies']);
-    const text = 'it failed here, and the operator says that it was paid (its receipt: 4711)';
+    const text = 'failed in Malipo, paid according to the operator (operator receipt: 4711)';
     const [number, ...rest] = shown.out.split('  ');
     assert.match(rest.join('  '), new RegExp(`^${id} of ${merchantId}, [^ ]+Z: ${text.replace(/[()]/g, '\\$&')}\n$`));
     const settle = () => run(['settle', ...BY, '--id', String(number), '--how', 'given back to the payer by hand']);
     const settled = await settle();
     assert.deepEqual([settled.code, settled.out], [0, `settled     ${id} of ${merchantId}: ${text}\n`], settled.err);
-    assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
+    assert.deepEqual((await run(['discrepancies'])).out, 'there are no open discrepancies\n');
     const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     const { json } = await owner.call('GET', '/v1/console/audit?limit=100');
     const entry = (json['data'] as Record<string, unknown>[]).find(({ action }) => String(action).endsWith('_settled'));
@@ -254,7 +254,10 @@ describe('npm run staff', () => {
       ],
     );
     const again = await settle();
-    assert.deepEqual([again.code, again.err], [1, `nothing was done: no discrepancy ${String(number)} is open\n`]);
+    assert.deepEqual(
+      [again.code, again.err],
+      [1, `nothing was done: there is no open discrepancy ${String(number)}\n`],
+    );
   });
 
   it('lets a person in again only when two of the staff agree, and says who they were', async () => {
@@ -288,7 +291,7 @@ describe('npm run staff', () => {
       { action: 'recovery.requested', staff: 'amina' },
       { action: 'recovery.approved', staff: 'brian' },
     ]);
-    assert.equal((await run(['recoveries'])).out, 'nothing waits\n');
+    assert.equal((await run(['recoveries'])).out, 'no recovery is waiting\n');
     const json = { token, new_password: PASSWORD };
     const used = await call(testEnv.baseUrl, 'POST', '/v1/console/recovery', { json, idempotencyKey: null });
     assert.equal(used.status, 204, used.text);
@@ -298,11 +301,14 @@ describe('npm run staff', () => {
     assert.equal((await tryPassword(KNOWN_PASSWORD)).status, 401);
     const someone = ['--email', 'nobody@shop.example', '--reason', reason, '--staff', 'amina'];
     const nobody = await run(['recover', ...someone]);
-    assert.deepEqual([nobody.code, nobody.err], [1, 'nothing was done: nobody is known as nobody@shop.example\n']);
+    assert.deepEqual(
+      [nobody.code, nobody.err],
+      [1, 'nothing was done: no account has the address nobody@shop.example\n'],
+    );
   });
 
   it('shows quarantined work of all merchants', async () => {
-    assert.equal((await run(['quarantined'])).out, 'nothing is quarantined\n');
+    assert.equal((await run(['quarantined'])).out, 'no work is quarantined\n');
     const { db } = testEnv;
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(db, merchantId, 'initiated');
@@ -319,18 +325,24 @@ describe('npm run staff', () => {
   it('refuses an unknown command, reports all errors at once, and creates nothing', async () => {
     const before = await merchantCount();
     const cases: readonly (readonly [string[], RegExp])[] = [
-      [[], new RegExp(`the commands there are: ${COMMANDS}`)],
-      [['remove'], new RegExp(`the commands there are: ${COMMANDS}`)],
-      [['toString'], /the commands there are/],
-      [['create', 'another'], /the commands there are/],
+      [[], new RegExp(`the commands are: ${COMMANDS}`)],
+      [['remove'], new RegExp(`the commands are: ${COMMANDS}`)],
+      [['toString'], /the commands are/],
+      [['create', 'another'], /the commands are/],
       [['rebuild-totals'], /--merchant is missing/],
       [
         ['waiting', '--merchant', 'mer_1', '--name', 'x'],
         /--merchant must be an id.*\nthis command does not take --name/,
       ],
-      [['approve', '--merchant', newId('mer'), '--change', newId('pch')], /--change must be an id as shown/],
+      [
+        ['approve', '--merchant', newId('mer'), '--change', newId('pch')],
+        /--change must be an id, as shown by the commands/,
+      ],
       [['recover'], /--email is missing\n--reason is missing\n--staff is missing/],
-      [['approve-recovery', '--recovery', newId('usr')], /--recovery must be an id as shown\n--staff is missing/],
+      [
+        ['approve-recovery', '--recovery', newId('usr')],
+        /--recovery must be an id, as shown by the commands\n--staff is missing/,
+      ],
       [['recoveries', ...BY], /this command does not take --staff/],
       [['discrepancies', '--merchant', newId('mer')], /this command does not take --merchant/],
       [['settle'], /--id is missing\n--how is missing\n--staff is missing/],
@@ -356,7 +368,7 @@ describe('npm run staff', () => {
     const args = ['create', ...BY, '--name', 'Duka', '--currency', 'UGX', '--email', 'amina@duka.example'];
     const without = await run(args, {});
     assert.equal(without.code, 1);
-    assert.match(without.err, /nothing was done: the configuration is not usable:\n[^]*MALIPO_DATABASE_URL/);
+    assert.match(without.err, /nothing was done: the configuration is invalid:\n[^]*MALIPO_DATABASE_URL/);
     const url = 'postgres://malipo:pa55-word@127.0.0.1:1/malipo';
     const away = await run(args, { ...testEnv.environment, MALIPO_DATABASE_URL: url });
     assert.equal(away.code, 1);

@@ -38,7 +38,7 @@ describe('npm run staff, for a merchant’s currency', () => {
     for (const [currency, target, served] of cases) {
       const refused = await create(currency, target);
       assert.deepEqual([refused.code, refused.out], [1, ''], currency);
-      const says = `nothing was done: no operator takes ${currency} here; --currency must be one of ${served}\n`;
+      const says = `nothing was done: no operator here supports ${currency}; --currency must be one of ${served}\n`;
       assert.equal(refused.err, says);
     }
     assert.equal(await merchantCount(), before);
@@ -51,7 +51,7 @@ describe('npm run staff, for a merchant’s currency', () => {
       const { out } = await run(['merchants'], environment);
       return out.split('\n').find((line) => line.startsWith(id)) ?? '';
     };
-    assert.match(await lineOf('mtnuganda'), /; no operator takes RWF here$/);
+    assert.match(await lineOf('mtnuganda'), /; no operator here supports RWF$/);
     assert.doesNotMatch(await lineOf('mtnrwanda'), /no operator/);
   });
 });

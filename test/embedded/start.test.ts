@@ -115,7 +115,7 @@ describe('npm start', function () {
       assert.equal(await run.exited, 1);
       assert.match(
         run.errors(),
-        /^\nMalipo cannot run: the configuration is not usable:\n {2}MALIPO_BACKLOG_MAX_COUNT: .*\n$/,
+        /^\nMalipo cannot run: the configuration is invalid:\n {2}MALIPO_BACKLOG_MAX_COUNT: .*\n$/,
       );
       assert.doesNotMatch(run.output(), /starting|stopped/);
     });

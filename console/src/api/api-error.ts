@@ -17,7 +17,7 @@ export class ApiError extends Error {
     super(
       detail.kind === 'refused'
         ? detail.message
-        : 'No answer came from Malipo. What you asked for may have happened all the same: look before you repeat it.',
+        : 'Malipo did not answer. Your request may still have been carried out: check before you repeat it.',
     );
     this.detail = detail;
   }

@@ -69,7 +69,7 @@ function ForPayers({ checkout: { id, url, reference } }: { readonly checkout: Ch
     <Group align="start">
       <QrCode text={url} label={`QR code of the checkout ${reference}`} />
       <Stack maw={480}>
-        <Text>Whoever scans the code or opens the link can pay:</Text>
+        <Text>Anyone who scans the code or opens the link can pay:</Text>
         <CopyText text={url} what="link" />
         <Group>
           <Button component="a" href={url} target="_blank" rel="noopener" variant="default">
@@ -91,7 +91,9 @@ function ForPayers({ checkout: { id, url, reference } }: { readonly checkout: Ch
           act={cancel}
           onClose={() => setCancelling(false)}
         >
-          <Text>It takes no more payments. One that is on a payer’s phone already can still be approved.</Text>
+          <Text>
+            The checkout accepts no more payments. A payer can still approve a prompt that is already on the phone.
+          </Text>
         </ConfirmModal>
       )}
     </Group>
@@ -112,7 +114,7 @@ function CheckoutFields({ checkout }: { readonly checkout: CheckoutObject }) {
         ['Amount', <Amount key="amount" amount={checkout.amount} currency={checkout.currency} />],
         ['Use', formatCode(checkout.use)],
         ['Paid', timesOf(checkout.paid_count)],
-        ['Goes on to', checkout.return_url === null ? '–' : <MerchantText key="url" text={checkout.return_url} />],
+        ['Continues to', checkout.return_url === null ? '–' : <MerchantText key="url" text={checkout.return_url} />],
         ['Made by', <Person key="maker" person={checkout.created_by} />],
         ['Created', <Moment key="created" at={checkout.created_at} />],
         ['Expires', checkout.expires_at === null ? 'never' : <Moment key="expires" at={checkout.expires_at} />],

@@ -45,8 +45,8 @@ export function Checkouts() {
               rows={rows}
               empty={
                 isFiltered
-                  ? 'No checkout fits.'
-                  : 'A checkout is a page at which a payer pays you, by a link or a QR code, without a server of yours.'
+                  ? 'No checkout matches.'
+                  : 'A checkout is a page where a payer pays you, through a link or a QR code. You need no server.'
               }
             />
             <More {...more} />

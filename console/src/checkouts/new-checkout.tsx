@@ -117,7 +117,7 @@ function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
       />
       <Textarea
         label="Description"
-        description="Whoever pays reads it."
+        description="The payer reads it."
         maxLength={120}
         value={texts.description}
         error={byParam['description']}
@@ -125,14 +125,14 @@ function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
       />
       <MomentInput
         label="Takes payments until"
-        description={isReusable ? 'For ever, if you leave it empty.' : 'Seven days, if you leave it empty.'}
+        description={isReusable ? 'If empty: no end.' : 'If empty: seven days.'}
         value={texts.expiresAt}
         error={byParam['expires_at']}
         onChange={(text) => set('expiresAt', text)}
       />
       <Field
-        label="Address to go on to"
-        description="https://… of yours, linked to when the payer is done. That somebody comes from there proves no payment."
+        label="Address to continue to"
+        description="Your https://… address, linked to when the payer is done. A visitor who follows the link is no proof of payment."
         inputMode="url"
         autoComplete="off"
         value={texts.returnUrl}

@@ -48,7 +48,7 @@ function KeyboardHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly 
           onChange={({ currentTarget }) => setShortcutsOn(currentTarget.checked)}
         />
         <Text size="sm" c="dimmed">
-          None of them does anything while you write.
+          The keys do nothing while you type.
         </Text>
       </Stack>
     </Modal>

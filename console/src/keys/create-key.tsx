@@ -44,7 +44,7 @@ export function CreateKeyModal({ onMade, onClose }: CreateKeyModalProps) {
         <Stack>
           <Field
             label="Name"
-            description="For people to tell keys apart, such as “Shop server”."
+            description="Tells people which key this is, such as “Shop server”."
             required
             maxLength={100}
             autoComplete="off"
@@ -58,8 +58,8 @@ export function CreateKeyModal({ onMade, onClose }: CreateKeyModalProps) {
             label="Ends"
             description={
               scopes.includes('payouts:write')
-                ? 'Left empty: in 90 days. A key that makes payouts lives a year at the most.'
-                : 'Left empty: when somebody revokes it.'
+                ? 'If empty: in 90 days. A key that makes payouts is valid for at most a year.'
+                : 'If empty: when somebody revokes it.'
             }
             value={expiresAt}
             error={byParam['expires_at']}
@@ -67,7 +67,7 @@ export function CreateKeyModal({ onMade, onClose }: CreateKeyModalProps) {
           />
           <Textarea
             label="Works only from"
-            description="Addresses such as 203.0.113.7 or blocks such as 203.0.113.0/24, one a line. Left empty: from anywhere."
+            description="Addresses such as 203.0.113.7 or blocks such as 203.0.113.0/24, one a line. If empty: from anywhere."
             rows={3}
             autoComplete="off"
             value={addresses}
@@ -102,7 +102,7 @@ function Scopes({ chosen, error, onChange }: ScopesProps) {
   return (
     <Checkbox.Group
       label="Scopes"
-      description="Give it what its server needs and no more."
+      description="Give the key only the scopes that its server needs."
       required
       error={error}
       value={[...chosen]}
@@ -116,7 +116,9 @@ function Scopes({ chosen, error, onChange }: ScopesProps) {
               key={scope}
               value={scope}
               label={SCOPE_WORDS[scope]}
-              description={isAllowed ? scope : `${scope}: only owners and admins give it, because it moves money out.`}
+              description={
+                isAllowed ? scope : `${scope}: only owners and admins can give this scope, because it moves money out.`
+              }
               disabled={!isAllowed}
             />
           );

@@ -172,8 +172,7 @@ function RevokeModal({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly on
     >
       <Stack gap="xs">
         <Text>
-          The key {hint} works no more from this moment on, and cannot be brought back. To replace it without a gap,
-          roll it instead.
+          The key {hint} stops working at once, and cannot be restored. To replace it without a gap, roll it instead.
         </Text>
         <Text>Last used: {last_used_at === null ? 'never' : <Moment at={last_used_at} />}</Text>
       </Stack>

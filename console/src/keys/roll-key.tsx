@@ -50,11 +50,11 @@ export function RollKeyModal({ apiKey: { id, name, hint, scopes }, onMade, onClo
         <Stack>
           <Text size="sm">
             A new key takes the place of {hint}, with the same name, scopes and allowed addresses.
-            {scopes.includes('payouts:write') && ' Its payouts count as made by you, who then may not release them.'}
+            {scopes.includes('payouts:write') && ' You become the maker of its payouts, so you cannot release them.'}
           </Text>
           <NativeSelect
-            label="The old key lives on for"
-            description="Long enough for every server to get the new one. If the old key is in wrong hands, not at all."
+            label="The old key stays valid for"
+            description="Long enough for every server to get the new key. If somebody else may have the old key: not at all."
             data={OVERLAPS}
             value={hours}
             error={byParam['keep_old_for']}
@@ -64,8 +64,8 @@ export function RollKeyModal({ apiKey: { id, name, hint, scopes }, onMade, onClo
             label="The new key ends"
             description={
               scopes.includes('payouts:write')
-                ? 'Left empty: it lives as long as the old one was made to live.'
-                : 'Left empty: when the old one would have.'
+                ? 'If empty: after as long as the old key was valid when it was created.'
+                : 'If empty: when the old key would have ended.'
             }
             value={expiresAt}
             error={byParam['expires_at']}

@@ -37,7 +37,7 @@ export function Collections() {
               rows={rows}
               empty={
                 isFiltered
-                  ? 'No collection fits.'
+                  ? 'No collection matches.'
                   : 'There is no collection yet. Your server makes them with an API key, payers at a checkout.'
               }
             />

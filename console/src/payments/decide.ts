@@ -23,8 +23,8 @@ export function whyNotRelease(
   { approval_state, approvals }: Waiting,
   makerId: string,
 ): string | null {
-  if (approval_state !== 'pending') return 'It does not wait for a release any more.';
-  if (makerId === session.person.id) return 'You made it: another person has to release it.';
+  if (approval_state !== 'pending') return 'It no longer waits for a release.';
+  if (makerId === session.person.id) return 'You made it, so another person must release it.';
   if (!hasRole(session, 'approver')) return 'Only approvers release.';
   if (approvals.some(({ person }) => person.id === session.person.id))
     return 'You approved it; it waits for another person.';

@@ -50,7 +50,7 @@ export function ToDecide({ current: { isPending, error, waiting, changed }, done
       {isPending && <Loader aria-label="Loading" />}
       <ErrorNotice error={error} />
       {changed.length > 0 && (
-        <Alert color="orange" title={`Changed since the list was loaded, and not ${done}`}>
+        <Alert color="orange" title={`Changed after the list was loaded, and not ${done}`}>
           {changed.map(({ id, reference, state }) => (
             <div key={id}>
               <StateBadge state={state} /> <MerchantText text={reference} />

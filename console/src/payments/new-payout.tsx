@@ -238,7 +238,7 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
         <Warnings judgement={judgement} currency={currency} isApart />
       ) : (
         <Alert color="orange" title="This payout was made already">
-          The answer to it was lost:{' '}
+          The response was lost:{' '}
           <Anchor component={Link} inherit href={`/payouts/${made.id}`}>
             see it
           </Anchor>

@@ -47,7 +47,7 @@ export function Payouts() {
               label="Payouts"
               columns={paymentColumns('/payouts')}
               rows={rows}
-              empty={isFiltered ? 'No payout fits.' : 'There is no payout yet.'}
+              empty={isFiltered ? 'No payout matches.' : 'There is no payout yet.'}
             />
             <More {...more} />
           </>

@@ -30,7 +30,7 @@ export function Refunds() {
               rows={rows}
               empty={
                 isFiltered
-                  ? 'No refund fits.'
+                  ? 'No refund matches.'
                   : 'There is no refund yet. A maker asks for one on the page of a paid collection.'
               }
             />

@@ -71,7 +71,7 @@ export function Statement() {
       <Loaded query={query}>
         {(rows) => (
           <>
-            <Rows label="Statement" columns={COLUMNS} rows={rows} empty="Nothing was posted that fits." />
+            <Rows label="Statement" columns={COLUMNS} rows={rows} empty="No entry matches." />
             <More {...more} />
           </>
         )}

@@ -82,7 +82,12 @@ function toChecked(row: FileRow, answer: Schemas['CheckedPayout']): CheckedRow {
   const made = row.problems.length > 0 ? null : payout;
   const exhausted =
     made === null && idempotency_key === null
-      ? [{ column: null, message: 'It was refused too often for want of money. Name another payment run below.' }]
+      ? [
+          {
+            column: null,
+            message: 'It was refused too often because the balance was too low. Name another payment run below.',
+          },
+        ]
       : [];
   const problems = [...row.problems, ...found, ...exhausted];
   return { ...row, problems, operator, judgement, made, key: idempotency_key };

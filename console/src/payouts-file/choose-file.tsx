@@ -37,7 +37,7 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
         <List.Item>An amount is in {currency}, best in digits alone: 12500.</List.Item>
         <List.Item>Each row has a reference of its own, by which you find it again.</List.Item>
         <List.Item>
-          A row that was made is not made again, whichever file it stands in: you can mend a file and load it again.
+          A row that was made is not made again, whichever file has it: you can correct a file and load it again.
         </List.Item>
       </List>
       <Group>

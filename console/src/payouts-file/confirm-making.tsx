@@ -25,7 +25,7 @@ export function ConfirmMaking({ count, amount, currency, bad, onMake, onClose }:
         </div>
         <Text size="sm">
           {bad > 0 && `${bad === 1 ? 'One row is' : `${bad} rows are`} wrong and not made. `}
-          The amounts are held from now on. They are sent once another person has released them.
+          The amounts are held from now on, and sent once another person has released them.
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose} data-autofocus>

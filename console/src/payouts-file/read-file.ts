@@ -109,7 +109,7 @@ function readHeader(header: readonly string[]): Columns {
   const unknown = named.filter((name) => !(COLUMNS as readonly string[]).includes(name));
   if (unknown.length > 0) {
     const shown = unknown.map((name) => name.slice(0, 40));
-    throw new UnreadableFile(`These columns mean nothing here: ${shown.join(', ')}. Remove them.`);
+    throw new UnreadableFile(`These columns are unknown: ${shown.join(', ')}. Remove them.`);
   }
   if (new Set(named).size < named.length) throw new UnreadableFile('The first row names a column twice.');
   return names.map((name) => (name === '' ? null : (name as Column)));

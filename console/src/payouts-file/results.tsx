@@ -48,12 +48,12 @@ export function Results({ name, rows, onAgain, onChoose }: ResultsProps) {
           <Alert color={isWhole ? 'teal' : 'orange'} title={isWhole ? 'All are made' : 'Not all are made'}>
             {isWhole
               ? `${payouts(rows.length)} wait for a release by another person.`
-              : 'What was made is not made again: go on, now or with the same file later.'}
+              : 'Rows that were made are not made again: continue now, or later with the same file.'}
           </Alert>
         </>
       ) : (
         <Text size="sm" c="dimmed">
-          Stay on this page. Should it close, load the same file again: what was made is not made again.
+          Stay on this page. If it closes, load the same file again: rows that were made are not made again.
         </Text>
       )}
       <Group>

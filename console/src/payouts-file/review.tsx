@@ -147,7 +147,7 @@ function MadeBefore({ rows, paymentRun, onPaymentRun }: MadeBeforeProps) {
         <Group align="end">
           <TextInput
             label="Pay these rows once more, as the payment run"
-            description="Name it, such as the month, or a second try of what failed. Under one name they are made once."
+            description="Name the payment run, such as the month, or a second attempt of failed rows. Under one name each row is made once."
             placeholder={paymentRun === '' ? 'December' : `after “${paymentRun}”`}
             maxLength={60}
             value={name}

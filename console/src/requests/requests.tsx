@@ -67,7 +67,7 @@ export function ApiRequests() {
               label="Requests"
               columns={COLUMNS}
               rows={rows}
-              empty="No request fits. What an API key sends is here some seconds later, without its body."
+              empty="No request matches. Requests of API keys appear here after some seconds, without their bodies."
             />
             <More {...more} />
           </>

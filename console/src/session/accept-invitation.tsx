@@ -44,7 +44,7 @@ export function AcceptInvitation() {
           <Field
             kind="password"
             label="Password"
-            description="A new one of at least 12 characters, or yours if you have an account here."
+            description="A new password of at least 12 characters, or your own if you have an account here."
             autoComplete="new-password"
             required
             value={password}
@@ -62,7 +62,7 @@ export function AcceptInvitation() {
           <Field
             kind="token"
             label="Approval token"
-            description="Only if you were given one beside the link: some roles need the word of a second person."
+            description="Only if you were given one in addition to the link: some roles need the approval of a second person."
             value={approvalToken}
             error={byParam['approval_token']}
             onText={setApprovalToken}
@@ -81,7 +81,7 @@ function Welcome() {
   return (
     <Entrance title="Welcome">
       <Alert color="teal" title="You are a member">
-        <Link href="/">Log in</Link> to begin. A role that moves money asks you to enrol a second factor first.
+        <Link href="/">Log in</Link> to begin. A role that moves money requires a second factor: you enrol it first.
       </Alert>
     </Entrance>
   );

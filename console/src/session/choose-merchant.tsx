@@ -45,7 +45,7 @@ export function SwitchMerchant({ session, onClose }: ChooseProps & { readonly on
         <Merchants merchants={others} isBusy={choose.isBusy} onChoose={choose.run} />
         <ErrorNotice error={choose.error} />
         <Text size="sm" c="dimmed">
-          Every page of this browser acts for it then. What is not sent yet is lost.
+          Every page in this browser then acts for that merchant. Input that you have not sent is lost.
         </Text>
       </Stack>
     </Modal>

@@ -72,8 +72,8 @@ export function MustEnrol() {
   return (
     <Stack>
       <Alert title="One thing first">
-        Your roles can move money or give rights, so you need a second factor besides your password: an authenticator
-        app, or a passkey of this device or a security key. Your password is asked for once more.
+        Your roles can move money or grant rights, so you need a second factor in addition to your password: an
+        authenticator app, or a passkey of this device or a security key. Your password is asked for once more.
       </Alert>
       {usesPasskey ? <RegisterPasskey onRegistered={done} /> : <EnrolAuthenticator onEnrolled={done} />}
       <Divider label="or" />

@@ -85,7 +85,7 @@ function CodeField({ factor, code, onCode, onFactor }: CodeFieldProps) {
       <Field
         kind={isTotp ? 'code' : 'token'}
         label={isTotp ? 'Code of your authenticator app' : 'Recovery code'}
-        description={isTotp ? 'Leave it empty if you have none yet.' : 'It works once, then it is used up.'}
+        description={isTotp ? 'Leave it empty if you have none yet.' : 'Each code works once.'}
         value={code}
         onText={onCode}
       />

@@ -80,7 +80,7 @@ function EndSessions({ ending, onClose }: EndSessionsProps) {
         act={() => answerOf(api.DELETE('/v1/console/sessions'))}
         onClose={onClose}
       >
-        <Text>Whoever works in them has to log in again. The one in this browser goes on.</Text>
+        <Text>Those browsers must log in again. The session in this browser continues.</Text>
       </ConfirmModal>
     );
   }
@@ -191,7 +191,7 @@ function Passkeys() {
       <Modal opened={removed !== null} onClose={() => setRemoved(null)} title="Remove a passkey" centered>
         {removed && (
           <PasswordForm verb="Remove it" color="red" act={(password) => remove(removed.id, password)}>
-            <Text size="sm">“{removed.name}” opens nothing any more.</Text>
+            <Text size="sm">“{removed.name}” can no longer be used.</Text>
           </PasswordForm>
         )}
       </Modal>
@@ -247,13 +247,13 @@ function RecoveryCodes() {
       </Button>
       <Modal opened={isAsked} onClose={() => setAsked(false)} title="New recovery codes" centered>
         <PasswordForm verb="Make them" act={create}>
-          <Text size="sm">Ten new ones. Those that you have do not work any more.</Text>
+          <Text size="sm">You get ten new codes. The codes that you have stop working.</Text>
         </PasswordForm>
       </Modal>
       <Modal opened={codes !== null} onClose={() => setCodes(null)} title="Your recovery codes" centered>
         <Stack>
           <Text size="sm">
-            They are shown this once. Each works once, in place of your second factor. Older ones do not work any more.
+            They are shown only this once. Each code replaces your second factor once. Older codes no longer work.
           </Text>
           <List listStyleType="none" ff="monospace">
             {codes?.map((code) => (

@@ -2,6 +2,6 @@
 
 export class StepUpClosed extends Error {
   constructor() {
-    super('You closed the question; nothing was done.');
+    super('You closed the dialog. Nothing was done.');
   }
 }

@@ -118,7 +118,7 @@ function StepUpForm({ session, onDone }: { readonly session: Session; readonly o
       )}
       <ErrorNotice error={error} />
       <Text size="sm" c="dimmed">
-        It counts for five minutes, for you and in this browser alone.
+        The proof is valid for five minutes, only for you and only in this browser.
       </Text>
     </Stack>
   );

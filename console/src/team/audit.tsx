@@ -36,7 +36,7 @@ export function Audit() {
   return (
     <Page title="Audit log">
       <Text c="dimmed">
-        What people, API keys and the service did, and what people were refused. Nobody can change it.
+        What people, API keys and the service did, and what people were refused. Nobody can change the log.
       </Text>
       <Filters values={values}>
         <NativeSelect
@@ -59,7 +59,7 @@ export function Audit() {
       <Loaded query={query}>
         {(rows) => (
           <>
-            <Rows label="Audit log" columns={columns} rows={rows} empty="Nothing fits." />
+            <Rows label="Audit log" columns={columns} rows={rows} empty="No entry matches." />
             <More {...more} />
           </>
         )}

@@ -57,7 +57,7 @@ function ApproveModal({ invitation, onSecret, onClose }: ActModalProps & Pick<Wa
       what: 'approval token',
       text: approval_token,
       hint:
-        'Hand it to the person yourself, once you are sure that they are who they are said to be. They need it besides ' +
+        'Hand it to the person yourself, once you have verified who they are. They need it in addition to ' +
         `the link that ${created_by?.name ?? 'the service'} has, and enter it on the page that the link opens.`,
     });
   };
@@ -89,7 +89,7 @@ function RejectModal({ invitation: { id, email }, onClose }: ActModalProps) {
       act={() => answerOf(api.POST('/v1/console/invitations/{id}/reject', { params: { path: { id } } }))}
       onClose={onClose}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} will never open anything.</Text>
+      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} can never be used.</Text>
     </ConfirmModal>
   );
 }
@@ -128,7 +128,7 @@ export function InvitationList({ invitations }: { readonly invitations: readonly
         label="Open invitations"
         columns={columns}
         rows={invitations}
-        empty="No invitation is open. An owner or admin invites people, with a link that they hand over themselves."
+        empty="There are no open invitations. An owner or admin invites people with a link that they hand over in person."
       />
       {withdrawn !== null && <WithdrawModal invitation={withdrawn} onClose={() => setWithdrawn(null)} />}
     </>
@@ -145,7 +145,7 @@ function WithdrawModal({ invitation: { id, email }, onClose }: ActModalProps) {
       act={() => answerOf(api.DELETE('/v1/console/invitations/{id}', { params: { path: { id } } }))}
       onClose={onClose}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} opens nothing any more.</Text>
+      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} can no longer be used.</Text>
     </ConfirmModal>
   );
 }

@@ -36,7 +36,7 @@ export function InviteModal({ onInvited, onClose }: InviteModalProps) {
           <TextInput
             type="email"
             label="E-mail"
-            description="Nothing is sent to it: you hand over the link yourself. One for the same e-mail that is open is withdrawn."
+            description="Nothing is sent to this address: you hand over the link yourself. An open invitation for the same address is withdrawn."
             required
             autoComplete="off"
             data-autofocus
@@ -46,8 +46,8 @@ export function InviteModal({ onInvited, onClose }: InviteModalProps) {
           />
           <RoleChoice chosen={roles} before={[]} error={byParam['roles']} onChange={setRoles} />
           <Text size="sm" c="dimmed">
-            For an owner, admin, maker or approver, a second owner or admin, where there is one, approves the invitation
-            before it opens anything.
+            If there is a second owner or admin, they must approve the invitation of an owner, admin, maker or approver
+            before it can be used.
           </Text>
           <ErrorNotice error={invite.error} />
           <ModalActions
@@ -64,14 +64,14 @@ export function InviteModal({ onInvited, onClose }: InviteModalProps) {
 
 function linkOf({ email, url, approval, waits_for, needs_second_person }: Schemas['MadeInvitation']): Secret {
   const waiting = needs_second_person
-    ? ' It opens nothing before a second person approved it, and nobody there is can: invite a second owner or admin first.'
-    : ` It opens nothing before one of these approved it: ${waits_for.map(({ name }) => name).join(', ')}.`;
+    ? ' It cannot be used before a second person approves it, and no member can: invite a second owner or admin first.'
+    : ` It cannot be used before one of these approves it: ${waits_for.map(({ name }) => name).join(', ')}.`;
   return {
     title: `The invitation of ${email}`,
     what: 'link',
     text: url,
     hint:
-      'Hand it to the person yourself: whoever has it can take their place. It opens once, within seven days.' +
+      'Hand it to the person yourself: anyone who has it can take their place. It works once, within seven days.' +
       (approval === 'waiting' ? waiting : ''),
   };
 }

@@ -65,19 +65,19 @@ const WORDS: Readonly<Record<Act, { title: string; verb: string; operationId: st
     title: 'Approve this change?',
     verb: 'Approve it',
     operationId: 'approveMemberChange',
-    hint: 'It counts at once.',
+    hint: 'It applies at once.',
   },
   reject: {
     title: 'Reject this change?',
     verb: 'Reject it',
     operationId: 'rejectMemberChange',
-    hint: 'The member stays as they are.',
+    hint: 'The roles stay unchanged.',
   },
   withdraw: {
     title: 'Withdraw your proposal?',
     verb: 'Withdraw it',
     operationId: 'withdrawMemberChange',
-    hint: 'The member stays as they are.',
+    hint: 'The roles stay unchanged.',
   },
 };
 

@@ -129,8 +129,8 @@ function RolesModal({ member: { id, name, roles: before }, onDone, onClose }: Ac
             onChange={setRoles}
           />
           <Text size="sm" c="dimmed">
-            Making somebody else an owner, admin, maker or approver, or taking owner or admin away, waits for a second
-            owner or admin. The rest counts at once.
+            Making somebody else an owner, admin, maker or approver, or removing owner or admin, waits for a second
+            owner or admin. All other changes apply at once.
           </Text>
           <ErrorNotice error={change.error} />
           <ModalActions act={change} verb="Change them" onBack={onClose} isDisabled={isSame || roles.length === 0} />
@@ -171,13 +171,13 @@ function RemoveModal({ member: { id, name, email, roles }, onDone, onClose }: Ac
       operationId="removeMember"
       act={async () => {
         const removed = await answerOf(api.DELETE('/v1/console/members/{id}', { params: { path: { id } } }));
-        onDone(proposalNotice(removed) ?? `${name} is no member any more.`);
+        onDone(proposalNotice(removed) ?? `${name} is no longer a member.`);
       }}
       onClose={onClose}
     >
       <Text>
         {name} ({email}), {roleNames(roles)}: the sessions here end at once, and API keys that {isSelf ? 'you' : 'they'}{' '}
-        made make no payouts any more.
+        created create no more payouts.
       </Text>
       {!isSelf && <Text size="sm">The removal of an owner or admin waits for a second person.</Text>}
     </ConfirmModal>
@@ -188,7 +188,7 @@ function RemoveModal({ member: { id, name, email, roles }, onDone, onClose }: Ac
 function proposalNotice(answer: Schemas['Member'] | Schemas['MemberChange'] | undefined): string | null {
   if (answer === undefined || !('waits_for' in answer)) return null;
   if (answer.needs_second_person) {
-    return 'It is proposed, and nobody there is can approve it: invite a second owner or admin first.';
+    return 'It is proposed, but no member can approve it: invite a second owner or admin first.';
   }
-  return `It is proposed, and counts once one of these approved it: ${answer.waits_for.map(({ name }) => name).join(', ')}.`;
+  return `It is proposed, and applies once one of these approves it: ${answer.waits_for.map(({ name }) => name).join(', ')}.`;
 }

@@ -72,7 +72,7 @@ const WORDS: Readonly<Record<Act, { title: string; verb: string; operationId: st
     title: 'Approve this change of the policy?',
     verb: 'Approve it',
     operationId: 'approvePolicyChange',
-    hint: 'It counts at once.',
+    hint: 'It applies at once.',
   },
   reject: {
     title: 'Reject this change of the policy?',

@@ -44,8 +44,8 @@ export function PolicyForm({ policy, onChanged, onClose }: PolicyFormProps) {
       <form onSubmit={submitting(change)}>
         <Stack>
           <Alert color="blue">
-            What makes no rule looser counts at once. What makes any rule looser waits until a second owner or admin
-            approved it, within seven days.
+            A change that loosens no rule applies at once. A change that loosens any rule waits up to seven days for the
+            approval of a second owner or admin.
           </Alert>
           {ALL_RULES.map((rule) => (
             <RuleInput
@@ -72,8 +72,8 @@ export function PolicyForm({ policy, onChanged, onClose }: PolicyFormProps) {
 function outcomeOf(answer: Schemas['PolicyValues'] | Schemas['ProposedPolicyChange']): string {
   if (!('proposed_by' in answer)) return 'The policy is changed and in force.';
   return answer.needs_second_person
-    ? 'It is proposed, and nobody there is can approve it: invite a second owner or admin first.'
-    : 'It is proposed: it makes a rule looser, so another owner or admin approves it first.';
+    ? 'It is proposed, but no member can approve it: invite a second owner or admin first.'
+    : 'It is proposed. It loosens a rule, so another owner or admin must approve it first.';
 }
 
 type RuleInputProps = {
@@ -120,7 +120,7 @@ function AmountInput({ rule, before, error, onChange }: NumberInputProps) {
   return (
     <TextInput
       label={`${name}, in ${currency}`}
-      description={`${what} Left empty: ${empty}.`}
+      description={`${what} If empty: ${empty}.`}
       inputMode="decimal"
       autoComplete="off"
       value={text}
@@ -143,11 +143,11 @@ function TimeInput({ rule, before, error, onChange }: NumberInputProps) {
   return (
     <TextInput
       label={name}
-      description={`${what} Left empty: ${empty}.`}
+      description={`${what} If empty: ${empty}.`}
       inputMode="numeric"
       autoComplete="off"
       value={text}
-      error={isWrong ? 'This is no whole number of them.' : error}
+      error={isWrong ? 'This is not a whole number.' : error}
       onChange={({ currentTarget: { value } }) => {
         setText(value);
         onChange(parseTime(value, unit));

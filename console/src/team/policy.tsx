@@ -22,7 +22,7 @@ export function Policy() {
   );
   return (
     <Page title="Policy" actions={change}>
-      <Text c="dimmed">Your own rules for payouts and releases, besides those that always hold.</Text>
+      <Text c="dimmed">Your own rules for payouts and releases, in addition to the rules that always apply.</Text>
       {notice !== null && (
         <Alert color="blue" title={notice} withCloseButton closeButtonLabel="Close" onClose={() => setNotice(null)} />
       )}

@@ -29,8 +29,8 @@ export function Proposal(props: ProposalProps) {
           <Moment at={expiresAt} />.
         </Text>
         {needsSecondPerson ? (
-          <Alert color="orange" title="Nobody there is can approve it">
-            Two people have to agree to this, and there is no second one who may. Invite a second owner or admin first.
+          <Alert color="orange" title="No member can approve it">
+            Two people must agree to this, and there is no second person who can. Invite a second owner or admin first.
           </Alert>
         ) : (
           <Text size="sm">{waitsFor}</Text>

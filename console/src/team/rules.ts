@@ -16,13 +16,13 @@ type RuleWords = {
 export const RULES: Readonly<Record<Rule, RuleWords>> = {
   second_factor_required: {
     name: 'Second factor for every release',
-    what: 'Whoever releases money has proved their second factor within the last five minutes.',
+    what: 'A person who releases money must have proved their second factor within the last five minutes.',
     kind: 'yes_or_no',
     empty: 'no',
   },
   two_approvers_above: {
     name: 'Two approvers above',
-    what: 'A payout or refund of more than this amount needs two approvers besides its maker.',
+    what: 'A payout or refund of more than this amount needs two approvers in addition to its maker.',
     kind: 'amount',
     empty: 'one approver is enough for any amount',
   },
@@ -34,13 +34,13 @@ export const RULES: Readonly<Record<Rule, RuleWords>> = {
   },
   payout_expires_after_seconds: {
     name: 'Payouts expire after',
-    what: 'A payout that nobody released for so long expires, and its money is available again.',
+    what: 'A payout that nobody releases within this time expires, and its money is available again.',
     kind: 'time',
     empty: 'the service’s own time, usually seven days',
   },
   approver_wait_seconds: {
     name: 'Waiting time of new approvers',
-    what: 'Who became an owner or approver, or whose account was recovered, moves no money for so long.',
+    what: 'A new owner or approver, or a person with a recovered account, moves no money for this time.',
     kind: 'time',
     empty: 'as long as the service requires: 24 hours with real money',
   },

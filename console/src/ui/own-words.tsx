@@ -24,7 +24,7 @@ export function OwnWords({ reference, description, metadata = {} }: OwnWordsProp
           The merchant’s own words
         </Title>
         <Text size="sm" c="dimmed">
-          Whoever made it wrote this. Malipo checks none of it.
+          The maker wrote this. Malipo does not check it.
         </Text>
         <Fields
           label="Reference and description"

@@ -29,7 +29,7 @@ export function SecretModal({ secret, onClose }: { readonly secret: Secret | nul
     >
       <Stack>
         <Alert color="orange" title={`This ${what} is shown this once`}>
-          Copy it now: nobody can show it again, the service’s staff included.
+          Copy it now: nobody can show it again, not even the staff of the service.
         </Alert>
         <CopyText text={text} what={what} />
         <Text size="sm" component="div">

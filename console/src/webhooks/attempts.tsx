@@ -7,7 +7,7 @@ import { Moment } from '../ui/moment.tsx';
 type Attempt = Schemas['DeliveryAttempt'];
 
 export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
-  if (attempts.length === 0) return <Text c="dimmed">It was not sent yet.</Text>;
+  if (attempts.length === 0) return <Text c="dimmed">Not yet sent.</Text>;
   const newest = attempts.at(-1)?.number;
   return (
     <Accordion variant="separated" order={3} multiple defaultValue={newest === undefined ? [] : [String(newest)]}>

@@ -84,8 +84,8 @@ function DeliveryList({ filters, onFilter }: DeliveryListProps) {
               rows={rows}
               empty={
                 isFiltered
-                  ? 'No delivery fits.'
-                  : 'Nothing was sent yet. Each event becomes a delivery to every endpoint that wants its type.'
+                  ? 'No delivery matches.'
+                  : 'Nothing was sent yet. Each event becomes a delivery to every endpoint that receives its type.'
               }
             />
             <More {...more} />

@@ -62,7 +62,7 @@ export function EndpointForm({ title, verb, operationId, endpoint, save, onClose
           />
           <TextInput
             label="Description"
-            description="For people to tell endpoints apart."
+            description="Tells people which endpoint this is."
             maxLength={200}
             autoComplete="off"
             value={description}
@@ -99,7 +99,7 @@ function EventTypes({ chosen, error, onChange }: EventTypesProps) {
         onChange={(value) => onChange(value === 'all' ? null : [])}
       >
         <Stack gap="xs" mt={4}>
-          <Radio value="all" label="All of them, those that are still to come too" />
+          <Radio value="all" label="All types, future ones included" />
           <Radio value="some" label="Only these" />
         </Stack>
       </Radio.Group>

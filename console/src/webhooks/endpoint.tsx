@@ -44,9 +44,9 @@ export function Endpoint() {
 }
 
 const WHY_DISABLED: Readonly<Record<NonNullable<EndpointObject['disabled_reason']>, string>> = {
-  by_person: 'Somebody of your team disabled it.',
-  answered_gone: 'It answered 410 Gone, which asks for no more.',
-  failing: 'All that was sent to it failed for too long.',
+  by_person: 'Somebody in your team disabled it.',
+  answered_gone: 'It answered 410 Gone, which asks us to stop sending.',
+  failing: 'Every attempt failed for too long.',
 };
 
 function Condition({ endpoint }: { readonly endpoint: EndpointObject }) {
@@ -54,16 +54,16 @@ function Condition({ endpoint }: { readonly endpoint: EndpointObject }) {
   if (state === 'disabled') {
     return (
       <Alert color="gray" title="Disabled: nothing is sent to it">
-        {disabled_reason !== null && WHY_DISABLED[disabled_reason]} What happens meanwhile is withheld. Enable it, then
-        replay what was withheld.
+        {disabled_reason !== null && WHY_DISABLED[disabled_reason]} New deliveries are withheld. Enable it, then replay
+        the withheld deliveries.
       </Alert>
     );
   }
   if (failing_since === null) return null;
   return (
     <Alert color="orange" title="Failing">
-      Since <Moment at={failing_since} /> it accepted nothing. If that goes on, it is disabled at{' '}
-      <Moment at={will_be_disabled_at} />. Look at a delivery below for what it answered.
+      Since <Moment at={failing_since} /> it accepted nothing. If it keeps failing, it is disabled at{' '}
+      <Moment at={will_be_disabled_at} />. A delivery below shows what it answered.
     </Alert>
   );
 }
@@ -163,7 +163,7 @@ function StateModal({ endpoint: { id, url, state }, onClose }: ActModalProps) {
       <Text size="sm">
         {isEnabling
           ? 'Events are sent to it from now on. What was withheld is sent when you replay it.'
-          : 'Nothing more is sent to it. What happens meanwhile is withheld, and sent when you enable it and replay it.'}
+          : 'Nothing more is sent to it. New deliveries are withheld; to send them, enable the endpoint and replay them.'}
       </Text>
     </ConfirmModal>
   );
@@ -185,7 +185,7 @@ function DeleteModal({ endpoint: { id, url }, onClose }: ActModalProps) {
     >
       <MerchantText text={url} />
       <Text size="sm">
-        Nothing more is sent to it, and its secret is erased. That cannot be undone. Its deliveries stay to be seen, and
+        Nothing more is sent to it, and its secret is erased. That cannot be undone. Its deliveries stay visible, and
         cannot be replayed.
       </Text>
     </ConfirmModal>

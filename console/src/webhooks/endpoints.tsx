@@ -40,7 +40,7 @@ export function Endpoints() {
             rows={rows}
             empty={
               mayRegister
-                ? 'There is no endpoint yet, and nobody is told of events. Register one with “New endpoint”.'
+                ? 'There is no endpoint yet, so no events are sent. Register one with “New endpoint”.'
                 : 'There is no endpoint yet. An owner, admin or developer registers one.'
             }
           />

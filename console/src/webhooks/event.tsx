@@ -31,7 +31,7 @@ function Content({ event }: { readonly event: Schemas['EventWithDeliveries'] }) 
       <Fields
         label="The event"
         fields={[
-          ['What it tells', EVENT_WORDS[type]],
+          ['Meaning', EVENT_WORDS[type]],
           ['Of', <ObjectLink key="object" id={object_id} />],
           ['Created', <Moment key="created" at={created_at} />],
           ['Id', <CopyText key="id" text={id} what="id" />],
@@ -45,7 +45,7 @@ function Content({ event }: { readonly event: Schemas['EventWithDeliveries'] }) 
           label="Deliveries"
           columns={deliveryColumns(urlOf)}
           rows={deliveries}
-          empty="No endpoint was enabled that wanted its type, so it was sent to none."
+          empty="No enabled endpoint received its type, so the event was sent to none."
         />
       </Stack>
       <Stack gap="xs">
@@ -56,7 +56,7 @@ function Content({ event }: { readonly event: Schemas['EventWithDeliveries'] }) 
           {prettyPrinted(body)}
         </Code>
         <Text size="sm" c="dimmed">
-          Indented for reading. It is signed and sent to the letter, in one line.
+          Indented for reading. The signed text is in one line.
         </Text>
       </Stack>
     </>

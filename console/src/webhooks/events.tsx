@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Schemas['Event']>[] = [
       </Anchor>
     ),
   },
-  { title: 'What it tells', cell: ({ type }) => EVENT_WORDS[type] },
+  { title: 'Meaning', cell: ({ type }) => EVENT_WORDS[type] },
   { title: 'Of', cell: ({ object_id }) => <ObjectLink id={object_id} /> },
   { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
 ];
@@ -46,7 +46,9 @@ export function Events() {
               label="Events"
               columns={COLUMNS}
               rows={rows}
-              empty={isFiltered ? 'No event fits.' : 'There is no event yet. Each new state of a payment becomes one.'}
+              empty={
+                isFiltered ? 'No event matches.' : 'There is no event yet. Each new state of a payment becomes one.'
+              }
             />
             <More {...more} />
           </>

@@ -65,8 +65,8 @@ function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
     <form onSubmit={submitting(create)}>
       <Stack>
         <Text size="sm">
-          Each is sent again with the same bytes and the whole schedule. Your receiver may get an event twice, and knows
-          it by its id.
+          Each is sent again with the same bytes, on the whole schedule. Your receiver may get an event twice, and
+          recognizes it by its id.
         </Text>
         <States chosen={states} onChange={setStates} />
         <EndpointSelect value={endpointId} onChange={setEndpointId} />
@@ -76,7 +76,7 @@ function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
         </SimpleGrid>
         {!isNarrowed && (
           <Checkbox
-            label="All of them: every endpoint and any time"
+            label="All deliveries: every endpoint and any time"
             checked={isAll}
             onChange={({ currentTarget }) => setAll(currentTarget.checked)}
           />
@@ -128,7 +128,7 @@ function Begun({ replay, onClose }: { readonly replay: Schemas['Replay']; readon
       <ErrorNotice error={error} />
       {data.state === 'running' && (
         <Text size="sm" c="dimmed">
-          You may close this: it goes on, and stays to be seen under “Replays of many”.
+          You can close this: the replay continues, and stays visible under “Replays of many”.
         </Text>
       )}
       <Group justify="flex-end">

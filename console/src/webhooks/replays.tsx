@@ -50,7 +50,7 @@ export function Replays() {
             label="Replays of many"
             columns={columns}
             rows={rows}
-            empty="Nobody replayed many deliveries yet. “Replay many” sends again what did not arrive."
+            empty="Nobody has replayed many deliveries yet. “Replay many” sends failed deliveries again."
           />
           <More {...more} />
         </>

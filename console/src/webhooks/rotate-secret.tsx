@@ -53,15 +53,14 @@ export function RotateSecretModal({ endpoint, onRotated, onClose }: RotateSecret
           </Text>
           {keptUntil !== null && (
             <Text size="sm">
-              The secret of before the last rotation signs until <Moment at={keptUntil} />; it ends now if you rotate
-              again.
+              The previous secret signs until <Moment at={keptUntil} />; if you rotate again, it stops now.
             </Text>
           )}
           <NativeSelect
-            label="The present secret signs too for"
+            label="The current secret also signs for"
             description={
               'While both sign, your receiver accepts events with the secret that it has, so none is lost before you ' +
-              'give it the new one. If the present secret is in wrong hands, not at all.'
+              'give it the new one. If somebody else may have the current secret: not at all.'
             }
             data={OVERLAPS}
             value={hours}
@@ -81,6 +80,6 @@ export function endpointSecret(title: string, text: string): Secret {
     title,
     what: 'signing secret',
     text,
-    hint: 'Give it to your receiver, which verifies with it that an event is from Malipo before it believes it.',
+    hint: 'Give it to your receiver. With it, the receiver verifies that an event is from Malipo.',
   };
 }

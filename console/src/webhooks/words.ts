@@ -10,7 +10,7 @@ const PAYMENT_EVENT_WORDS: Readonly<Record<PaymentEventType, string>> = {
   'collection.prompted': 'The payer’s phone shows the prompt',
   'collection.succeeded': 'The payer paid',
   'collection.failed': 'The payer did not pay',
-  'collection.expired': 'Nobody knows an outcome, and it is no longer waited for',
+  'collection.expired': 'The outcome is unknown, and nothing waits for it any longer',
   'collection.reconciling': 'Its outcome is overdue',
   'collection.reversed': 'The money went back to the payer',
   'payout.queued': 'It waits for its release',
@@ -33,11 +33,11 @@ export const PAYMENT_EVENT_TYPES = Object.keys(PAYMENT_EVENT_WORDS) as PaymentEv
 export const EVENT_TYPES = Object.keys(EVENT_WORDS) as EventType[];
 
 export const DELIVERY_STATE_WORDS: Readonly<Record<DeliveryState, string>> = {
-  pending: 'It is sent now.',
-  retrying: 'The last attempt failed; it is sent again.',
+  pending: 'It will be sent now.',
+  retrying: 'The last attempt failed; it will be sent again.',
   delivered: 'The endpoint accepted it.',
-  dead_lettered: 'The endpoint never accepted it, and it is not sent any more unless somebody replays it.',
-  withheld: 'Its endpoint is disabled or deleted; it is sent when somebody enables the endpoint and then replays it.',
+  dead_lettered: 'The endpoint never accepted it. It is sent again only if somebody replays it.',
+  withheld: 'Its endpoint is disabled or deleted. It is sent once somebody enables the endpoint and then replays it.',
 };
 
 export const DELIVERY_STATES = Object.keys(DELIVERY_STATE_WORDS) as DeliveryState[];

@@ -32,7 +32,7 @@ export type Check = Look & {
 export const REACHED: Readonly<Record<'database' | 'Temporal', Pick<Check, 'name' | 'looksAt' | 'remedy'>>> = {
   database: {
     name: 'database',
-    looksAt: 'PostgreSQL 15 or newer answers at MALIPO_DATABASE_URL, and lets the account in',
+    looksAt: 'PostgreSQL 15 or newer answers at MALIPO_DATABASE_URL, and accepts the account',
     remedy: 'Start PostgreSQL, or correct the address; `npm run accounts` makes the account.',
   },
   Temporal: {

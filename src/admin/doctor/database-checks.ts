@@ -20,10 +20,10 @@ export const DATABASE_CHECKS: readonly Check[] = [
     on: 'database',
     looksAt: 'the database is migrated for the environment of MALIPO_ENVIRONMENT',
     remedy:
-      'A new database: `npm run migrate`. Otherwise the address or MALIPO_ENVIRONMENT is that of another deployment.',
+      'A new database: `npm run migrate`. Otherwise the address or MALIPO_ENVIRONMENT belongs to another deployment.',
     async find(db, { settings: { MALIPO_ENVIRONMENT: own } }) {
       const stamped = await findEnvironment(db);
-      if (stamped === null) return ['nobody has migrated the database for an environment'];
+      if (stamped === null) return ['the database was never migrated for an environment'];
       return stamped === own
         ? []
         : [`MALIPO_ENVIRONMENT is ${own ?? 'not usable'}, and the database is for ${stamped}`];
@@ -37,8 +37,10 @@ export const DATABASE_CHECKS: readonly Check[] = [
     async find(db) {
       const { missing, unknown } = await compareMigrations(db);
       return [
-        ...(missing.length === 0 ? [] : [`the database does not have ${named(missing)}`]),
-        ...(unknown.length === 0 ? [] : [`the database has what this version does not know: ${named(unknown)}`]),
+        ...(missing.length === 0 ? [] : [`the database lacks ${named(missing)}`]),
+        ...(unknown.length === 0
+          ? []
+          : [`the database has migrations that this version does not know: ${named(unknown)}`]),
       ];
     },
   },
@@ -47,7 +49,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
     on: 'database',
     looksAt: 'the account may do what the application needs, and no more: it is not the owner. In test, more is a note',
     remedy:
-      '`npm run accounts` and `npm run migrate`; what they do not take away: operations.md, the accounts of the database.',
+      '`npm run accounts` and `npm run migrate`. For rights that remain: operations.md, the accounts of the database.',
     async find(db, { settings: { MALIPO_ENVIRONMENT: own } }) {
       const excess = await findExcessRights(db);
       if (excess.length === 0) return [];
@@ -59,7 +61,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
     name: 'transport',
     on: 'database',
     looksAt: 'in live, the connection to PostgreSQL is encrypted',
-    remedy: 'Have PostgreSQL speak TLS, and `sslmode=verify-full` in the address.',
+    remedy: 'Enable TLS in PostgreSQL, and set `sslmode=verify-full` in the address.',
     async find(db, { settings: { MALIPO_ENVIRONMENT: own } }) {
       const { isEncrypted } = await readTransport(db);
       return own === 'live' && !isEncrypted ? ['the connection to PostgreSQL is not encrypted'] : [];
@@ -68,8 +70,8 @@ export const DATABASE_CHECKS: readonly Check[] = [
   {
     name: 'clocks',
     on: 'database',
-    looksAt: `the clocks of this machine and of PostgreSQL differ by ${LARGEST_SKEW_MS / 1000} s at the most`,
-    remedy: 'Have both keep their time by the network (chrony, systemd-timesyncd).',
+    looksAt: `the clocks of this machine and of PostgreSQL differ by ${LARGEST_SKEW_MS / 1000} s at most`,
+    remedy: 'Synchronize both clocks over the network (chrony, systemd-timesyncd).',
     async find(db) {
       const before = Date.now();
       const { now } = await readTransport(db);
@@ -83,8 +85,9 @@ export const DATABASE_CHECKS: readonly Check[] = [
   {
     name: 'sealing keys',
     on: 'database',
-    looksAt: `MALIPO_SECRET_KEYS has the key of every sealed secret, and opens the first ${ROWS_LOOKED_AT} of each kind`,
-    remedy: 'Put the key back into MALIPO_SECRET_KEYS, behind the first; the sweep reseals what it sealed.',
+    looksAt: `MALIPO_SECRET_KEYS has the key of every sealed secret, and the first ${ROWS_LOOKED_AT} secrets of each kind can be opened`,
+    remedy:
+      'Put the key back into MALIPO_SECRET_KEYS, behind the first. The sweep then reseals the secrets of that key.',
     async find(db, { settings: { MALIPO_SECRET_KEYS: ring } }) {
       if (ring === undefined) return [];
       const names = ring.map(({ name }) => name);
@@ -96,7 +99,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
       }
       return [
         ...(unknown === 0 ? [] : [`${unknown} secrets are sealed with a key that MALIPO_SECRET_KEYS does not have`]),
-        ...(unopenable === 0 ? [] : [`${unopenable} secrets do not open with the key of their name`]),
+        ...(unopenable === 0 ? [] : [`${unopenable} secrets cannot be opened with the key that they name`]),
       ];
     },
   },

@@ -38,8 +38,8 @@ export async function examine(environment: Subject['environment']): Promise<{ te
   ];
   const wrong = looked.filter(({ findings }) => findings?.some(isWrong) === true).length;
   const unseen = looked.filter(({ findings }) => findings === null).length;
-  const all = `${looked.length - unseen} looked at, ${wrong === 0 ? 'nothing' : wrong} wrong`;
-  const text = `${looked.map(textOf).join('')}\n${all}${unseen === 0 ? '' : `, ${unseen} out of reach`}\n`;
+  const all = `${looked.length - unseen} checked, ${wrong === 0 ? 'nothing' : wrong} wrong`;
+  const text = `${looked.map(textOf).join('')}\n${all}${unseen === 0 ? '' : `, ${unseen} skipped`}\n`;
   return { text: `${whereOf(subject)}\n\n${text}`, exitCode: wrong > 0 ? 1 : 0 };
 }
 
@@ -57,7 +57,7 @@ function isWrong(finding: Finding): boolean {
 
 function textOf({ name, remedy, findings }: Looked): string {
   const line = (mark: string, text: string) => `${mark.padEnd(6)}${name.padEnd(19)}${text}\n`;
-  if (findings === null) return line('–', 'not looked at: what it needs is away');
+  if (findings === null) return line('–', 'skipped: dependency unavailable');
   const lines = findings.map((each) => (typeof each === 'string' ? line('WRONG', each) : line('note', each.note)));
   return lines.length === 0 ? line('ok', '').trimEnd() + '\n' : `${lines.join('')}${' '.repeat(25)}→ ${remedy}\n`;
 }
@@ -73,7 +73,7 @@ async function lookAll(
     try {
       looked.push({ name, remedy, findings: await find(check) });
     } catch (error) {
-      looked.push({ name, remedy, findings: [`it could not be looked at: ${reasonOf(error)}`] });
+      looked.push({ name, remedy, findings: [`the check failed: ${reasonOf(error)}`] });
     }
   }
   return looked;
@@ -91,7 +91,7 @@ async function lookAtDatabase(subject: Subject): Promise<Looked[]> {
   if (db === null) return outOfReach('database', 'MALIPO_DATABASE_URL is not set or cannot be used', checks);
   try {
     const { version } = await readTransport(db);
-    const old = version < OLDEST_POSTGRESQL ? [`PostgreSQL is of version ${Math.floor(version / 10_000)}`] : [];
+    const old = version < OLDEST_POSTGRESQL ? [`the PostgreSQL version is ${Math.floor(version / 10_000)}`] : [];
     const { name, remedy } = REACHED.database;
     let figures: Promise<ServiceFigures> | undefined;
     const inside = await lookAll(checks, async (check) => {
@@ -100,7 +100,7 @@ async function lookAtDatabase(subject: Subject): Promise<Looked[]> {
     });
     return [{ name, remedy, findings: old }, ...inside];
   } catch (error) {
-    return outOfReach('database', `it does not answer: ${reasonOf(error)}`, checks);
+    return outOfReach('database', `PostgreSQL does not answer: ${reasonOf(error)}`, checks);
   } finally {
     await db.close();
   }
@@ -134,7 +134,7 @@ async function lookAtTemporal(subject: Subject): Promise<Looked[]> {
   const { settings } = subject;
   const { MALIPO_TEMPORAL_ADDRESS: address, MALIPO_TEMPORAL_TLS: tls, MALIPO_TASK_QUEUE_PREFIX: prefix } = settings;
   if (address === undefined || tls === undefined || prefix === undefined) {
-    return outOfReach('Temporal', 'its settings cannot be used', TEMPORAL_CHECKS);
+    return outOfReach('Temporal', 'the settings of Temporal cannot be used', TEMPORAL_CHECKS);
   }
   const target = temporalTarget({ ...settings, MALIPO_TEMPORAL_ADDRESS: address, MALIPO_TEMPORAL_TLS: tls });
   const namespace = settings.MALIPO_TEMPORAL_NAMESPACE ?? `malipo-${settings.MALIPO_ENVIRONMENT ?? 'test'}`;

@@ -9,8 +9,8 @@ export const SETTINGS_CHECKS: readonly Check[] = [
     name: 'settings',
     on: 'settings',
     looksAt:
-      'a server would start with these settings; the operator’s credentials, which workers alone have, are left out',
-    remedy: 'config.md has every setting. A server refuses to start, too, until each line is put right.',
+      'a server would start with these settings. The operator’s credentials, which only workers have, are not checked',
+    remedy: 'config.md describes every setting. A server also refuses to start until each line is corrected.',
     find({ environment }) {
       try {
         loadCommandConfig(environment);
@@ -26,7 +26,8 @@ export const SETTINGS_CHECKS: readonly Check[] = [
     name: 'API',
     on: 'settings',
     looksAt: 'a process with the role api answers at MALIPO_PUBLIC_URL, and says that it is ready',
-    remedy: 'Start a process with the role api, or mend the proxy; where it is not ready, it says which part is away.',
+    remedy:
+      'Start a process with the role api, or correct the proxy. If the process is not ready, it says which dependency is unavailable.',
     async find({ settings: { MALIPO_PUBLIC_URL: url } }) {
       return url === undefined ? [] : lookAtReadiness(new URL('/readyz', url));
     },
@@ -35,15 +36,15 @@ export const SETTINGS_CHECKS: readonly Check[] = [
     name: 'metrics',
     on: 'settings',
     looksAt:
-      'a note says that no process of this machine shows its metrics at MALIPO_METRICS_HOST and MALIPO_METRICS_PORT',
+      'a note says that no process on this machine serves metrics at MALIPO_METRICS_HOST and MALIPO_METRICS_PORT',
     remedy:
-      'Nothing to do where no server runs on this machine. Otherwise start it, and have Prometheus read it there.',
+      'If no server runs on this machine, there is nothing to do. Otherwise start the server, and let Prometheus read its metrics there.',
     async find({ settings: { MALIPO_METRICS_HOST: host, MALIPO_METRICS_PORT: port } }) {
       if (host === undefined || port === undefined) return [];
       const name = host.includes(':') ? `[${host}]` : host;
       const url = new URL(`http://${name}:${port}/metrics`);
       const answer = await read(url);
-      return 'problem' in answer || answer.status !== 200 ? [{ note: `nothing shows metrics at ${url.href}` }] : [];
+      return 'problem' in answer || answer.status !== 200 ? [{ note: `no process serves metrics at ${url.href}` }] : [];
     },
   },
 ];

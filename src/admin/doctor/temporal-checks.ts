@@ -11,10 +11,11 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
     name: 'namespace',
     on: 'Temporal',
     looksAt: `the namespace is there and keeps closed workflows for ${RETENTION_DAYS} days or longer; in test, a shorter time is a note`,
-    remedy: `None: \`npm run migrate\`. Shorter: \`temporal operator namespace update --retention ${RETENTION_DAYS}d\`; people cannot look up older payments.`,
+    remedy: `No namespace: \`npm run migrate\`. A shorter time: \`temporal operator namespace update --retention ${RETENTION_DAYS}d\`. Until then people cannot look up older payments.`,
     async find(temporal, { settings }) {
       const days = await temporal.retention();
-      if (days === null) return [`there is no namespace ${settings.MALIPO_TEMPORAL_NAMESPACE ?? 'of the environment'}`];
+      if (days === null)
+        return [`Temporal has no namespace ${settings.MALIPO_TEMPORAL_NAMESPACE ?? 'of the environment'}`];
       if (days >= RETENTION_DAYS) return [];
       const text = `closed workflows are kept for ${days === 1 ? 'a day' : `${days} days`}`;
       return [settings.MALIPO_ENVIRONMENT === 'live' ? text : { note: text }];
@@ -34,7 +35,8 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
     name: 'schedules',
     on: 'Temporal',
     looksAt: 'the schedules of the sweep and of the checks of the ledger are there and run',
-    remedy: 'Run a process with the role worker: it restores them within a minute; operations.md, the schedules.',
+    remedy:
+      'Run a process with the role worker, which restores the schedules within a minute; operations.md, the schedules.',
     async find(temporal, { clocks }) {
       return (await temporal.stillSchedules(clocks)).map(({ scheduleId, why }) => `${scheduleId}: ${why}`);
     },

@@ -18,8 +18,9 @@ export const WORK_CHECKS: readonly Check[] = [
   {
     name: 'unstarted work',
     on: 'figures',
-    looksAt: `no recorded work is without a workflow for longer than ${ageText(LONGEST_UNSTARTED_MS)}`,
-    remedy: 'Run a process with the role dispatcher, and have Temporal answer; its log says what does not start.',
+    looksAt: `no recorded work has been without a workflow for longer than ${ageText(LONGEST_UNSTARTED_MS)}`,
+    remedy:
+      'Run a process with the role dispatcher, and make sure that Temporal answers. The log of the dispatcher says what does not start.',
     find({ unstarted }) {
       return unstarted
         .filter(({ ageSeconds }) => ageSeconds * 1000 > LONGEST_UNSTARTED_MS)
@@ -31,14 +32,16 @@ export const WORK_CHECKS: readonly Check[] = [
   {
     name: 'backlog',
     on: 'figures',
-    looksAt: 'new payments are not refused because too many wait for us (MALIPO_BACKLOG_…)',
+    looksAt: 'no new payments are refused because too many wait for the service (MALIPO_BACKLOG_…)',
     remedy: 'Run more processes with the role worker; MalipoPaymentsWaitForUs in the runbook.',
     find({ backlog }, subject) {
       const { MALIPO_BACKLOG_MAX_COUNT: most = Infinity } = subject.settings;
       return [
         ...(backlog.count >= most ? [`${backlog.count} payments wait: new ones are refused`] : []),
         ...(backlog.lateCount > 0 ? [`${backlog.lateCount} payments have waited too long: new ones are refused`] : []),
-        ...[...backlog.fullMerchants].map((merchant) => ({ note: `${merchant} has more than its share waiting` })),
+        ...[...backlog.fullMerchants].map((merchant) => ({
+          note: `${merchant} has more payments waiting than its share`,
+        })),
       ];
     },
   },
@@ -47,21 +50,21 @@ export const WORK_CHECKS: readonly Check[] = [
     on: 'figures',
     looksAt: 'no payment or delivery has a workflow that failed so often that it is tried once an hour',
     remedy:
-      '`npm run staff -- quarantined` names it; the log and the Temporal UI say why; MalipoWorkQuarantined in the runbook.',
+      '`npm run staff -- quarantined` names the work. The log and the Temporal UI give the reason; MalipoWorkQuarantined in the runbook.',
     find({ failing }) {
       return failing.map(({ kind, failing: all, quarantined }) =>
         quarantined > 0
           ? `${kind}: the workflows of ${quarantined} fail again and again`
-          : { note: `${kind}: the workflow of ${all} failed at its last try, and is tried again` },
+          : { note: `${kind}: the workflow of ${all} failed at the last attempt, and is retried` },
       );
     },
   },
   {
     name: 'deliveries',
     on: 'figures',
-    looksAt: `the first attempt of a delivery is late by ${ageText(LONGEST_PENDING_MS)} at the most; a note says how many ended as dead-lettered`,
+    looksAt: `the first attempt of a delivery is at most ${ageText(LONGEST_PENDING_MS)} late; a note says how many deliveries were dead-lettered`,
     remedy:
-      'Run a process with the role dispatcher. What is dead-lettered: the merchant replays it once its endpoint works.',
+      'Run a process with the role dispatcher. Dead-lettered deliveries: the merchant replays them once the endpoint works.',
     find({ deliveries, payments }) {
       const lateMs = deliveries.pendingAgeSeconds * 1000;
       const dead = payments
@@ -69,7 +72,7 @@ export const WORK_CHECKS: readonly Check[] = [
         .reduce((sum, { present }) => sum + present, 0);
       return [
         ...(lateMs > LONGEST_PENDING_MS ? [`${deliveries.pending} wait, the oldest since ${ageText(lateMs)}`] : []),
-        ...(dead > 0 ? [{ note: `${dead} deliveries ended as dead-lettered` }] : []),
+        ...(dead > 0 ? [{ note: `${dead} deliveries were dead-lettered` }] : []),
       ];
     },
   },
@@ -77,7 +80,7 @@ export const WORK_CHECKS: readonly Check[] = [
     name: 'endpoints',
     on: 'figures',
     looksAt: 'a note says how many endpoints are disabled, and why',
-    remedy: 'Call the merchant: what is owed to a disabled endpoint is kept until somebody replays it.',
+    remedy: 'Call the merchant. Deliveries to a disabled endpoint are kept until somebody replays them.',
     find({ disabledEndpoints }) {
       return disabledEndpoints.map(({ reason, count }) => ({ note: `${count} disabled (${reason})` }));
     },
@@ -85,9 +88,9 @@ export const WORK_CHECKS: readonly Check[] = [
   {
     name: 'discrepancies',
     on: 'figures',
-    looksAt: 'nothing that an operator says otherwise is unsettled',
+    looksAt: 'there is no open discrepancy with an operator',
     remedy:
-      '`npm run staff -- discrepancies` names them; settle them with the operator, then `npm run staff -- settle`.',
+      '`npm run staff -- discrepancies` names the discrepancies. Settle each with the operator, then `npm run staff -- settle`.',
     find({ discrepancies }) {
       return discrepancies.map(
         ({ kind, count, ageSeconds }) => `${count} unsettled (${kind}), the oldest since ${ageText(ageSeconds * 1000)}`,
@@ -97,15 +100,15 @@ export const WORK_CHECKS: readonly Check[] = [
   {
     name: 'housekeeping',
     on: 'figures',
-    looksAt: 'each task of housekeeping is done as of a time that is not late, and the checks found no fault',
+    looksAt: 'no task of housekeeping is late, and the checks found no fault',
     remedy:
-      'Late: run processes with the roles worker and dispatcher. A fault: the log has it as `fatal`; MalipoLedgerFaults in the runbook.',
+      'Late: run processes with the roles worker and dispatcher. A fault: see the `fatal` lines of the log; MalipoLedgerFaults in the runbook.',
     find({ housekeeping }, { clocks }) {
       return HOUSEKEEPING_TASKS.flatMap((task): Finding[] => {
         const done = housekeeping.find((one) => one.task === task);
-        if (done === undefined) return [{ note: `${task} was never done` }];
+        if (done === undefined) return [{ note: `${task} has never run` }];
         const ageMs = Date.now() - done.doneAsOf.getTime();
-        const late = ageMs > longestAgeMs(task, clocks) ? [`${task} is done as of ${ageText(ageMs)} ago`] : [];
+        const late = ageMs > longestAgeMs(task, clocks) ? [`${task} is done up to ${ageText(ageMs)} ago`] : [];
         return [...late, ...(done.faults > 0 ? [`${task} found ${done.faults} faults`] : [])];
       });
     },
@@ -117,15 +120,15 @@ export const WORK_CHECKS: readonly Check[] = [
     remedy: 'operations.md, the audit log stands still.',
     find({ audit: { unlinkedAgeMs, unsignedAgeMs } }) {
       return [
-        ...(unlinkedAgeMs > LONGEST_UNLINKED_MS ? [`an entry waits for its link since ${ageText(unlinkedAgeMs)}`] : []),
-        ...(unsignedAgeMs > LONGEST_UNSIGNED_MS ? [`a link is not signed since ${ageText(unsignedAgeMs)}`] : []),
+        ...(unlinkedAgeMs > LONGEST_UNLINKED_MS ? [`an entry has waited ${ageText(unlinkedAgeMs)} for its link`] : []),
+        ...(unsignedAgeMs > LONGEST_UNSIGNED_MS ? [`a link has been unsigned for ${ageText(unsignedAgeMs)}`] : []),
       ];
     },
   },
   {
     name: 'owners',
     on: 'database',
-    looksAt: 'in live, a note names the merchants without two owners who have a second factor: they pay nothing out',
+    looksAt: 'in live, a note names the merchants without two owners with a second factor, which can send no money',
     remedy: 'The merchant invites a second owner, who enrols a second factor.',
     async find(db, { settings }) {
       if (settings.MALIPO_ENVIRONMENT !== 'live' || settings.MALIPO_ATTESTATION_KEYS === undefined) return [];

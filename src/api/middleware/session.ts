@@ -85,8 +85,8 @@ function requireShownMerchant(ctx: Context, { person }: Session): void {
   if (shown === '' || shown === person.merchantId) return;
   throw new DomainError(
     'permission_denied',
-    'This page shows another merchant than your session is for by now. Load the page again.',
-    { reason: 'from a page that shows another merchant' },
+    'Your session is now for another merchant than this page shows. Load the page again.',
+    { reason: 'the page shows another merchant' },
   );
 }
 

@@ -80,7 +80,7 @@ export function respondWithPage(ctx: Context, deps: Pick<PayDeps, 'environment'>
 function requireMethod(ctx: Context, methods: readonly string[]): void {
   if (methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method)) return;
   ctx.set('Allow', ['GET', 'HEAD', ...methods.filter((method) => method !== 'GET')].join(', '));
-  throw new DomainError('method_not_allowed', `This page answers to ${methods.join(' and ')}.`);
+  throw new DomainError('method_not_allowed', `This page supports ${methods.join(' and ')}.`);
 }
 
 async function findCheckout({ db }: PayDeps, code: string): Promise<CheckoutForPayer> {

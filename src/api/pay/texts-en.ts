@@ -25,10 +25,10 @@ export const ENGLISH = {
   'error.phone.unsupported': 'Nobody can pay here from this number. It works with: {operators}. Use another number.',
   'error.phone.longer':
     'Mobile numbers of {countries} have become longer, and this is a former one. Type it like {examples}.',
-  'error.phone.country': 'This is a number of more than one country. Choose yours below.',
+  'error.phone.country': 'This number exists in more than one country. Choose yours below.',
   'error.amount': 'This amount cannot be paid from this number. Ask {merchant} what to do, or use another number.',
   'starting.title': 'Asking {operator}',
-  'starting.text': '{operator} is to send a request to {phone}. Keep the phone at hand.',
+  'starting.text': '{operator} will send a request to {phone}. Keep the phone at hand.',
   'prompted.title': 'Approve it on your phone',
   'prompted.text': '{operator} has sent a request for {amount} to {phone}.',
   'prompted.countdown': 'It stays open for (minutes:seconds)',
@@ -46,7 +46,7 @@ export const ENGLISH = {
   'live.auto': 'This page checks by itself every few seconds.',
   'live.check': 'Check again',
   'live.paidBefore':
-    'This is paid already, by an earlier request. Do not approve the request that is on the phone now.',
+    'This was already paid, by an earlier request. Do not approve the request that is on the phone now.',
   'paid.title': 'Paid',
   'paid.text': '{merchant} has your payment of {amount}.',
   'paid.twice': 'This was paid more than once. Ask {merchant} to give one payment back, and show them the receipts.',
@@ -59,7 +59,7 @@ export const ENGLISH = {
   'over.title': 'Not paid',
   'over.again': 'Send a new request to {phone}',
   'over.other': 'Use another number',
-  'over.elsewhere': 'It is paid already, by another request. You have nothing more to do.',
+  'over.elsewhere': 'It is already paid, by another request. There is nothing more to do.',
   'over.busy': 'Another attempt to pay this is under way.',
   'over.waiting':
     'You can try again from {time}. Until then we make sure that the first request was not paid after all, so that you do not pay twice.',
@@ -77,7 +77,7 @@ export const ENGLISH = {
   'completed.title': 'This is paid',
   'completed.text': '{merchant} has been paid. There is nothing more to do here.',
   'expired.title': 'This payment page is closed',
-  'expired.text': 'Its time is over, and it takes no payment any more. Ask {merchant} for a new one.',
+  'expired.text': 'Its time is over, and it accepts no more payments. Ask {merchant} for a new one.',
   'cancelled.title': 'This payment page is closed',
   'cancelled.text': '{merchant} has closed it. Ask them what to do.',
   'busy.title': 'A payment is under way',
@@ -99,7 +99,7 @@ export const ENGLISH = {
   'away.text': 'Nothing was sent to your phone by this. Wait a minute, then try again.',
   'failed.title': 'Something went wrong',
   'failed.text': 'The fault is ours. Open the page again: it tells you whether a request was sent to your phone.',
-  'request.id': 'When you ask for help, name: {id}',
+  'request.id': 'When you ask for help, give this number: {id}',
   'page.open': 'Open the page again',
   'failure.payer_cancelled': 'The request was refused on the phone. If you want to pay, send a new one.',
   'failure.wrong_pin':

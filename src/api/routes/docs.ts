@@ -20,7 +20,7 @@ function documentRoute(document: () => string): Route {
       operationId: 'getOpenApi',
       tags: ['Service'],
       summary: 'This document',
-      description: 'Made from the schemas that check requests.',
+      description: 'Generated from the schemas that validate requests.',
       security: [],
       responses: {
         '200': responseWith('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })),

@@ -25,10 +25,10 @@ export function healthRoutes(deps: ApiDeps): Route[] {
         operationId: 'getHealth',
         tags: ['Service'],
         summary: 'The process is up',
-        description: 'It says nothing about what the process needs.',
+        description: 'Says nothing about the dependencies of the process.',
         security: [],
         responses: {
-          '200': responseWith('It is.', healthSchema),
+          '200': responseWith('The process is up.', healthSchema),
           ...errorResponses([]),
         },
       },
@@ -44,9 +44,9 @@ export function healthRoutes(deps: ApiDeps): Route[] {
       operation: {
         operationId: 'getReadiness',
         tags: ['Service'],
-        summary: 'It can take work',
+        summary: 'The process can accept work',
         description:
-          'With Temporal away it is `degraded`: work is accepted and recorded, and starts when Temporal is back.',
+          'While Temporal is unavailable, the status is `degraded`: work is accepted and recorded, and starts once Temporal is back.',
         security: [],
         responses: {
           '200': responseWith('The database answers.', readinessSchema),

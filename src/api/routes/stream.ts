@@ -10,11 +10,12 @@ export function streamRoutes(deps: ApiDeps): Route[] {
       path: '/v1/console/stream',
       operationId: 'getStream',
       tag: 'Console overview',
-      summary: 'Live updates as server-sent events: which object came into which state',
+      summary: 'Stream state changes as server-sent events',
       description:
-        'An event `ready` (`StreamReady`) comes first, then an event `update` (`LiveUpdate`) for each new state of a collection, ' +
-        'payout, reversal, delivery, endpoint or replay, and for each approval: read the object again. After a break, `EventSource` ' +
-        'goes on by itself where it was, for up to 23 hours. Neither opening it nor reading it is a sign of use: the session ends as it would, and the stream with it.',
+        'An event `ready` (`StreamReady`) comes first, then an event `update` (`LiveUpdate`) for each new state of a ' +
+        'collection, payout, reversal, delivery, endpoint or replay, and for each approval: fetch the object again. ' +
+        'After an interruption of up to 23 hours, `EventSource` continues by itself where it stopped. The stream does ' +
+        'not count as use of the session: the session ends as it would without the stream, and the stream ends with it.',
       access: 'session',
       isUse: false,
       query: openStreamSchema,

@@ -15,18 +15,20 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   phone_unsupported: 'There is no operator for this phone.',
   amount_out_of_bounds: 'amount must be 1 or more.',
   body_malformed: 'The body could not be read. Check its syntax.',
-  cursor_invalid: 'This cursor is not one of ours. Start again without it.',
-  method_not_allowed: 'This route answers to GET.',
+  cursor_invalid: 'This cursor is invalid. Start again without a cursor.',
+  method_not_allowed: 'This route supports GET.',
   body_too_large: 'The body is larger than 64 KiB. Send a smaller one.',
   media_type_unsupported:
     'Send the body as application/json or application/x-www-form-urlencoded, in UTF-8 and uncompressed.',
   idempotency_key_missing:
     'Send an Idempotency-Key header, a new one for each payment and the same one for each retry of it.',
   idempotency_key_invalid: 'An Idempotency-Key is 1 to 255 visible ASCII characters.',
-  idempotency_key_reused: 'This Idempotency-Key was used with different parameters. Send a new one.',
-  idempotency_key_in_flight: 'A request with this Idempotency-Key is under way. Try again in a second.',
+  idempotency_key_reused:
+    'This Idempotency-Key was already used with different parameters. Use a new key for a new request.',
+  idempotency_key_in_flight:
+    'A request with this Idempotency-Key is still in progress. Wait a second, then send it again with the same key.',
   balance_insufficient: 'The available balance is too low for this amount.',
-  approval_self: 'A payout is released by somebody else than who made it.',
+  approval_self: 'The maker of a payout cannot release it. Another person must.',
   rate_limited: 'Too many requests from this address. Wait, then try again.',
   internal_error: 'Something went wrong on our side. Try again with the same key.',
   service_unavailable: 'We cannot record anything right now. Try again with the same key.',
@@ -53,6 +55,6 @@ export function errorExample(code: ErrorCode): object {
 function messageOf(code: ErrorCode): string {
   const noun = code.replace(/_not_found$/, '').replaceAll('_', ' ');
   if (errorCategory(code) === 'not_found') return `There is no ${noun} with this id.`;
-  if (errorCategory(code) === 'unauthenticated') return 'This API key does not work. Take another one.';
-  return 'This cannot be done as things are. Fetch the object and look at its state.';
+  if (errorCategory(code) === 'unauthenticated') return 'This API key does not work. Use another one.';
+  return 'The current state does not allow this. Fetch the object and check its state.';
 }

@@ -20,11 +20,11 @@ export const errorSchema = z
         'api_error',
       ]),
       code,
-      message: z.string().meta({ description: 'For a person: what to do next.' }),
-      param: z.string().nullable().meta({ description: 'The first parameter that is wrong.' }),
+      message: z.string().meta({ description: 'Tells a person what to do next.' }),
+      param: z.string().nullable().meta({ description: 'The first wrong parameter.' }),
       request_id: idOf('req'),
       errors: z.array(z.strictObject({ param: z.string(), code, message: z.string() })).meta({
-        description: 'Everything that is wrong with the request.',
+        description: 'All faults of the request.',
       }),
     }),
   })

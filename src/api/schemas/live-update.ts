@@ -7,7 +7,7 @@ import { time } from './primitives.ts';
 export const liveUpdateSchema = z
   .strictObject({
     kind: z.enum(LIVE_UPDATE_KINDS),
-    id: z.string().meta({ description: 'Of the object.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    id: z.string().meta({ description: 'The id of the object.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
     state: z.string().meta({ example: 'succeeded' }),
     changed_at: time,
   })
@@ -17,7 +17,8 @@ export const liveUpdateSchema = z
 export const streamReadySchema = z
   .strictObject({
     resumed: z.boolean().meta({
-      description: 'True: what was missed follows. False: it is not known, so read everything again that is shown.',
+      description:
+        'True: the missed updates follow. False: the missed updates are unknown, so fetch everything again that you show.',
     }),
   })
   .meta({ id: 'StreamReady' });
@@ -45,7 +46,8 @@ export const openStreamSchema = z.strictObject({
     .regex(/^[0-9]{1,18}-[0-9]{1,18}-[0-9]{1,15}$/, { error: 'after must be the id of an event of this stream.' })
     .optional()
     .meta({
-      description: 'Like the header `Last-Event-ID`, for a reader that cannot send it. The header goes first.',
+      description:
+        'Like the header `Last-Event-ID`, for a reader that cannot send the header. The header takes precedence.',
       example: '1043-77-1769860801000',
     }),
 });

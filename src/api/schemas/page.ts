@@ -29,12 +29,12 @@ export function pageQuery<Key extends string>(isKey: (text: string) => text is K
     cursor: z
       .string()
       .refine((text) => read(text) !== undefined, {
-        error: 'This cursor is not one of ours. Start again without it.',
+        error: 'This cursor is invalid. Start again without a cursor.',
       })
       .transform(read)
       .optional()
       .meta({
-        description: '`next_cursor` of the page before.',
+        description: '`next_cursor` of the previous page.',
         pattern: CURSOR_FORM,
         example: writeCursor(EXAMPLE_KEYS.find(isKey) ?? ''),
       }),
@@ -91,7 +91,7 @@ export function objectFilter<Id extends string>(prefixes: readonly string[], isK
     .string()
     .refine(isKey, { error: `object_id must be an id that begins with ${prefixes.join('_, ')}_.` })
     .optional()
-    .meta({ pattern, example: `${prefixes[0]}_01j9z3k5m7n9p1q3r5s7t9v1w3`, description: 'What it is about.' });
+    .meta({ pattern, example: `${prefixes[0]}_01j9z3k5m7n9p1q3r5s7t9v1w3`, description: 'The object of the entry.' });
 }
 
 type RangeQuery<Key extends string> = {

@@ -114,7 +114,8 @@ export const time = z.iso.datetime().meta({
 
 /** Shows that a request with a session comes from our own pages: another site's cannot set it. */
 export function consoleHeader(isRequired: boolean) {
-  const description = '`1`, of every request with a session that changes something, with an `Origin` that is ours.';
+  const description =
+    '`1`, required with the `Origin` of this service for every request in a session that changes something.';
   // With a key it says nothing, whatever it is.
   const marker = isRequired ? z.enum(['1']) : z.string().optional();
   return z.object({ 'Malipo-Console': marker.meta({ description, example: '1' }) });
@@ -122,7 +123,7 @@ export function consoleHeader(isRequired: boolean) {
 
 export const userAgentHeader = z.object({
   'User-Agent': z.string().optional().meta({
-    description: 'What the client calls itself: people see it in the list of their sessions.',
+    description: 'The name of the client, which people see in the list of their sessions.',
     example: 'shop/1.0',
   }),
 });
@@ -131,7 +132,10 @@ export const idempotencyKeyHeader = z.object({
   'Idempotency-Key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
-    .meta({ description: 'New for each payment, the same for each retry of it. Kept 30 days.', example: 'order-1042' }),
+    .meta({
+      description: 'A new key for each payment, the same key for each retry of the payment. Kept for 30 days.',
+      example: 'order-1042',
+    }),
 });
 
 /** An id with this prefix, as responses show it. */

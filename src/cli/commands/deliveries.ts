@@ -9,17 +9,17 @@ import { printable } from '../terminal.ts';
 const HELP = `usage: malipo deliveries [--endpoint ID] [--event ID] [--state STATE] [--since TIME] [--until TIME] [--limit N] [--json]
        malipo deliveries DELIVERY_ID [--json]
 
-Lists what was sent, or is to be sent, to which endpoint, newest first; or shows one with every attempt and what was
-answered. Any role will do.
+Lists deliveries to endpoints, sent or still to be sent, newest first; or shows one delivery with every attempt and its
+answer. Works with any role.
 
   --endpoint ID  only to this endpoint
-  --event ID     only of this event
+  --event ID     only deliveries of this event
   --state STATE  ${DELIVERY_STATES.join(', ')}
-  --since TIME   made from then on: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
-  --until TIME   made before then
-  --limit N      at most so many; 20 without it
+  --since TIME   created at this time or later: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
+  --until TIME   created before this time
+  --limit N      at most this many; default 20
 
-With --json: {"data": […], "has_more"}; of one the delivery with its attempts.
+With --json: {"data": […], "has_more"}; for one delivery, the delivery with its attempts.
 
 examples
   malipo deliveries --state dead_lettered
@@ -28,7 +28,7 @@ examples
 
 export const deliveries: Command = {
   name: 'deliveries',
-  summary: 'what was sent where, and what was answered',
+  summary: 'what was sent to which endpoint, and the answers',
   help: HELP,
   options: { endpoint: TEXT, event: TEXT, state: TEXT, since: TEXT, until: TEXT, limit: TEXT },
   positionals: [0, 1],
@@ -54,7 +54,7 @@ async function list(line: CommandLine, context: Context): Promise<void> {
     endpoint: (row) => row.endpoint_id,
   });
   if (listed.hasMore && !line.isJson) {
-    terminal.say(`there are more: --limit ${limit * 5}, or fewer by the other options`);
+    terminal.say(`there are more: use --limit ${limit * 5}, or narrow the list with the other options`);
   }
 }
 

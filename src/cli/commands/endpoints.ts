@@ -18,19 +18,19 @@ const HELP = `usage: malipo endpoints [list] [--json]
 
 list     the endpoints, newest first
 show     one of them, with why it is disabled or since when it fails
-add      a new one, whose signing secret is shown this once
-change   its address, description or types; what is not named stays as it is
-disable  nothing is sent to it until it is enabled; what is owed to it is kept, and malipo replay sends it then
-rotate   a new signing secret, shown this once; the present one ends now, or signs too for as long as it is kept
-test     one endpoint.test event goes to it
-delete   nothing is sent to it any more, and its secrets are erased; its deliveries stay to be seen
+add      a new one, whose signing secret is shown only this once
+change   its address, description or types; omitted settings stay unchanged
+disable  nothing is sent to it until it is enabled; its deliveries are kept, and malipo replay sends them then
+rotate   a new signing secret, shown only this once; the previous one stops now, or also signs for as long as it is kept
+test     sends one endpoint.test event to it
+delete   nothing more is sent to it, and its secrets are erased; its deliveries stay visible
 
-Everybody may list and show; the rest needs the role developer or admin.
+Every role can list and show; the rest needs the role developer or admin.
 
   --url URL               where events go from now on
   --description TEXT      for people; empty: none
-  --types A,B             only these types; all: every one; without it as it was, and of a new endpoint all
-  --keep-previous SECONDS how long the present secret signs too, 86400 at the most; 0 without it
+  --types A,B             only these types; all: every type. Default: unchanged, and all for a new endpoint
+  --keep-previous SECONDS how long the previous secret also signs, at most 86400; default 0
 
 examples
   malipo endpoints add https://shop.example/malipo --types collection.succeeded,collection.failed
@@ -81,7 +81,7 @@ export const endpoints: Command = {
     else if (verb === 'list' && subject === undefined) await list(line, context);
     else {
       const forms = Object.entries(ACTS).map(([name, { takes }]) => `malipo endpoints ${name} ${takes}`);
-      throw usage(`it is: malipo endpoints, ${forms.join(', ')}`);
+      throw usage(`usage: malipo endpoints, ${forms.join(', ')}`);
     }
   },
 };
@@ -139,7 +139,7 @@ async function add(url: string, line: CommandLine, context: Context): Promise<vo
 async function change(id: string, line: CommandLine, context: Context): Promise<void> {
   const url = line.text('url');
   const changes = { ...(url !== null && { url }), ...readSettings(line) };
-  if (Object.keys(changes).length === 0) throw usage('say what to change: --url, --description or --types');
+  if (Object.keys(changes).length === 0) throw usage('name the fields to change: --url, --description or --types');
   await patch(id, changes, { line, context });
 }
 
@@ -168,7 +168,7 @@ async function rotate(id: string, line: CommandLine, context: Context): Promise<
   const answer = await api.call('POST', `${pathOf(id)}/rotate`, { json: { keep_previous_for: kept } });
   const rotated = parseResponse(withSecretSchema, answer);
   printWithSecret(rotated, line, context);
-  if (!line.isJson && kept > 0) context.terminal.say(`the present secret signs too for ${kept} s`);
+  if (!line.isJson && kept > 0) context.terminal.say(`the previous secret also signs for ${kept} s`);
 }
 
 async function test(id: string, line: CommandLine, context: Context): Promise<void> {

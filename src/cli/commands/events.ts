@@ -9,14 +9,14 @@ import { printable } from '../terminal.ts';
 const HELP = `usage: malipo events [--type TYPE] [--since TIME] [--until TIME] [--limit N] [--json]
        malipo events EVENT_ID [--json]
 
-Lists events, newest first; or shows one, with the body as it is signed and sent, and its deliveries. Any role will do.
+Lists events, newest first; or shows one, with the body as it is signed and sent, and its deliveries. Works with any role.
 
   --type TYPE    only this type
-  --since TIME   made from then on: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
-  --until TIME   made before then
-  --limit N      at most so many; 20 without it
+  --since TIME   created at this time or later: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
+  --until TIME   created before this time
+  --limit N      at most this many; default 20
 
-With --json: {"data": […], "has_more"}; of one the event, its body as text in it.
+With --json: {"data": […], "has_more"}; for one event, the event with its body as text.
 
 examples
   malipo events --type collection.failed --since 2h
@@ -25,7 +25,7 @@ examples
 
 export const events: Command = {
   name: 'events',
-  summary: 'what happened, and what was sent of it',
+  summary: 'what happened, and its deliveries',
   help: HELP,
   options: { type: TEXT, since: TEXT, until: TEXT, limit: TEXT },
   positionals: [0, 1],
@@ -48,7 +48,7 @@ async function list(line: CommandLine, context: Context): Promise<void> {
     event: (row) => row.id,
     of: (row) => row.object_id,
   });
-  if (listed.hasMore && !line.isJson) terminal.say(`there are more: --limit ${limit * 5}, or a shorter time`);
+  if (listed.hasMore && !line.isJson) terminal.say(`there are more: use --limit ${limit * 5}, or a shorter time`);
 }
 
 async function show(id: string, line: CommandLine, context: Context): Promise<void> {

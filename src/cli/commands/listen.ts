@@ -14,23 +14,23 @@ import { printable } from '../terminal.ts';
 
 const HELP = `usage: malipo listen --forward-to URL [--types A,B] [--since TIME] [--secret whsec_…] [--print] [--json]
 
-Hands the events of a test merchant to a receiver on your own machine, as they come to be: with the headers and the
-bytes that the service sends, signed. No public address and no endpoint is needed; Ctrl-C ends it. A live service is
-refused. Any role will do.
+Forwards the events of a test merchant to a receiver on your own machine as they happen, signed, with the headers and
+bytes that the service sends. You need no public address and no endpoint. Ctrl-C ends it. A live service is refused.
+Works with any role.
 
-  --forward-to URL  your receiver. Answers 2xx within 10 s: accepted; otherwise it is tried again after 1 s and 5 s,
-                    and then given up: malipo resend sends it again
+  --forward-to URL  your receiver. If it answers 2xx within 10 s, the event is accepted. Otherwise it is retried after
+                    1 s and 5 s, and then given up: malipo resend sends it again
   --types A,B       only these types
-  --since TIME      also what was made since then: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
-  --secret SECRET   sign with this one; also MALIPO_LISTEN_SECRET. Else with one that is made at the first use, kept for
-                    you alone to read, and printed at the start: what your receiver verifies with
-  --print           print each event's body too; without --forward-to, that alone
+  --since TIME      also events created since this time: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
+  --secret SECRET   the signing secret; also MALIPO_LISTEN_SECRET. Default: a secret that is created at the first use,
+                    kept where only you can read it, and printed at the start. Your receiver verifies with the secret
+  --print           also print the body of each event; without --forward-to, print only
 
 With --json: a line for each attempt (event_id, type, attempt, status_code, error, duration_ms, outcome: accepted,
 retrying or given_up), with --print the event's body in it; without --forward-to a line for each event.
 
-The service may go away and come back: what was made meanwhile is handed on then. Delivery is at least once, as with the
-service itself, and in no order that is promised.
+If the service is unavailable for a while, the events of that time are forwarded afterwards. Delivery is at least once, as
+with the service itself, and in no guaranteed order.
 
 examples
   malipo listen --forward-to http://127.0.0.1:3000/malipo
@@ -51,7 +51,7 @@ export const listen: Command = {
   async run(line, context) {
     const target = line.text('forward-to');
     const url = target === null ? null : readForwardUrl(target);
-    if (url === null && !line.flag('print')) throw usage('say where to: --forward-to URL, or --print');
+    if (url === null && !line.flag('print')) throw usage('name the receiver: --forward-to URL, or --print');
     const types = readChoices(line, 'types', EVENT_TYPES);
     const since = readMoment(line, 'since');
     const { terminal, stop } = context;

@@ -17,13 +17,13 @@ const HELP = `usage: malipo login [--merchant ID] [--base-url URL] [--json]
 Asks for e-mail address, password and one-time code, and keeps the session for the other commands, where only
 you can read it. The password is not kept. The session ends after 12 hours without use, and after 7 days.
 
-What is in the environment is not asked for: MALIPO_EMAIL, MALIPO_PASSWORD, MALIPO_TOTP_SECRET or MALIPO_TOTP. None of these is
-taken as an option, where others could see it.
+The command does not ask for values in the environment: MALIPO_EMAIL, MALIPO_PASSWORD, MALIPO_TOTP_SECRET or MALIPO_TOTP. None of
+these is an option, because others could see it there.
 
-A person of several merchants is asked which one the session is for, and the commands act for that one until the next log-in.
+A person with several merchants chooses the merchant of the session. The commands act for that merchant until the next log-in.
 
-  --merchant ID  the merchant, not asked for then; MALIPO_MERCHANT_ID in the environment says the same. Without either, and with
-                 the password in the environment, it is the one that the person joined first
+  --merchant ID  the merchant, so that the command does not ask; same as MALIPO_MERCHANT_ID in the environment. Without either,
+                 and with the password in the environment, it is the merchant that the person joined first
 
 examples
   malipo login --base-url https://test.malipo.example

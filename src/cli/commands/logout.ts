@@ -5,8 +5,8 @@ import { baseUrlOf } from '../sign-in.ts';
 
 const HELP = `usage: malipo logout [--base-url URL]
 
-Ends every session that is kept for this service, there and here. The secret of malipo listen stays.
-With credentials in the environment the next command logs in again.
+Ends every kept session at this service, and removes it from this machine. The secret of malipo listen stays.
+With credentials in the environment, the next command logs in again.
 `;
 
 export const logout: Command = {
@@ -34,6 +34,6 @@ export const logout: Command = {
       service.current = null;
     });
     if (line.isJson) terminal.print(JSON.stringify({ logged_out: sessions.map(({ email }) => email) }));
-    else if (sessions.length === 0) terminal.print(`nobody was logged in at ${baseUrl}`);
+    else if (sessions.length === 0) terminal.print(`no session was kept for ${baseUrl}`);
   },
 };

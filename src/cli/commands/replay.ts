@@ -19,20 +19,20 @@ import { signIn } from '../sign-in.ts';
 const HELP = `usage: malipo replay DELIVERY_ID [--wait] [--timeout SECONDS] [--json]
        malipo replay [--endpoint ID] [--state A,B] [--since TIME] [--until TIME] [--all] [--wait] [--timeout SECONDS] [--json]
 
-Sends deliveries again, with the same event id and bytes, signed with the present secret, with the whole schedule before
-them. One whatever its state; or many, in the background. Nothing is sent to an endpoint that is disabled: those are
-skipped. Needs the role developer or admin.
+Sends deliveries again, with the same event id and bytes, signed with the current secret, on the whole schedule. Replays
+one delivery in any state, or many in the background. Deliveries to a disabled endpoint are skipped. Needs the role
+developer or admin.
 
   --endpoint ID      only to this endpoint
-  --state A,B        of ${REPLAYABLE_STATES.join(', ')}; without it ${UNDELIVERED_STATES.join(' and ')}
-  --since TIME       made from then on: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
-  --until TIME       made before then
-  --all              without any of these: of all endpoints, of all time
-  --wait             wait: for many until all of them are on their way, with progress; for one until it is delivered (0)
+  --state A,B        one or more of ${REPLAYABLE_STATES.join(', ')}; default ${UNDELIVERED_STATES.join(' and ')}
+  --since TIME       created at this time or later: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
+  --until TIME       created before this time
+  --all              in place of the options above: all endpoints, any time
+  --wait             wait and show progress. Many: until all are on their way. One: until it is delivered (exit code 0)
                      or not (1)
-  --timeout SECONDS  with --wait: at most so long, then exit code 5; 60 without it
+  --timeout SECONDS  with --wait: wait at most this long, then exit code 5; default 60
 
-With --json: the delivery, or the replay (id, state, total, replayed, skipped), as it is at the end.
+With --json: the final delivery, or the final replay (id, state, total, replayed, skipped).
 
 examples
   malipo replay dlv_01kdvcg… --wait
@@ -68,10 +68,12 @@ function readFilter(line: CommandLine): Record<string, unknown> {
     created_to: readMoment(line, 'until')?.toISOString() ?? null,
   }).filter(([, value]) => value !== null);
   if (line.positionals.length > 0 && entries.length > 0) {
-    throw usage('name one delivery, or say which by options, not both');
+    throw usage('name one delivery, or select deliveries with options, not both');
   }
   if (line.positionals.length === 0 && entries.length === 0) {
-    throw usage('say which: a delivery, or --endpoint, --state, --since, --until; --all for everything undelivered');
+    throw usage(
+      'name a delivery, or select deliveries with --endpoint, --state, --since, --until; use use use use --all for everything undelivered',
+    );
   }
   return Object.fromEntries(entries);
 }
@@ -90,7 +92,7 @@ async function replayOne(id: string, line: CommandLine, { context, giveUpAtMs }:
   if (!line.flag('wait') || state === 'delivered') return;
   const hint = `malipo deliveries ${delivery.id} shows what was answered`;
   if (isDone(delivery)) throw new CliFailure('failed', `it was not delivered; ${hint}`);
-  throw new CliFailure('timedOut', `it is not delivered yet, and goes on by the schedule; ${hint}`);
+  throw new CliFailure('timedOut', `it is not delivered yet, and is retried on the schedule; ${hint}`);
 }
 
 async function replayMany(filter: object, line: CommandLine, { context, giveUpAtMs }: Waiting): Promise<void> {
@@ -109,7 +111,7 @@ async function replayMany(filter: object, line: CommandLine, { context, giveUpAt
       : `${id} is ${state}: ${replayed} of ${replayTotalText(total)} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`,
   );
   if (line.flag('wait') && state !== 'completed') {
-    throw new CliFailure('timedOut', 'it goes on without us; look at malipo deliveries for what becomes of it');
+    throw new CliFailure('timedOut', 'the replay continues in the background; malipo deliveries shows its results');
   }
 }
 

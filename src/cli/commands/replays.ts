@@ -8,12 +8,12 @@ import { signIn } from '../sign-in.ts';
 const HELP = `usage: malipo replays [--limit N] [--json]
        malipo replays REPLAY_ID [--json]
 
-Lists the replays of many deliveries, newest first; or shows one with how far it came. Any role will do. To begin one:
+Lists the replays of many deliveries, newest first; or shows one with its progress. Works with any role. To begin one:
 malipo replay.
 
-  --limit N  at most so many; 20 without it
+  --limit N  at most this many; default 20
 
-With --json: {"data": […], "has_more"}; of one the replay.
+With --json: {"data": […], "has_more"}; for one replay, the replay.
 
 example
   malipo replays rpl_01kdvcg…
@@ -23,7 +23,7 @@ const PATH = '/v1/console/replays';
 
 export const replays: Command = {
   name: 'replays',
-  summary: 'how far replays of many deliveries came',
+  summary: 'the progress of replays of many deliveries',
   help: HELP,
   options: { limit: TEXT },
   positionals: [0, 1],

@@ -9,8 +9,8 @@ import { printAttempt } from './listen.ts';
 
 const HELP = `usage: malipo resend EVENT_ID --forward-to URL [--secret whsec_…] [--json]
 
-Hands one event to a receiver on your own machine, once more or for the first time, as malipo listen does. Fails (1)
-when it is not accepted. To send it to a registered endpoint again: malipo replay.
+Forwards one event to a receiver on your own machine, as malipo listen does, whether or not it was forwarded before. Fails
+(1) if the receiver does not accept the event. To send it to a registered endpoint again: malipo replay.
 
 example
   malipo resend evt_01kdvcg… --forward-to http://127.0.0.1:3000/malipo
@@ -24,7 +24,7 @@ export const resend: Command = {
   positionals: [1, 1],
   async run(line, context) {
     const target = line.text('forward-to');
-    if (target === null) throw usage('say where to: --forward-to URL');
+    if (target === null) throw usage('name the receiver: --forward-to URL');
     const url = readForwardUrl(target);
     const signedIn = await signIn(line, context);
     requireTest(signedIn, 'resend');

@@ -22,25 +22,25 @@ const TYPES = Object.keys(RECIPES) as EventType[];
 
 const HELP = `usage: malipo trigger TYPE [--amount N] [--endpoint ID] [--timeout SECONDS] [--json]
 
-Makes an event of the type happen, through the API and the sandbox operator as a payment of yours would, waits for it
-and prints it: your endpoints and malipo listen get it too, and those that come before it. A live service is refused.
+Triggers an event of the type through the API and the sandbox operator, as one of your payments would, waits for the event
+and prints it. Your endpoints and malipo listen receive it too, and the events before it. A live service is refused.
 
 types
 ${TYPES.map((type) => `  ${type}`).join('\n')}
 
-Collections and payouts need the role maker, endpoint.test developer or admin. What a second person decides
-(payout.released and what follows it, payout.rejected) is decided by the approver whose MALIPO_APPROVER_EMAIL,
-MALIPO_APPROVER_PASSWORD and MALIPO_APPROVER_TOTP_SECRET are in the environment; without them it says who must do what, and
-waits. A payout needs a balance: where it lacks, a collection comes first. payout.expired comes when nobody decides for as
-long as the policy lets a payout wait; when that is longer than the time-out, the payout is cancelled again.
+Collections and payouts need the role maker, endpoint.test the role developer or admin. payout.rejected, payout.released and
+the events after it need a second person: the approver whose MALIPO_APPROVER_EMAIL, MALIPO_APPROVER_PASSWORD and
+MALIPO_APPROVER_TOTP_SECRET are in the environment. Without them the command says who must do what, and waits. A payout
+needs a balance: if it is too low, the command creates a collection first. payout.expired needs a policy that lets a payout
+wait for less than the time-out; otherwise the command cancels the payout again.
 
-  --amount N         in the currency's smallest unit; 1000 without it
-  --endpoint ID      for endpoint.test; the only one that is enabled without it
-  --timeout SECONDS  wait at most so long, then exit code 5; 300 without it. collection.reconciling comes when the prompt's
-                     window is over: 3 minutes in the demonstration, more than five with real durations (MALIPO_CLOCKS=real),
-                     as does payout.reconciling then
+  --amount N         in the currency's smallest unit; default 1000
+  --endpoint ID      for endpoint.test; default: the only enabled endpoint
+  --timeout SECONDS  wait at most this long, then exit code 5; default 300. collection.reconciling comes at the end of the
+                     prompt's window: after 3 minutes in the demonstration, after more than five with real durations
+                     (MALIPO_CLOCKS=real), as does payout.reconciling then
 
-With --json: the event, its body as text in it.
+With --json: the event with its body as text.
 
 examples
   malipo trigger collection.succeeded
@@ -51,16 +51,16 @@ const MAX_SECONDS = 86_400;
 
 export const trigger: Command = {
   name: 'trigger',
-  summary: 'make an event happen in the test environment',
+  summary: 'trigger an event in the test environment',
   help: HELP,
   options: { amount: TEXT, endpoint: TEXT, timeout: TEXT },
   positionals: [1, 1],
   async run(line, context) {
     const type = TYPES.find((each) => each === line.positionals[0]);
     if (type === undefined)
-      throw usage(`there is no type “${line.positionals[0] ?? ''}”; there are: ${TYPES.join(', ')}`);
+      throw usage(`there is no type “${line.positionals[0] ?? ''}”; the types are: ${TYPES.join(', ')}`);
     const endpoint = line.text('endpoint');
-    if (endpoint !== null && type !== 'endpoint.test') throw usage('--endpoint is for endpoint.test alone');
+    if (endpoint !== null && type !== 'endpoint.test') throw usage('--endpoint is only for endpoint.test');
     const amount = readCount(line, 'amount', 999_999_999) ?? 1000;
     const timeoutMs = 1000 * (readCount(line, 'timeout', MAX_SECONDS) ?? 300);
     const signedIn = await signIn(line, context);

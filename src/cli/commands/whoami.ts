@@ -6,8 +6,8 @@ const HELP = `usage: malipo whoami [--base-url URL] [--json]
 
 Shows who is logged in, for which merchant, in which roles, and whether the service is a test or a live one.
 
-Roles, of which an owner has all: a developer or admin adds endpoints, tests them and replays; a maker makes payments
-(malipo trigger); an approver releases payouts; everybody reads (malipo events, deliveries, listen).
+An owner has all roles. A developer or admin adds endpoints, tests them and replays deliveries. A maker creates payments
+(malipo trigger). An approver releases payouts. Every role can read (malipo events, deliveries, listen).
 `;
 
 export const whoami: Command = {

@@ -84,7 +84,7 @@ async function requireKeyWaited(db: Queryable, keyId: ApiKeyId, move: MoneyMove)
   if (from === null || move.at >= from) return;
   throw new DomainError(
     'insufficient_scope',
-    `The account of the person who made this key was recovered before: it creates no payouts before ${from.toISOString()}.`,
+    `The account of the person who created this key was recovered. The key creates no payouts before ${from.toISOString()}.`,
   );
 }
 

@@ -62,7 +62,10 @@ export const DECIDED_REFUND: DecidedKind<Reversal> = {
   notFound: () => new DomainError('reversal_not_found', 'There is no reversal with this id.'),
   checkMayRelease({ isCollectionReturned }) {
     if (!isCollectionReturned) return;
-    throw new DomainError('state_conflict', 'The operator has returned this collection by itself: reject the refund.');
+    throw new DomainError(
+      'state_conflict',
+      'The operator has already returned the money of this collection. Reject the refund.',
+    );
   },
   // What goes back to the payer came by this collection.
   isMoneyAttested: (tx, { collectionId }, checkedTo) => isPaymentAttested(tx, collectionId, checkedTo),

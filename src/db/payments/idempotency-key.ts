@@ -101,7 +101,7 @@ export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promis
   if (stored.fingerprint.equals(fingerprint)) return stored.response;
   throw new DomainError(
     'idempotency_key_reused',
-    'This Idempotency-Key was reused with different parameters. Use a new key for a new request.',
+    'This Idempotency-Key was already used with different parameters. Use a new key for a new request.',
   );
 }
 
@@ -120,7 +120,7 @@ function storedSince({ at }: Pick<KeyedRequest, 'at'>): Date {
 function inFlight(): DomainError {
   return new DomainError(
     'idempotency_key_in_flight',
-    'A call with this Idempotency-Key is still under way. Wait a second and ask again with the same key.',
+    'A request with this Idempotency-Key is still in progress. Wait a second, then send it again with the same key.',
     { retryAfterSeconds: 1 },
   );
 }

@@ -76,7 +76,7 @@ export function apiKeyExpiry(scopes: readonly Scope[], stated: Date | null, at: 
   if (stated === null) return new Date(at.getTime() + DEFAULT_PAYOUT_KEY_LIFE_MS);
   if (stated.getTime() - at.getTime() <= MAX_PAYOUT_KEY_LIFE_MS) return stated;
   const days = MAX_PAYOUT_KEY_LIFE_MS / DAY_MS;
-  const message = `expires_at must be within ${days} days: a key with payouts:write lives no longer.`;
+  const message = `expires_at must be within ${days} days: no key with payouts:write is valid for longer.`;
   throw invalidParameters([{ param: 'expires_at', code: 'parameter_invalid', message }]);
 }
 

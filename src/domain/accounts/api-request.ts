@@ -38,6 +38,6 @@ export type ListedApiRequest = Omit<ApiRequest, 'merchantId' | 'apiKeyId'> & {
 export function requestNotFound(): DomainError {
   return new DomainError(
     'request_not_found',
-    'There is no request of an API key with this id in the log. It may be too old, or it was made in a session.',
+    'The request log has no request with this id. The request may be too old, or it came from a session: the log has requests of API keys only.',
   );
 }

@@ -149,13 +149,10 @@ export function requireApplicable(change: MemberChange, members: readonly Member
   const held = members.find(({ userId }) => userId === proposedBy.id)?.roles ?? [];
   const member = members.find(({ userId }) => userId === change.member.id);
   if (member === undefined || (after !== null && !haveSameRoles(member.roles, before))) {
-    throw new DomainError(
-      'state_conflict',
-      'The member is not what they were when this was proposed. Propose it anew.',
-    );
+    throw new DomainError('state_conflict', 'The member has changed since this was proposed. Create a new proposal.');
   }
   if (!mayChangeRoles(held, member.roles, after ?? [])) {
-    throw new DomainError('state_conflict', 'Who proposed this may not any more. Propose it anew.');
+    throw new DomainError('state_conflict', 'The proposer no longer has permission. Create a new proposal.');
   }
   requireOwnerLeft(member, after, members);
   return member;
@@ -182,7 +179,7 @@ export function merchantOf(decider: Decider): MerchantId {
 export function memberChangeNotFound(): DomainError {
   return new DomainError(
     'member_change_not_found',
-    'There is no such proposal. The list of members shows those that wait.',
+    'There is no proposal with this id. The list of members shows the pending proposals.',
   );
 }
 

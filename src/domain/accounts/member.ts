@@ -187,7 +187,7 @@ export function verificationFailed(reason: string): DomainError {
 
 /** One error for a recovery token that is unknown, used or expired, and for one that another request has replaced. */
 export function recoveryRefused(): DomainError {
-  const message = 'There is no such recovery, or no longer. Ask the staff of the service for a new token.';
+  const message = 'This recovery does not exist or is no longer open. Ask the staff of the service for a new token.';
   return new DomainError('permission_denied', message, { reason: 'no such recovery', category: 'unauthenticated' });
 }
 
@@ -198,5 +198,8 @@ export function memberNotFound(): DomainError {
 
 /** One error for an unknown id or token, a used, withdrawn or expired invitation, and one of another merchant. */
 export function invitationNotFound(): DomainError {
-  return new DomainError('invitation_not_found', 'There is no such invitation, or no longer. Ask for a new one.');
+  return new DomainError(
+    'invitation_not_found',
+    'This invitation does not exist or is no longer open. Ask for a new one.',
+  );
 }

@@ -113,5 +113,8 @@ function toMs(seconds: number | null): number | null {
 
 /** One error for an unknown id and for a proposal of another merchant. */
 export function policyChangeNotFound(): DomainError {
-  return new DomainError('policy_change_not_found', 'There is no such proposal. Read the policy for those that wait.');
+  return new DomainError(
+    'policy_change_not_found',
+    'There is no proposal with this id. The policy shows the pending proposals.',
+  );
 }

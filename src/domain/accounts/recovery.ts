@@ -35,5 +35,5 @@ export type RecoveryNotice = {
 
 /** One error for an unknown id and for a recovery that is approved, replaced, used or expired. */
 export function recoveryNotFound(): DomainError {
-  return new DomainError('state_conflict', 'No such recovery waits for an approval. Request it anew.');
+  return new DomainError('state_conflict', 'No recovery with this id is waiting for approval. Create a new request.');
 }

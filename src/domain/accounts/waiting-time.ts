@@ -42,6 +42,6 @@ export function needsSecondOwner(environment: Environment, ownersWithFactor: num
 export function secondOwnerNeeded(): DomainError {
   return new DomainError(
     'state_conflict',
-    'Money leaves this merchant only while it has two owners with a second factor. Let an owner invite a second one.',
+    'This merchant can send money only while two of its owners have a second factor. Ask an owner to invite a second owner.',
   );
 }

@@ -17,7 +17,7 @@ export class ReceiptReused extends Error {
   readonly operatorReceipt: string;
 
   constructor(operatorReceipt: string) {
-    super(`the receipt ${operatorReceipt} has paid another payment`);
+    super(`the receipt ${operatorReceipt} belongs to another payment`);
     this.operatorReceipt = operatorReceipt;
   }
 }
@@ -37,18 +37,19 @@ export type Discrepancy = {
 };
 
 const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
-  paid_after_failed: 'it failed here, and the operator says that it was paid',
-  paid_otherwise: 'the operator says that other money was paid than was requested',
-  declined_after_paid: 'it was booked as paid, and the operator says that it was not',
-  refunded_twice: 'the provider gave the collection back by itself, and this refund was paid too',
-  receipt_reused: 'the operator says that it was paid, with a receipt that has paid another payment',
-  release_unattested: 'its row says that it was released, and this service did not record that: it was not sent',
-  credit_unattested: 'money is available by it, and this service did not record why: nobody can spend that money',
+  paid_after_failed: 'failed in Malipo, paid according to the operator',
+  paid_otherwise: 'the operator reports a different amount or currency than requested',
+  declined_after_paid: 'recorded as paid, not paid according to the operator',
+  refunded_twice: 'the operator returned the collection on its own, and this refund was paid as well',
+  receipt_reused: 'paid according to the operator, with a receipt that belongs to another payment',
+  release_unattested: 'marked as released, but this service recorded no release: not sent',
+  credit_unattested:
+    'credited to the available balance, but this service recorded no reason: the money cannot be spent',
 };
 
 export const DISCREPANCY_KINDS = Object.keys(TEXTS) as [DiscrepancyKind, ...DiscrepancyKind[]];
 
-const PAID_UNREADABLE = 'the operator says that it was paid, and how much cannot be read';
+const PAID_UNREADABLE = 'paid according to the operator, with an amount that cannot be read';
 
 type Described = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'reportedAmount' | 'reportedCurrency'>;
 
@@ -66,5 +67,5 @@ export function discrepancyText(described: Described): string {
 }
 
 function receiptText(operatorReceipt: string | null): string {
-  return operatorReceipt === null ? '' : ` (its receipt: ${operatorReceipt})`;
+  return operatorReceipt === null ? '' : ` (operator receipt: ${operatorReceipt})`;
 }

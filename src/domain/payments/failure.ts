@@ -10,11 +10,12 @@ const MESSAGES = {
   payer_limit_reached: 'The payer has reached a limit of their wallet. Try a smaller amount or another day.',
   payer_busy: 'The payer has another prompt open. Wait a minute, then create a new collection.',
   amount_not_allowed: 'The operator does not allow this amount for this payer.',
-  operator_unavailable: 'The operator could not take the prompt in time; nobody was asked to pay. Try again later.',
-  service_unavailable: 'We could not ask the operator in time; nobody was asked to pay. Create a new collection.',
+  operator_unavailable: 'The operator did not accept the prompt in time, and nobody was asked to pay. Try again later.',
+  service_unavailable:
+    'We could not send the prompt to the operator in time, and nobody was asked to pay. Create a new collection.',
   already_returned: 'The operator had already returned the money to the payer, so no refund was sent.',
   operator_rejected: 'The operator refused the request. Contact support with the request id if it keeps happening.',
-  unknown: 'The operator never said how this ended. If it says so later, you will be told.',
+  unknown: 'The operator never reported an outcome. If the operator reports one later, we notify you.',
 } as const;
 
 // For payouts and refunds, where the message for a collection would be wrong.
@@ -25,8 +26,8 @@ const PAYOUT_MESSAGES: Readonly<Partial<Record<keyof typeof MESSAGES, string>>> 
   payer_busy: 'The operator is busy with another payment to this payee. Wait a minute, then create a new payout.',
   insufficient_funds: 'The operator’s float is too low for this amount. Try again later.',
   amount_not_allowed: 'The operator does not allow this amount for this payee.',
-  operator_unavailable: 'The operator could not take the payout in time; nothing was sent. Create a new one later.',
-  service_unavailable: 'We could not send this to the operator in time; nothing was sent. Create a new one.',
+  operator_unavailable: 'The operator did not accept the payout in time, and nothing was sent. Create a new one later.',
+  service_unavailable: 'We could not send this to the operator in time, and nothing was sent. Create a new one.',
 };
 
 /** What makes a payout or refund fail: the operator's refusal, or one of the two reasons to hold that it is not sent. */

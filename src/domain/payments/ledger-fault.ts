@@ -9,16 +9,16 @@ export type LedgerFault = {
 
 /** Of an account, by all its entries. */
 export function driftFault(accountId: string): LedgerFault {
-  return { subject: accountId, fault: 'its balance is not the sum of its entries' };
+  return { subject: accountId, fault: 'the balance is not the sum of the entries' };
 }
 
 /** Of an account, by its entries since the last check. */
 export function newDriftFault(accountId: string): LedgerFault {
-  return { subject: accountId, fault: 'its balance is not what its new entries make it' };
+  return { subject: accountId, fault: 'the balance does not match the new entries' };
 }
 
 export function unattestedFault({ ref }: { readonly ref: { readonly id: string } }): LedgerFault {
-  return { subject: ref.id, fault: 'money is available by it, and this service did not record why' };
+  return { subject: ref.id, fault: 'credited to the available balance, but this service recorded no reason' };
 }
 
 /** Of an account: as long as that money is there, whoever settled what. */
@@ -28,9 +28,9 @@ export function unattestedBalanceFault(accountId: string): LedgerFault {
 
 /** Of an account. */
 export function checkpointFault(accountId: string): LedgerFault {
-  return { subject: accountId, fault: 'its checkpoint was not written by this service' };
+  return { subject: accountId, fault: 'the checkpoint was not written by this service' };
 }
 
 export function unpostedFault({ id }: { readonly id: string }): LedgerFault {
-  return { subject: id, fault: 'its state and its transfers disagree' };
+  return { subject: id, fault: 'the state and the transfers disagree' };
 }

@@ -53,7 +53,7 @@ export function planPayment(
       code: 'phone_unsupported',
       message: currenciesServed(coverage).includes(merchantCurrency)
         ? unsupportedPhone(phone, request.operator, merchantCurrency)
-        : `No operator that we reach takes ${merchantCurrency}, the currency of your account, from any number.`,
+        : `No available operator supports ${merchantCurrency}, the currency of your account.`,
     });
   }
   const bounds = route?.kind === 'operator' ? route.market : { minAmountMinor: 1n, maxAmountMinor: MAX_AMOUNT_MINOR };
@@ -81,7 +81,7 @@ function unsupportedPhone({ country }: Phone, operator: OperatorId | undefined, 
     return `${name} serves no numbers of ${countryName(country)} in ${currency} here. Name another operator, or ask for another number.`;
   }
   return (
-    `No operator that we reach has this number in ${currency}, by its first digits. Where its owner moved it to another operator, ` +
-    'name that as operator. Otherwise ask for another number.'
+    `The first digits of this number belong to no available operator for ${currency}. If the number was moved to ` +
+    'another operator, name that operator. Otherwise ask for another number.'
   );
 }

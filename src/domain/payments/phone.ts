@@ -48,21 +48,21 @@ export function describePhoneProblem(text: string): string {
   if (text === '') return 'It is empty.';
   if (text.startsWith('+')) return 'It begins with a plus sign.';
   if (/\s/.test(text)) return 'It has a space in it.';
-  if (!/^[0-9]+$/.test(text)) return 'It has characters in it that are not the digits 0 to 9.';
-  if (text.startsWith('0')) return 'It begins with 0, and not with the code of a country.';
+  if (!/^[0-9]+$/.test(text)) return 'It has characters other than the digits 0 to 9.';
+  if (text.startsWith('0')) return 'It begins with 0 instead of a country code.';
   if (text.length > MAX_DIGITS) return `It has ${text.length} digits; no phone number has more than ${MAX_DIGITS}.`;
   const parsed = parsePhoneNumber(`+${text}`);
   if (parsed === undefined) {
     if (text.length < MIN_DIGITS) return `It has ${text.length} digits; a number with its country code has more.`;
-    return 'It begins with the code of no country.';
+    return 'It does not begin with a country code.';
   }
   const { country, countryCallingCode: code } = parsed;
   // Several countries have this code, and it is a number of none of them.
-  if (country === undefined) return `It is no mobile number of a country with the code ${code}.`;
+  if (country === undefined) return `It is not a mobile number of a country with the code ${code}.`;
   if (parsed.isValid() && parsed.number !== `+${text}`) return `Leave out the 0 after the country code ${code}.`;
   const given = text.length - code.length;
   if (getExampleNumber(country, examples)?.nationalNumber.length === given) {
-    return `It is no mobile number of ${countryName(country)}.`;
+    return `It is not a mobile number of ${countryName(country)}.`;
   }
   return `${describeLength(country)} This one has ${given}.`;
 }
@@ -85,7 +85,7 @@ export function isFormerLength(country: string, nationalNumber: string): boolean
 /** How long mobile numbers of the country are, as a sentence with an example. */
 export function describeLength(country: string): string {
   const example = getExampleNumber(country as CountryCode, examples);
-  if (example === undefined) return `It is no mobile number of ${countryName(country)}.`;
+  if (example === undefined) return `It is not a mobile number of ${countryName(country)}.`;
   const { nationalNumber, countryCallingCode: code } = example;
   const since = LENGTHENED[country] === undefined ? '' : ` ${LENGTHENED[country]}`;
   return (

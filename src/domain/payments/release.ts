@@ -36,7 +36,7 @@ export function checkRelease(attempt: ReleaseAttempt): void {
   }
   if (payment.state !== 'queued') throw notQueued(payment);
   if (payment.expiresAt <= at) {
-    throw new DomainError('state_conflict', `This ${noun} ran out before it was released. Create a new one.`);
+    throw new DomainError('state_conflict', `This ${noun} expired before it was released. Create a new one.`);
   }
   checkSecondFactor(person, policy, at);
   const limit = policy.approverDailyLimitMinor;

@@ -84,7 +84,8 @@ export function exampleDigits([country]: readonly string[]): string {
 
 function refusal(spelling: string | undefined, countries: readonly string[]): TypedPhone & { kind: 'refused' } {
   const withCode = `Write it with its country code, such as ${exampleDigits(countries)}.`;
-  if (spelling === undefined) return { kind: 'refused', message: `This is no phone number. ${withCode}`, formerOf: [] };
+  if (spelling === undefined)
+    return { kind: 'refused', message: `This is not a phone number. ${withCode}`, formerOf: [] };
   const international = spelling.replace(/^(\+|00)/, '');
   const { country = '', nationalNumber = '' } = parsePhoneNumber(`+${international}`) ?? {};
   const isFormer = isFormerLength(country, nationalNumber);
@@ -94,7 +95,7 @@ function refusal(spelling: string | undefined, countries: readonly string[]): Ty
   const of = countries.length === 0 ? '' : ` of ${countries.map(countryName).join(' or ')}`;
   const formerOf = countries.filter((each) => isFormerLength(each, spelling));
   const lengths = formerOf.map((each) => `${describeLength(each)} `);
-  return { kind: 'refused', message: `This is no mobile number${of}. ${lengths.join('')}${withCode}`, formerOf };
+  return { kind: 'refused', message: `This is not a mobile number${of}. ${lengths.join('')}${withCode}`, formerOf };
 }
 
 /** The text with the decimal digits of every script as 0 to 9. */

@@ -114,7 +114,10 @@ async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): P
     createdAt: at,
   });
   if (isNew) return { userId: id, verifiedBy: null };
-  throw new DomainError('state_conflict', 'Somebody has this e-mail by now. Try again with their password.');
+  throw new DomainError(
+    'state_conflict',
+    'An account with this e-mail address was created in the meantime. Try again with its password.',
+  );
 }
 
 // Since then the sender or approver may have been removed or lost a role, and a second administrator may have joined.

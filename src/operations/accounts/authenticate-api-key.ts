@@ -35,7 +35,7 @@ const TOUCH_EVERY_MS = 60_000;
 
 /**
  * The key. Throws one of the five 401 codes when the text is not an active key of this environment, `permission_denied`
- * for an address that the key is not for, whatever else is wrong with it, and `insufficient_scope`. A refusal of a
+ * for an address that the key does not allow, whatever else is wrong with it, and `insufficient_scope`. A refusal of a
  * merchant's key is recorded as `recordKeyRefusal` has it.
  */
 export async function authenticateApiKey(db: Database, input: AuthenticateApiKey): Promise<ApiKey> {
@@ -70,13 +70,13 @@ export function isTouchDue({ lastUsedAt }: ApiKey, at: Date): boolean {
 export function refusalOf(key: ApiKey, { scope, address, at }: KeyRequest): DomainError | null {
   // First, so that nobody learns elsewhere whether the key is still good.
   if (key.allowedAddresses !== null && !isInBlocks(address, key.allowedAddresses)) {
-    return permissionDenied('an address that the key is not for');
+    return permissionDenied('an address that the key does not allow');
   }
   if (key.revokedAt !== null && key.revokedAt <= at) {
     return new DomainError('api_key_revoked', 'This API key was revoked. Use another key of this merchant.');
   }
   if (key.expiresAt !== null && key.expiresAt <= at) {
-    return new DomainError('api_key_expired', 'This API key has expired. Make a new key in the console.');
+    return new DomainError('api_key_expired', 'This API key has expired. Create a new key in the console.');
   }
   if (scope === null) return null;
   if (!key.scopes.includes(scope)) {
@@ -85,7 +85,7 @@ export function refusalOf(key: ApiKey, { scope, address, at }: KeyRequest): Doma
   if (scope === 'payouts:write' && key.maker === null) {
     return new DomainError(
       'insufficient_scope',
-      'The scope payouts:write counts no more: the person who made this key has left. Roll the key.',
+      'This key can no longer use the scope payouts:write: the person who created it has left. Roll the key.',
     );
   }
   return null;
@@ -129,5 +129,5 @@ function reasonOf({ code, type }: DomainError, scope: Scope | null): string {
 }
 
 function invalidKey(): DomainError {
-  return new DomainError('api_key_invalid', 'This is not an API key we know. Check that it was copied whole.');
+  return new DomainError('api_key_invalid', 'We do not know this API key. Check that you copied all of it.');
 }

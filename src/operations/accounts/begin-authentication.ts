@@ -9,7 +9,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import { limitRefusalLimit, subjectKind, type AttemptLimit } from '../../security/attempt-limit.ts';
 
-const TOO_MANY = 'Too many attempts that failed. Wait, then try again.';
+const TOO_MANY = 'Too many failed attempts. Wait, then try again.';
 
 /** How the caller identifies the user. */
 export type Claim =

@@ -55,7 +55,7 @@ export async function changeMember(db: Database, input: ChangeMember): Promise<C
     const after = roles ?? [];
     const own = members.find(({ userId }) => userId === proposer);
     if (!own || !mayChangeRoles(own.roles, member.roles, after)) {
-      throw permissionDenied('grants or takes a role that is not theirs to give');
+      throw permissionDenied('may not grant or remove this role');
     }
     if (roles !== null && haveSameRoles(member.roles, roles)) return { kind: 'changed', member };
     requireOwnerLeft(member, roles, members);

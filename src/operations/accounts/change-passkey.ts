@@ -56,7 +56,7 @@ async function forgetLastFactor(tx: Tx, { person: { userId } }: ActedBy): Promis
   if (requiresSecondFactor(await listRolesOf(tx, userId))) {
     throw new DomainError(
       'state_conflict',
-      'A role of yours requires a second factor. Enrol another one before you remove this.',
+      'One of your roles requires a second factor. Enrol another one before you remove this one.',
     );
   }
   await deleteRecoveryCodes(tx, userId);

@@ -79,7 +79,7 @@ async function propose(tx: Tx, policy: Policy, { changes, by, at }: ChangePolicy
     await recordAct(tx, by, { action: 'policy_change.replaced', subjectId: replaced, after: next, at });
   }
   const change = await findPolicyChange(tx, merchantId, id);
-  if (!change) throw new Error(`proposal ${id} is not there after it was made`);
+  if (!change) throw new Error(`proposal ${id} was not found after it was created`);
   const others = (await listMembers(tx, merchantId)).filter((member) => member.userId !== userId);
   return { kind: 'waiting', change, hasSecondPerson: others.some(({ roles }) => holdsOneOf(roles, ['admin'])) };
 }

@@ -39,7 +39,10 @@ export async function confirmSecondFactor(
     const user = await findUserLocked(tx, by.person.userId);
     const pending = user?.totpPendingSealed ?? null;
     if (!user || pending === null) {
-      throw new DomainError('state_conflict', 'No second factor waits to be confirmed. Start the enrolment first.');
+      throw new DomainError(
+        'state_conflict',
+        'No second factor is waiting for confirmation. Start the enrolment first.',
+      );
     }
     // The secret may be of long ago, and known to whoever saw it then.
     const hasFactor = hasAny(factorsOf(user));

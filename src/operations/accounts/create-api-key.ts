@@ -47,11 +47,11 @@ export async function createApiKey(db: Database, input: CreateApiKey): Promise<{
     if (by !== null) {
       await lockMembersAs(tx, by);
       const roles = await findRoles(tx, merchantId, by.person.userId);
-      if (!mayHandleKeys(roles, scopes)) throw permissionDenied('the roles do not reach to these scopes');
+      if (!mayHandleKeys(roles, scopes)) throw permissionDenied('the roles do not cover these scopes');
       if ((await countActiveApiKeys(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
         throw new DomainError(
           'state_conflict',
-          `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} keys in force. Revoke one before you make another.`,
+          `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} active keys. Revoke one before you create another.`,
         );
       }
     }

@@ -56,13 +56,13 @@ export async function createInvitation(
         {
           param: 'email',
           code: 'parameter_invalid',
-          message: 'email is that of a member. Change their roles instead.',
+          message: 'email belongs to a member. Change the roles of that member instead.',
         },
       ]);
     }
     const open = await listOpenInvitations(tx, merchantId, at);
     if (open.some((other) => other.email === email && isForOwnerOrAdmin(other))) {
-      throw permissionDenied('would take the place of an owner or admin whom the service invited');
+      throw permissionDenied('would replace an invitation of an owner or admin by the service');
     }
     const withdrawn = await withdrawInvitationsOf(tx, merchantId, email, at);
     const invitations = open.filter((other) => !withdrawn.includes(other.id));

@@ -73,10 +73,10 @@ function requireSecondPerson(invitation: Invitation, people: People, { decision,
     if (!own || !holdsOneOf(own.roles, ['admin'])) throw permissionDenied('no longer an admin');
     if (invitation.createdBy?.id === userId) throw permissionDenied('decides on an invitation of their own');
     const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayAgree(approval.agreement, userId);
-    if (!mayDecide) throw permissionDenied('only an owner agrees to another owner');
+    if (!mayDecide) throw permissionDenied('only an owner can approve another owner');
   }
   if (approval.state !== 'waiting') {
-    throw new DomainError('state_conflict', 'This invitation waits for nobody’s word. Withdraw it if it is wrong.');
+    throw new DomainError('state_conflict', 'This invitation needs no approval. Withdraw it if it is wrong.');
   }
 }
 
@@ -87,7 +87,10 @@ async function approve(
   { by, at }: DecideInvitation,
 ): Promise<DecidedInvitation> {
   if (!mayStillGrant(invitation, members)) {
-    throw new DomainError('state_conflict', 'Who sent this may not grant its roles any more. Invite the person anew.');
+    throw new DomainError(
+      'state_conflict',
+      'The sender of this invitation can no longer grant its roles. Create a new invitation.',
+    );
   }
   const { token, sha256 } = newToken();
   const userId = isService(by) ? null : by.person.userId;

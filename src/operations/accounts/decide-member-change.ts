@@ -44,7 +44,7 @@ export async function decideMemberChange(db: Database, input: DecideMemberChange
     requireSecondPerson(change, members, input);
     const userId = isService(by) ? null : by.person.userId;
     if (!(await endMemberChange(tx, change.id, { state: decision, by: userId, at }))) {
-      throw new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or its time is over.');
+      throw new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or it has expired.');
     }
     const roles = decision === 'approved' ? requireApplicable(change, members).roles : change.before;
     const before = { member: change.member.id, roles };
@@ -73,6 +73,6 @@ function requireSecondPerson(
   // Otherwise a member could always keep others from demoting or removing them.
   if (decision === 'rejected' && change.member.id === userId) throw permissionDenied('rejects a change of their own');
   if (decision === 'approved' && !mayAgree(agreementOnChange(change, members), userId)) {
-    throw permissionDenied('only an owner agrees to another owner');
+    throw permissionDenied('only an owner can approve another owner');
   }
 }

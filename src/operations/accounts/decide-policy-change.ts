@@ -32,11 +32,11 @@ export async function decidePolicyChange(db: Database, input: DecidePolicyChange
     if (!change) throw policyChangeNotFound();
     if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
     if (decision === 'approved' && !holdsOneOf(await findRoles(tx, merchantId, change.proposedBy.id), ['admin'])) {
-      throw new DomainError('state_conflict', 'Who proposed this may not any more. Propose it anew.');
+      throw new DomainError('state_conflict', 'The proposer no longer has permission. Create a new proposal.');
     }
     if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
     if (!(await endPolicyChange(tx, change.id, { state: decision, by: userId, at }))) {
-      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or its time is over.');
+      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or it has expired.');
     }
     if (decision === 'approved') {
       const policy = await findPolicy(tx, merchantId);

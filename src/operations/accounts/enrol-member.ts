@@ -26,7 +26,7 @@ export async function enrolMember(db: Database, input: EnrolMember): Promise<Use
     const totpSecretSealed = totpSecret === null ? null : seal(totpSecret, id, input.keyRing);
     const isNew = await insertUser(tx, { id, email, name, passwordHash, totpSecretSealed, createdAt: at });
     const userId = isNew ? id : (await findUserByEmail(tx, email))?.id;
-    if (userId === undefined) throw new Error('a user was neither made nor found');
+    if (userId === undefined) throw new Error('a user was neither created nor found');
     await putMember(tx, { merchantId, userId, roles, createdAt: at });
     return userId;
   });

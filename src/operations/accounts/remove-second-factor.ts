@@ -49,6 +49,6 @@ async function requireNoneNeeded(tx: Tx, userId: UserId): Promise<void> {
   if (!requiresSecondFactor(await listRolesOf(tx, userId))) return;
   throw new DomainError(
     'state_conflict',
-    'A role of yours requires a second factor. Enrol another one before you remove this.',
+    'One of your roles requires a second factor. Enrol another one before you remove this one.',
   );
 }

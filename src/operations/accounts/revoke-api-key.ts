@@ -17,7 +17,7 @@ export async function revokeApiKey(db: Database, id: string, by: ActedBy, at: Da
     const key = isId('key', id) ? await findApiKeyLocked(tx, merchantId, id) : null;
     if (!key) throw apiKeyNotFound();
     if (!mayHandleKeys(await findRoles(tx, merchantId, userId), key.scopes)) {
-      throw permissionDenied('the roles do not reach to this key');
+      throw permissionDenied('the roles do not cover this key');
     }
     if (key.revokedAt !== null) return key;
     const revoked = { ...key, revokedAt: at };

@@ -71,15 +71,18 @@ async function findRollable(tx: Tx, { id, keepOldForMs, by, at }: RollApiKey): P
   const old = isId('key', id) ? await findApiKeyLocked(tx, merchantId, id) : null;
   if (!old) throw apiKeyNotFound();
   if (!mayHandleKeys(await findRoles(tx, merchantId, userId), old.scopes)) {
-    throw permissionDenied('the roles do not reach to this key');
+    throw permissionDenied('the roles do not cover this key');
   }
   if (old.replacedBy !== null || apiKeyState(old, at) !== 'active') {
-    throw new DomainError('state_conflict', 'This key was rolled, revoked or has expired. Make a new key instead.');
+    throw new DomainError(
+      'state_conflict',
+      'This key was rolled or revoked, or it has expired. Create a new key instead.',
+    );
   }
   if (keepOldForMs > 0 && (await countActiveApiKeys(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
     throw new DomainError(
       'state_conflict',
-      `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} keys in force. Revoke one, or roll this one with keep_old_for 0.`,
+      `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} active keys. Revoke one, or roll this one with keep_old_for 0.`,
     );
   }
   return old;

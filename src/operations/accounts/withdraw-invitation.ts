@@ -16,7 +16,8 @@ export async function withdrawInvitation(db: Database, id: string, by: ActedBy, 
     const { merchantId } = by.person;
     const invitation = isId('inv', id) ? await findOpenInvitation(tx, merchantId, id, at) : null;
     if (invitation === null) throw invitationNotFound();
-    if (isForOwnerOrAdmin(invitation)) throw permissionDenied('keeps out an owner or admin whom the service invited');
+    if (isForOwnerOrAdmin(invitation))
+      throw permissionDenied('would withdraw an invitation of an owner or admin by the service');
     const email = await withdrawRow(tx, merchantId, invitation.id, at);
     if (email === null) throw invitationNotFound();
     await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: id, before: { email }, at });

@@ -20,7 +20,7 @@ export async function withdrawMemberChange(db: Database, id: string, by: ActedBy
     if (!change) throw memberChangeNotFound();
     if (change.proposedBy.id !== userId) throw permissionDenied('withdraws what somebody else proposed');
     if (!(await endMemberChange(tx, change.id, { state: 'withdrawn', by: null, at }))) {
-      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or its time is over.');
+      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or it has expired.');
     }
     const before = { member: change.member.id, roles: change.after };
     await recordAct(tx, by, { action: 'member_change.withdrawn', subjectId: change.id, before, at });

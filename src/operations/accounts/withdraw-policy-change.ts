@@ -20,7 +20,7 @@ export async function withdrawPolicyChange(db: Database, id: string, by: ActedBy
     if (!change) throw policyChangeNotFound();
     if (change.proposedBy.id !== userId) throw permissionDenied('withdraws what somebody else proposed');
     if (!(await endPolicyChange(tx, change.id, { state: 'withdrawn', by: null, at }))) {
-      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or its time is over.');
+      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or it has expired.');
     }
     await recordAct(tx, by, { action: 'policy_change.withdrawn', subjectId: change.id, before: change.changes, at });
   });

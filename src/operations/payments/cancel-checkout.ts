@@ -21,7 +21,7 @@ export async function cancelCheckout(db: Database, { by, id, at }: CancelCheckou
     const wasPaid = (await countPaid(tx, [checkout.id])).get(checkout.id) !== 0;
     const state = checkoutState(checkout, wasPaid, at);
     if (state === 'cancelled') return;
-    if (state !== 'open') throw new DomainError('state_conflict', `This checkout is ${state} already.`);
+    if (state !== 'open') throw new DomainError('state_conflict', `This checkout is already ${state}.`);
     await cancelRow(tx, checkout.id, at);
     await recordAct(tx, by, { action: 'checkout.cancelled', subjectId: checkout.id, at });
   });

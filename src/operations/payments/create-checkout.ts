@@ -102,7 +102,7 @@ function requirePayable({ coverage, environment }: PaymentContext, { by, request
     request.currency !== null && request.currency !== currency
       ? invalid('currency', `currency must be ${currency}, the currency of your account. Leave it out to use that.`)
       : null,
-    bounds === null ? invalid('currency', `No operator that we reach takes ${currency}, so nobody could pay.`) : null,
+    bounds === null ? invalid('currency', `No available operator supports ${currency}, so nobody could pay.`) : null,
     bounds !== null && (request.amountMinor < bounds.min || request.amountMinor > bounds.max)
       ? {
           ...invalid(

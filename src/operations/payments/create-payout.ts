@@ -75,7 +75,7 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     if (!input.isAcceptingWork) throw backlogFull();
     // Read now: a member who was removed after the key or session was checked can create no more payouts.
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
-    if (roles.length === 0) throw permissionDenied('no member any more');
+    if (roles.length === 0) throw permissionDenied('no longer a member');
     const policy = await findPolicy(tx, input.merchantId);
     const { merchantId, createdBy: userId, apiKeyId, at } = input;
     const { environment } = context;
@@ -246,7 +246,7 @@ function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext)
 function idempotencyKeyInUse(): DomainError {
   return new DomainError(
     'idempotency_key_reused',
-    'The payout that was made with this Idempotency-Key is still under way. Use a new key for a new payout.',
+    'The payout created with this Idempotency-Key is still in progress. Use a new key for a new payout.',
   );
 }
 

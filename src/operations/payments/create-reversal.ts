@@ -75,7 +75,7 @@ async function insert(
   const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
   const roles = await findRolesLocked(tx, merchantId, userId);
-  if (!holdsOneOf(roles, ['maker'])) throw permissionDenied('not a maker any more');
+  if (!holdsOneOf(roles, ['maker'])) throw permissionDenied('no longer a maker');
   const policy = await findPolicy(tx, merchantId);
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   checkSecondFactor(by.person, policy, at);
@@ -137,5 +137,5 @@ async function insert(
 }
 
 function underWay(): DomainError {
-  return new DomainError('state_conflict', 'A reversal of this collection is under way already.');
+  return new DomainError('state_conflict', 'A reversal of this collection is already in progress.');
 }

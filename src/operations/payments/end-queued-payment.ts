@@ -75,7 +75,7 @@ function decisionOf({ decision, by: { person } }: EndQueued): Decision {
 
 function checkMayEnd(payment: DecidedPayment, roles: readonly Role[], { decision, by }: EndQueued): void {
   if (decision.kind === 'reject') {
-    if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+    if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('no longer an approver');
   } else if (payment.createdBy !== by.person.userId || roles.length === 0) {
     throw permissionDenied('not the maker of the payment');
   }

@@ -183,7 +183,7 @@ function keyed({ by, idempotencyKey: key, at }: Release, fingerprint: Buffer): K
 async function requireApprover(tx: Tx, person: Person, environment: Environment, at: Date): Promise<Policy> {
   const { merchantId, userId } = person;
   const roles = await findRolesLocked(tx, merchantId, userId);
-  if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+  if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('no longer an approver');
   await requireNotRecovered(tx, person);
   const policy = await findPolicy(tx, merchantId);
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
@@ -248,7 +248,7 @@ function checkRequest<Payment extends DecidedPayment>(
   context.db.attestor.report({ table: `${of.noun}s`, key: payment.id });
   throw new DomainError(
     'state_conflict',
-    `This ${of.noun} is not recorded as it was requested. Reject it, and have it requested anew.`,
+    `This ${of.noun} does not match its original request. Reject it, and have it requested again.`,
   );
 }
 
@@ -264,7 +264,7 @@ async function requireAttestedMoney<Payment extends DecidedPayment>(
   if (isCovered && (await of.isMoneyAttested(tx, payment, checkedTo))) return;
   throw new DomainError(
     'state_conflict',
-    'This payment would spend money that the service did not record as received. Only its staff can resolve that.',
+    'This payment would spend money that the service did not record as received. Only the staff of the service can resolve that.',
   );
 }
 

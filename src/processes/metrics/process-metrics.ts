@@ -24,7 +24,7 @@ export function processMetricsOf(routes: readonly string[]) {
     readable: described(
       'malipo_database_readable',
       'gauge',
-      'Whether this process could read the database for this scrape; where not, what is read from it is missing',
+      'Whether this process could read the database for this scrape; if not, the metrics from the database are missing',
     ),
     connected: described('malipo_temporal_connected', 'gauge', 'Whether this process ever reached Temporal'),
     requests: described('malipo_http_requests_total', 'counter', 'Responses of the API', {
@@ -35,15 +35,15 @@ export function processMetricsOf(routes: readonly string[]) {
     requestSeconds: described(
       'malipo_http_request_duration_seconds',
       'histogram',
-      'Time to the response; of a stream, to its beginning',
+      'Time to the response; for a stream, to its beginning',
       { method: REQUEST_METHODS, route: routes },
     ),
-    calls: described('malipo_operator_calls_total', 'counter', 'Calls to operators, with all tries of a token', {
+    calls: described('malipo_operator_calls_total', 'counter', 'Calls to operators, with the requests for a token', {
       ...call,
       result: OPERATOR_RESULTS,
     }),
     callSeconds: described('malipo_operator_call_duration_seconds', 'histogram', 'Time of a call to an operator', call),
-    attempts: described('malipo_webhook_attempts_total', 'counter', 'Attempts to deliver webhooks, by what came back', {
+    attempts: described('malipo_webhook_attempts_total', 'counter', 'Attempts to deliver webhooks, by result', {
       result: ATTEMPT_RESULTS,
     }),
     attemptSeconds: described('malipo_webhook_attempt_duration_seconds', 'histogram', 'Time of an attempt'),
@@ -52,7 +52,7 @@ export function processMetricsOf(routes: readonly string[]) {
       ...pool,
       state: ['busy', 'idle'],
     }),
-    poolWaiting: described('malipo_database_pool_waiting', 'gauge', 'Callers that wait for a connection now', pool),
+    poolWaiting: described('malipo_database_pool_waiting', 'gauge', 'Callers that are waiting for a connection', pool),
     poolWaitSeconds: described(
       'malipo_database_pool_wait_duration_seconds',
       'histogram',
@@ -62,7 +62,7 @@ export function processMetricsOf(routes: readonly string[]) {
     poolFailures: described(
       'malipo_database_pool_failures_total',
       'counter',
-      'Callers that got no connection: none was free in time, or the server let none be opened',
+      'Callers that got no connection: none was free in time, or the server refused a new one',
       pool,
     ),
     requestsLost: described(
@@ -70,15 +70,11 @@ export function processMetricsOf(routes: readonly string[]) {
       'counter',
       'Requests of API keys that this process left out of the request log',
     ),
-    refusals: described(
-      'malipo_person_refusals_total',
-      'counter',
-      'Requests in the sessions of people that this process refused',
-    ),
+    refusals: described('malipo_person_refusals_total', 'counter', 'Requests in a session that this process refused'),
     connectionsRefused: described(
       'malipo_http_connections_refused_total',
       'counter',
-      'Connections to the API that were refused or ended: too many in all, of one address, or without a request',
+      'Connections to the API that were refused or ended: too many in total, too many from one address, or without a request',
     ),
   } as const;
 }

@@ -123,35 +123,35 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_backlog',
     type: 'gauge',
-    help: 'Accepted payments that wait for the service to carry them out',
+    help: 'Accepted payments that wait to be processed',
     labels: {},
     read: ({ backlog }) => one(backlog.count),
   },
   {
     name: 'malipo_backlog_late',
     type: 'gauge',
-    help: 'Those that have waited longer than the limit; from ten on no new payments are accepted',
+    help: 'Accepted payments that have waited longer than the limit; from ten on, no new payments are accepted',
     labels: {},
     read: ({ backlog }) => one(backlog.lateCount),
   },
   {
     name: 'malipo_backlog_oldest_age_seconds',
     type: 'gauge',
-    help: 'Age of the oldest of them',
+    help: 'Age of the oldest waiting payment',
     labels: {},
     read: ({ backlog }) => one(backlog.oldestAgeMs / 1000),
   },
   {
     name: 'malipo_backlog_full_merchants',
     type: 'gauge',
-    help: 'Merchants that are refused new payments because of their own backlog',
+    help: 'Merchants whose new payments are refused because of their own backlog',
     labels: {},
     read: ({ backlog }) => one(backlog.fullMerchants.size),
   },
   {
     name: 'malipo_work_unstarted',
     type: 'gauge',
-    help: `Work whose workflow is not started yet, or still lacks the signal of a decision${UP_TO}`,
+    help: `Work whose workflow is not yet started, or has not received a decision${UP_TO}`,
     labels: { kind: WORK_KINDS },
     read: ({ unstarted }) =>
       forEach('kind', WORK_KINDS, unstarted, { valueOf: ({ kind }) => kind, read: ({ count }) => count }),
@@ -159,7 +159,7 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_work_unstarted_oldest_age_seconds',
     type: 'gauge',
-    help: 'Time since the last change of the oldest of those counted; 0 without any',
+    help: 'Time since the last change of the oldest work counted; 0 without any',
     labels: { kind: WORK_KINDS },
     read: ({ unstarted }) =>
       forEach('kind', WORK_KINDS, unstarted, { valueOf: ({ kind }) => kind, read: ({ ageSeconds }) => ageSeconds }),
@@ -175,7 +175,7 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_workflows_quarantined',
     type: 'gauge',
-    help: 'Work that failed so often that it is tried once an hour: npm run staff -- quarantined',
+    help: 'Work that failed so often that it is retried once an hour: npm run staff -- quarantined',
     labels: { kind: WORK_KINDS },
     read: ({ failing }) =>
       forEach('kind', WORK_KINDS, failing, { valueOf: ({ kind }) => kind, read: ({ quarantined }) => quarantined }),
@@ -193,28 +193,28 @@ const DELIVERY_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_deliveries_pending',
     type: 'gauge',
-    help: `Deliveries whose first attempt is owed${UP_TO}`,
+    help: `Deliveries whose first attempt is due${UP_TO}`,
     labels: {},
     read: ({ deliveries }) => one(deliveries.pending),
   },
   {
     name: 'malipo_deliveries_pending_oldest_age_seconds',
     type: 'gauge',
-    help: 'For how long the oldest of those counted has been due; 0 without any',
+    help: 'For how long the oldest delivery counted has been due; 0 without any',
     labels: {},
     read: ({ deliveries }) => one(deliveries.pendingAgeSeconds),
   },
   {
     name: 'malipo_deliveries_retrying',
     type: 'gauge',
-    help: `Deliveries that were not accepted and are attempted again${UP_TO}`,
+    help: `Deliveries that were not accepted and are retried${UP_TO}`,
     labels: {},
     read: ({ deliveries }) => one(deliveries.retrying),
   },
   {
     name: 'malipo_deliveries_dead_lettered_total',
     type: 'counter',
-    help: 'Deliveries that were given up since the count began, as last folded by a dispatcher',
+    help: 'Deliveries that were given up since counting began, as last folded by a dispatcher',
     labels: {},
     read: ({ payments }) => one(payments.find(({ kind }) => kind === 'delivery')?.entered ?? 0),
   },
@@ -243,7 +243,7 @@ const BOOK_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_discrepancies_oldest_age_seconds',
     type: 'gauge',
-    help: 'For how long the oldest of those counted has been known; 0 without any',
+    help: 'For how long the oldest discrepancy counted has been known; 0 without any',
     labels: { kind: DISCREPANCY_KINDS },
     read: ({ discrepancies }) =>
       forEach('kind', DISCREPANCY_KINDS, discrepancies, {
@@ -254,7 +254,7 @@ const BOOK_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_housekeeping_done_as_of_timestamp_seconds',
     type: 'gauge',
-    help: 'As of when the task is done, in Unix time; 0 before it was ever done',
+    help: 'Time up to which the task is done, in Unix time; 0 before its first run',
     labels: { task: HOUSEKEEPING_TASKS },
     read: ({ housekeeping }) =>
       forEach('task', HOUSEKEEPING_TASKS, housekeeping, {
@@ -265,7 +265,7 @@ const BOOK_METRICS: readonly ReadMetric[] = [
   {
     name: 'malipo_housekeeping_faults',
     type: 'gauge',
-    help: 'Faults that the last check found: what does not add up, unsettled discrepancies, undecided payouts',
+    help: 'Faults that the last check found: sums that do not add up, unsettled discrepancies, undecided payouts',
     labels: { task: HOUSEKEEPING_TASKS },
     read: ({ housekeeping }) =>
       forEach('task', HOUSEKEEPING_TASKS, housekeeping, { valueOf: ({ task }) => task, read: ({ faults }) => faults }),

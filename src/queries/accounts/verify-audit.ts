@@ -68,11 +68,11 @@ export async function verifyAudit(db: Database, { chain, kept, ring, at }: Verif
     if (overdue > 0n) {
       walk.faults.push(`${overdue} entries have waited for their link for more than ${OVERDUE_LINK_MINUTES} minutes`);
     }
-    if (lost > 0n) walk.faults.push(`${lost} entries have no link in their log, and wait for none`);
+    if (lost > 0n) walk.faults.push(`${lost} entries have no link in their log, and no link is pending`);
     const twice = await countEntriesLinkedTwice(reads, chain);
     if (twice > 0n) walk.faults.push(`${twice} entries have more than one link`);
     if (kept.length > 0 && chains.length === 0)
-      walk.faults.push('there is no such log, although a head of it was kept');
+      walk.faults.push('the log does not exist, although one of its heads was kept');
     const faults = walk.faults.slice(0, MOST_FAULTS);
     return { chains: chains.length, entries: walk.entries, heads: walk.heads, waiting: Number(waiting), faults };
   });
@@ -90,11 +90,11 @@ async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, at, 
     position = linked.position;
     const hash = hashOf(linked, chain, previous);
     if (linked.entry === null) fault(`entry ${position} is missing`);
-    else if (isForeign(linked.entry, chain)) fault(`entry ${position} is of another log`);
+    else if (isForeign(linked.entry, chain)) fault(`entry ${position} belongs to another log`);
     if (hash !== null && !hash.equals(linked.hash)) fault(`entry ${position} is not as it was recorded`);
     for (const head of kept) {
       const isOther = head.position === position && !head.hash.equals(hash ?? linked.hash);
-      if (isOther) fault(`entry ${position} is not that of the head that was kept`);
+      if (isOther) fault(`entry ${position} does not match the kept head`);
     }
     if (linked.entry && linked.entry.at < (unsignedSince ?? NEVER)) unsignedSince = linked.entry.at;
     if (linked.head) {
@@ -107,11 +107,11 @@ async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, at, 
     previous = linked.hash;
   }
   if (position !== end.position || !previous.equals(end.hash)) {
-    fault(`it has ${end.position} entries by its own record, and ${position} were found`);
+    fault(`the log records ${end.position} entries, and ${position} were found`);
   }
-  if ((await countAuditHeads(reads, chain)) !== heads) fault('a signed head is of no entry');
+  if ((await countAuditHeads(reads, chain)) !== heads) fault('a signed head belongs to no entry');
   for (const head of kept) {
-    if (head.position > position) fault(`entry ${head.position}, of the head that was kept, is missing`);
+    if (head.position > position) fault(`entry ${head.position} of the kept head is missing`);
   }
   if (unsignedSince !== null && at.getTime() - unsignedSince.getTime() > OVERDUE_HEAD_HOURS * 60 * MINUTE_MS) {
     fault(`its entries since ${unsignedSince.toISOString()} are not signed`);
@@ -133,7 +133,7 @@ function faultOf(head: AuditHead, hash: Buffer, ring: KeyRing): string | null {
   if (!head.hash.equals(hash)) return 'has another hash';
   const verdict = checkAuditHead(head, ring);
   if (verdict === 'invalid') return 'has a wrong signature';
-  return verdict === 'unknown_key' ? `is signed by a key that is not configured (its name was ${head.keyName})` : null;
+  return verdict === 'unknown_key' ? `is signed by a key that is not configured (key name: ${head.keyName})` : null;
 }
 
 /** The chain as JSON lines without line breaks, from after the entry `after`: its entries, and after an entry the head signed at it. */
@@ -141,7 +141,7 @@ export async function* exportAudit(db: Database, chain: AuditChainName, after: b
   let previous = await hashBefore(db, chain, after);
   for await (const { entry, position, hash, head } of linkedEntries(db, chain, after)) {
     if (entry === null) throw new Error(`entry ${position} of ${chain} is missing`);
-    if (isForeign(entry, chain)) throw new Error(`entry ${position} of ${chain} is of another log`);
+    if (isForeign(entry, chain)) throw new Error(`entry ${position} of ${chain} belongs to another log`);
     yield auditLine(entry, { chain, position, previous: previous.toString('hex') });
     if (head) yield auditHeadLine(head);
     previous = hash;

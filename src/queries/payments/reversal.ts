@@ -57,7 +57,7 @@ export async function getLatestReversal(
   if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
   const reversal = await findLatestReversal(db, merchantId, collection.id);
   if (reversal) return withNames(db, merchantId, reversal);
-  throw new DomainError('reversal_not_found', 'Nobody asked to reverse this collection.');
+  throw new DomainError('reversal_not_found', 'Nobody has requested a reversal of this collection.');
 }
 
 async function withNames(db: Queryable, merchantId: MerchantId, reversal: Reversal): Promise<NamedReversal> {

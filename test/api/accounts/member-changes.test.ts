@@ -223,7 +223,10 @@ describe('a change of a member’s roles', () => {
     const input = { id: String(removal), decision: 'approved', at: new Date() } as const;
     const by = { serviceFor: merchantId, staff: AMINA };
     const elsewhere = { serviceFor: testEnv.merchant.id, staff: AMINA };
-    await assert.rejects(decideMemberChange(testEnv.db, { ...input, by: elsewhere }), /There is no such proposal/);
+    await assert.rejects(
+      decideMemberChange(testEnv.db, { ...input, by: elsewhere }),
+      /There is no proposal with this id/,
+    );
     const decided = await decideMemberChange(testEnv.db, { ...input, by });
     assert.deepEqual([decided.state, decided.decidedBy], ['approved', null]);
     assertNotAuthenticated(await two.browser.call('GET', MEMBERS));

@@ -280,7 +280,7 @@ describe('a person of two merchants', () => {
       await browser.call('POST', `${SESSION}/step-up`, { json: {}, headers }),
     ]) {
       const { message } = assertError(refused, 'permission_denied');
-      assert.match(message, /another merchant than your session is for by now/);
+      assert.match(message, /Your session is now for another merchant than this page shows/);
     }
     const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM payouts WHERE merchant_id = $1', [second]);
     assert.equal(rowCount, 0);

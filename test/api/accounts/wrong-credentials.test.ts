@@ -67,6 +67,9 @@ describe('wrong credentials', () => {
   it('are told of a recovery token as what it is, with where a new one comes from', async () => {
     const json = { token: 'A'.repeat(43), new_password: 'seven quiet herons at the ford' };
     const refused = await openBrowser(testEnv.baseUrl).call('POST', '/v1/console/recovery', { json });
-    assert.match(assertNotAuthenticated(refused).message, /^There is no such recovery, or no longer\. Ask the staff/);
+    assert.match(
+      assertNotAuthenticated(refused).message,
+      /^This recovery does not exist or is no longer open\. Ask the staff/,
+    );
   });
 });

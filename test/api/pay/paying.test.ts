@@ -125,7 +125,7 @@ describe('a payer at a checkout', function () {
     const third = await payer.attempt(path, typed(phoneFor('000')));
     await payer.until(third, 'Paid');
     const done = await payer.open(first);
-    assert.match(done.html, /It is paid already, by another request/);
+    assert.match(done.html, /It is already paid, by another request/);
     assert.deepEqual(done.fields, {});
   });
 
@@ -259,7 +259,7 @@ describe('a payer at a checkout in a currency of several countries', function ()
       const national = expected.slice(3).replace(/(..)/g, '$1 ');
       const asked = await payer.pay(path, national);
       assert.deepEqual([asked.status, await count()], [400, before]);
-      assert.match(unescaped(asked.html), /a number of more than one country/);
+      assert.match(unescaped(asked.html), /This number exists in more than one country/);
       for (const choice of ['BJ', 'CI'])
         assert.match(asked.html, new RegExp(`<input type="radio" name="country" value="${choice}" required>`));
       assert.match(unescaped(asked.html), new RegExp(`Benin, \\+${expected}`));

@@ -1,4 +1,4 @@
-// The check of payouts before any is made: what would be refused, who would pay, and what their keys made already.
+// The check of payouts before any is created: what would be refused, who would pay, and what their keys made already.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { API_ONLY, assertError } from '../responses.ts';

@@ -91,7 +91,7 @@ describe('an idempotency key', () => {
         await create(idempotencyKey, { json: collectionFields(fields) }),
         'idempotency_key_reused',
       );
-      assert.match(error.message, /reused with different parameters/);
+      assert.match(error.message, /already used with different parameters/);
       assert.equal((await create(idempotencyKey)).text, first.text);
       assert.equal(await rowsOf(idempotencyKey), 1);
     });

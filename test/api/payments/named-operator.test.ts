@@ -27,7 +27,7 @@ describe('a request that names its operator', () => {
 
     it(`goes to it whatever the prefix of the phone at ${path}`, async () => {
       const guessed = assertError(await create({}), 'phone_unsupported');
-      assert.match(guessed.message, /name that as operator/);
+      assert.match(guessed.message, /name that operator/);
       const { status, json, text } = await create({ operator: 'mtn-momo' });
       assert.equal(status, 202, text);
       assert.deepEqual([json['operator'], json['phone']], ['mtn-momo', PORTED]);

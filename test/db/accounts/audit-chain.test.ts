@@ -192,24 +192,28 @@ describe('the hash chain of an audit log', () => {
       [
         'removed the last entry with its link',
         `DELETE FROM audit_links WHERE position = 4; DELETE FROM audit_entries WHERE action = 'd.done'`,
-        /it has 4 entries by its own record, and 3 were found/,
+        /the log records 4 entries, and 3 were found/,
       ],
       [
         'added an entry that waits for no link',
         `INSERT INTO audit_entries (merchant_id, action, outcome, created_at)
          SELECT merchant_id, 'e.done', 'done', now() FROM audit_entries WHERE action = 'd.done'`,
-        /1 entries have no link in their log, and wait for none/,
+        /1 entries have no link in their log, and no link is pending/,
       ],
       [
         'moved a head',
         `UPDATE audit_heads SET signed_at = signed_at + interval '1 day'`,
         /the head signed at entry 3 has a wrong signature/,
       ],
-      ['removed the entry of a head', `DELETE FROM audit_links WHERE position = 3`, /a signed head is of no entry/],
+      [
+        'removed the entry of a head',
+        `DELETE FROM audit_links WHERE position = 3`,
+        /a signed head belongs to no entry/,
+      ],
       [
         'taken an entry from its merchant',
         `UPDATE audit_entries SET merchant_id = NULL WHERE action = 'b.done'`,
-        /entry 2 is of another log/,
+        /entry 2 belongs to another log/,
       ],
       [
         'taken an entry from its merchant, and linked it elsewhere',
@@ -222,7 +226,7 @@ describe('the hash chain of an audit log', () => {
       [
         'changed an entry and set the end of its log back',
         `UPDATE audit_entries SET after = '{"amount":6}' WHERE action = 'd.done'; ${SET_BACK}`,
-        /it has 3 entries by its own record, and 4 were found/,
+        /the log records 3 entries, and 4 were found/,
       ],
       [
         'changed an entry and removed the record of its log',
@@ -232,7 +236,7 @@ describe('the hash chain of an audit log', () => {
       [
         'removed the links of the whole log with its entries',
         'DELETE FROM audit_links; DELETE FROM audit_entries; DELETE FROM audit_chains',
-        /a signed head is of no entry/,
+        /a signed head belongs to no entry/,
       ],
     ];
     for (const [what, sql, expected] of cases) {
@@ -255,9 +259,9 @@ describe('the hash chain of an audit log', () => {
         [hashAuditLine(auditLine(entry!, place)), entry!.id],
       );
       await sign(TUESDAY);
-      assert.match((await faults()).join('\n'), /mer_0{26}: entry 1 is of another log/);
+      assert.match((await faults()).join('\n'), /mer_0{26}: entry 1 belongs to another log/);
       // That of its merchant, which is verified alone as soon as a head was kept.
-      assert.match((await faults([kept])).join('\n'), /1 entries have no link in their log, and wait for none/);
+      assert.match((await faults([kept])).join('\n'), /1 entries have no link in their log, and no link is pending/);
     });
 
     it('linked an entry twice, the log shows it', async () => {
@@ -276,7 +280,7 @@ describe('the hash chain of an audit log', () => {
 
     it('taken an entry from its merchant, an export ends where it is', async () => {
       await asSuperuser(db, `UPDATE audit_entries SET merchant_id = NULL WHERE action = 'b.done'`);
-      await assert.rejects(exported(), /entry 2 of mer_\w+ is of another log/);
+      await assert.rejects(exported(), /entry 2 of mer_\w+ belongs to another log/);
     });
 
     it('changed an entry and computed all hashes anew, the head that was signed shows it', async () => {
@@ -306,7 +310,7 @@ describe('the hash chain of an audit log', () => {
            hash = (SELECT hash FROM audit_links l WHERE l.chain = c.chain AND l.position = 2) WHERE c.position = 4`,
       );
       assert.deepEqual(await faults(), []);
-      assert.match((await faults([kept])).join('\n'), /entry 3, of the head that was kept, is missing/);
+      assert.match((await faults([kept])).join('\n'), /entry 3 of the kept head is missing/);
     });
 
     it('written another log and signed it with our own key, a head that was kept elsewhere shows it', async () => {
@@ -318,7 +322,7 @@ describe('the hash chain of an audit log', () => {
       await recordLinked('e.done', 'f.done', 'g.done', 'h.done');
       await sign(MONDAY);
       assert.doesNotMatch((await faults()).join('\n'), /recorded|head|missing/);
-      assert.match((await faults([kept])).join('\n'), /entry 3 is not that of the head that was kept/);
+      assert.match((await faults([kept])).join('\n'), /entry 3 does not match the kept head/);
     });
 
     it('removed the whole log, a head that was kept elsewhere shows it', async () => {
@@ -326,7 +330,7 @@ describe('the hash chain of an audit log', () => {
         db,
         'DELETE FROM audit_heads; DELETE FROM audit_links; DELETE FROM audit_entries; DELETE FROM audit_chains',
       );
-      assert.match((await faults([kept])).join('\n'), /there is no such log/);
+      assert.match((await faults([kept])).join('\n'), /the log does not exist/);
     });
 
     /** Changes entries, and then everything that is computed from them without a key. */

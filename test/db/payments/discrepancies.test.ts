@@ -72,7 +72,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     await reportPayout(payout, PAID);
     const [fault, ...others] = await checkLedger(db);
     assert.deepEqual([fault?.subject, others], [payout.id, []]);
-    assert.match(fault!.fault, /the operator says that it was paid \(its receipt: 4711\)$/);
+    assert.match(fault!.fault, /paid according to the operator \(operator receipt: 4711\)$/);
     const [open] = await listDiscrepancies(db, 10);
     const { merchantId } = shop;
     assert.deepEqual([open?.merchantId, open?.subject, open?.kind], [merchantId, payout.id, 'paid_after_failed']);
@@ -171,7 +171,10 @@ describe('an operator’s contradiction of a recorded outcome', () => {
       [prompted.id, released.id, paid.id, id],
     );
     // No amount: Temporal keeps the faults. The discrepancy itself has it.
-    assert.match(String(faults[0]?.fault), /other money was paid than was requested \(its receipt: 4711\)$/);
+    assert.match(
+      String(faults[0]?.fault),
+      /the operator reports a different amount or currency than requested \(operator receipt: 4711\)$/,
+    );
     const reported = {
       kind: 'paid_otherwise',
       operator_receipt: '4711',
@@ -229,7 +232,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.equal(await reportPayout(released, unreadable), 'paid_otherwise');
     assert.deepEqual(
       (await checkLedger(db))[0]?.fault,
-      'the operator says that it was paid, and how much cannot be read',
+      'paid according to the operator, with an amount that cannot be read',
     );
   });
 
@@ -291,7 +294,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const [fault] = await checkLedger(db);
     assert.match(
       `${fault?.subject} ${fault?.fault}`,
-      new RegExp(`^${reversal.id} the provider gave .* back by itself`),
+      new RegExp(`^${reversal.id} the operator returned the collection on its own`),
     );
   });
 });

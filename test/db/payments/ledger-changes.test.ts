@@ -74,7 +74,7 @@ describe('the check of what changed in the ledger', () => {
         amount,
       ]);
     await add(1);
-    const fault = { subject: available(merchantId), fault: 'its balance is not what its new entries make it' };
+    const fault = { subject: available(merchantId), fault: 'the balance does not match the new entries' };
     assert.deepEqual(await checkLedgerChanges(db, new Date()), [fault]);
     await makeCollection(db, untouched, 'succeeded', { amountMinor: 5n });
     assert.deepEqual(await checkLedgerChanges(db, new Date()), [fault], 'it is still there');

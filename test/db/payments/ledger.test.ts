@@ -146,7 +146,7 @@ describe('the ledger check', () => {
     const merchantId = await makeMerchant(db);
     const account = `${merchantId}/available`;
     await tamper(db, 'UPDATE ledger_accounts SET balance_minor = 1 WHERE id = $1', [account]);
-    assert.deepEqual(await checkLedger(db), [{ subject: account, fault: 'its balance is not the sum of its entries' }]);
+    assert.deepEqual(await checkLedger(db), [{ subject: account, fault: 'the balance is not the sum of the entries' }]);
     await tamper(db, 'UPDATE ledger_accounts SET balance_minor = 0 WHERE id = $1', [account]);
   });
 

@@ -34,7 +34,7 @@ import {
 
 const GENUINE = 10_000n;
 const FORGED = 1_000_000n;
-const UNATTESTED = 'money is available by it, and this service did not record why';
+const UNATTESTED = 'credited to the available balance, but this service recorded no reason';
 
 /** An attestation by nobody. */
 const MADE_UP = `1.${'f'.repeat(43)}`;
@@ -179,9 +179,17 @@ describe('money that no process of the service recorded', () => {
       const { id } = await queue(db, shop, FORGED);
       assert.equal(await codeOr(release(db, shop.approver, id)), 'state_conflict');
       const faults = await checkLedgerChanges(db, new Date());
-      assert.ok(faults.some(({ subject, fault }) => subject === account && fault.includes('its checkpoint')));
       assert.ok(
-        (await checkLedger(db)).some(({ subject, fault }) => subject === account && fault.includes('its checkpoint')),
+        faults.some(
+          ({ subject, fault }) =>
+            subject === account && fault.includes('the checkpoint was not written by this service'),
+        ),
+      );
+      assert.ok(
+        (await checkLedger(db)).some(
+          ({ subject, fault }) =>
+            subject === account && fault.includes('the checkpoint was not written by this service'),
+        ),
       );
     });
   }

@@ -155,18 +155,18 @@ describe('a proposal to change a member', () => {
     const refused = (members: Member[], message: RegExp) => {
       assert.throws(() => requireApplicable(grant, members), message);
     };
-    refused([owner, admin], /not what they were/);
-    refused([owner, admin, { ...viewer, roles: ['viewer', 'developer'] }], /not what they were/);
-    refused([owner, admin, { ...viewer, roles: ['developer'] }], /not what they were/);
-    refused([admin, viewer], /may not any more/);
-    refused([{ ...owner, roles: ['admin'] }, admin, viewer], /may not any more/);
+    refused([owner, admin], /The member has changed/);
+    refused([owner, admin, { ...viewer, roles: ['viewer', 'developer'] }], /The member has changed/);
+    refused([owner, admin, { ...viewer, roles: ['developer'] }], /The member has changed/);
+    refused([admin, viewer], /no longer has permission/);
+    refused([{ ...owner, roles: ['admin'] }, admin, viewer], /no longer has permission/);
   });
 
   it('never removes the last owner', () => {
     const other = member('owner');
     const removal = change(owner, null, other);
     assert.equal(requireApplicable(removal, [owner, other]), owner);
-    assert.throws(() => requireApplicable(change(owner, ['admin'], other), [owner]), /may not any more/);
+    assert.throws(() => requireApplicable(change(owner, ['admin'], other), [owner]), /no longer has permission/);
     assert.throws(() => requireApplicable(change(owner, ['admin'], owner), [owner, admin]), /last owner/);
   });
 });

@@ -71,7 +71,7 @@ describe('a payment request', () => {
     };
     refused('254712345678', /MTN MoMo serves no numbers of Kenya/);
     refused('250788000100', /MTN MoMo serves no numbers of Rwanda/);
-    refused('256752000100', /No operator that we reach takes UGX/, coverageOf('mtnrwanda'));
+    refused('256752000100', /No available operator supports UGX/, coverageOf('mtnrwanda'));
   });
 
   it('is accepted for exactly the least and the most that the operator takes', () => {

@@ -111,7 +111,7 @@ describe('a number that a person types', () => {
     assert.match(messageOf('+229 97123456', 'UGX'), /Benin has 10 digits .* This one has 8\./);
     assert.match(
       messageOf('0414123456', 'UGX'),
-      /^This is no mobile number of Uganda\. Write it with its country code/,
+      /^This is not a mobile number of Uganda\. Write it with its country code/,
     );
   });
 

@@ -32,7 +32,7 @@ function listRoute(deps: ApiDeps): Route {
     operationId: 'listApiKeys',
     tag: TAG,
     summary: 'List API keys, newest first',
-    description: 'Those revoked and expired too. The keys themselves cannot be seen again.',
+    description: 'Includes revoked and expired keys. No response shows a key itself again.',
     access: 'session',
     query: listApiKeysSchema,
     response: { status: 200, description: 'One page.', schema: apiKeyListSchema },
@@ -50,14 +50,14 @@ function createRoute(deps: ApiDeps): Route {
     path: PATH,
     operationId: 'createApiKey',
     tag: TAG,
-    summary: 'Make an API key',
+    summary: 'Create an API key',
     description:
-      'A `developer` cannot make one with `payouts:write`. Payouts made with the key count as made by who made the key; ' +
-      'when that person has left, it makes none.',
+      'A `developer` cannot create a key with `payouts:write`. The creator of a key is the maker of its payouts. Once ' +
+      'the creator has left, the key creates no payouts.',
     access: { roles: ROLES },
     needsStepUp: true,
     body: createApiKeySchema,
-    response: { status: 201, description: 'The key, shown this once.', schema: createdApiKeySchema },
+    response: { status: 201, description: 'The key, shown only this once.', schema: createdApiKeySchema },
     errors: ['state_conflict'],
     handle: async ({ merchantId, body: { name, scopes, ...optional }, by }) => {
       const created = await createApiKey(deps.db, {
@@ -82,15 +82,15 @@ function rollRoute(deps: ApiDeps): Route {
     path: `${PATH}/{id}/roll`,
     operationId: 'rollApiKey',
     tag: TAG,
-    summary: 'Put a new API key in the place of this one',
+    summary: 'Replace an API key with a new one',
     description:
-      'It has the name, scopes and allowed addresses of the old one. Whoever rolls becomes its creator, since they hold it ' +
-      'now.',
+      'The new key has the name, scopes and allowed addresses of the old key. The person who rolls the key becomes the ' +
+      'creator of the new key, because that person now holds it.',
     access: { roles: ROLES },
     needsStepUp: true,
     idPrefix: 'key',
     body: rollApiKeySchema,
-    response: { status: 201, description: 'The new key, shown this once.', schema: createdApiKeySchema },
+    response: { status: 201, description: 'The new key, shown only this once.', schema: createdApiKeySchema },
     errors: ['api_key_not_found', 'state_conflict'],
     handle: async ({ merchantId, id, body, by }) => {
       const { keep_old_for: keepOldFor, expires_at: expiresAt = null } = body;
@@ -107,7 +107,7 @@ function revokeRoute(deps: ApiDeps): Route {
     operationId: 'revokeApiKey',
     tag: TAG,
     summary: 'Revoke an API key',
-    description: 'From this moment on. Revoking it again changes nothing.',
+    description: 'The key stops working at once. Revoking it again changes nothing.',
     access: { roles: ROLES },
     idPrefix: 'key',
     response: { status: 200, description: 'The key, revoked.', schema: apiKeySchema },

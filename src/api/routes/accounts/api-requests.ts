@@ -15,8 +15,9 @@ import { definedFields } from '../../validation.ts';
 const TAG = 'Console request log';
 const PATH = '/v1/console/requests';
 const DESCRIPTION =
-  'What came with a key of this merchant, refusals of the key included, some seconds after the response and for 30 days. Bodies, ' +
-  'queries and headers are not kept: they hold phone numbers. Under great load some requests may be missing.';
+  'The log has the requests with a key of this merchant, refused keys included. A request appears some seconds ' +
+  'after its response and stays for 30 days. The log keeps no bodies, queries or headers, because they hold phone ' +
+  'numbers. Under heavy load some requests may be missing.';
 
 export function apiRequestRoutes(deps: ApiDeps): Route[] {
   return [

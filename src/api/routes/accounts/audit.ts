@@ -13,7 +13,7 @@ export function auditRoutes(deps: ApiDeps): Route[] {
       path: '/v1/console/audit',
       operationId: 'listAuditEntries',
       tag: 'Console audit',
-      summary: 'List what was done and refused, newest first',
+      summary: 'List acts and refusals, newest first',
       access: 'session',
       query: listAuditSchema,
       response: { status: 200, description: 'One page.', schema: auditListSchema },

@@ -47,9 +47,9 @@ function listRoute(deps: ApiDeps): Route {
     path: PATH,
     operationId: 'listInvitations',
     tag: TAG,
-    summary: 'List the invitations that are open, newest first',
+    summary: 'List the open invitations, newest first',
     access: 'session',
-    response: { status: 200, description: 'All of them, at most 100.', schema: invitationListSchema },
+    response: { status: 200, description: 'All open invitations, at most 100.', schema: invitationListSchema },
     handle: async ({ merchantId }) => {
       const invitations = await listInvitations(deps.db, merchantId, new Date());
       return { body: { data: invitations.map(({ invitation, approval }) => invitationObject(invitation, approval)) } };
@@ -65,18 +65,22 @@ function createRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Invite a person',
     description:
-      'Who grants a role holds it. It expires after 7 days; one for the same e-mail that is open is withdrawn. Where the ' +
-      'merchant has another owner or admin, an invitation to be `owner`, `admin`, `maker` or `approver` opens nothing until a ' +
-      'second one approved it: an owner, if it makes an owner. So it does while one is expected whom the service invited.',
+      'You can grant only roles that you hold. The invitation expires after 7 days. It replaces an open invitation for ' +
+      'the same e-mail address. If the merchant has another owner or admin, an invitation as `owner`, `admin`, `maker` ' +
+      'or `approver` cannot be accepted until a second owner or admin approves it. Only an owner can approve an ' +
+      'invitation as `owner`. The same applies while an owner or admin whom the service invited has yet to accept.',
     access: { roles: ROLES },
     needsStepUp: true,
     body: createInvitationSchema,
     response: {
       status: 201,
-      description: 'The invitation; its token is shown this once.',
+      description: 'The invitation. Its token is shown only this once.',
       schema: createdInvitationSchema,
     },
-    waitingResponse: { description: 'The same; it waits for a second person.', schema: createdInvitationSchema },
+    waitingResponse: {
+      description: 'The invitation, which waits for a second person. Its token is shown only this once.',
+      schema: createdInvitationSchema,
+    },
     errors: ['state_conflict'],
     handle: async ({ body: { email, roles }, by }) => {
       const created = await createInvitation(deps.db, { email, roles, by, at: new Date() });
@@ -96,12 +100,12 @@ function approveRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Approve an invitation',
     description:
-      'As a second person: never by who sent it. Make sure that the person is who they are said to be, and hand them the ' +
-      'approval token yourself; they need it besides the one that who invited them has.',
+      'The sender of the invitation cannot approve it. First verify the identity of the invited person. Then hand them ' +
+      'the approval token yourself. They need it in addition to the token that the sender has.',
     access: { roles: ROLES },
     needsStepUp: true,
     idPrefix: 'inv',
-    response: { status: 200, description: 'It can be accepted now.', schema: approvedInvitationSchema },
+    response: { status: 200, description: 'The invitation can now be accepted.', schema: approvedInvitationSchema },
     errors: ['invitation_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       const decided = await decideInvitation(deps.db, { id, decision: 'approved', by, at: new Date() });
@@ -119,11 +123,11 @@ function rejectRoute(deps: ApiDeps): Route {
     path: `${PATH}/{id}/reject`,
     operationId: 'rejectInvitation',
     tag: TAG,
-    summary: 'Reject an invitation that waits',
-    description: 'Never by who sent it: they withdraw it.',
+    summary: 'Reject a pending invitation',
+    description: 'The sender cannot reject the invitation, but can withdraw it.',
     access: { roles: ROLES },
     idPrefix: 'inv',
-    response: { status: 204, description: 'Its token will never open anything.' },
+    response: { status: 204, description: 'The token of the invitation can never be used.' },
     errors: ['invitation_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       await decideInvitation(deps.db, { id, decision: 'rejected', by, at: new Date() });
@@ -139,10 +143,10 @@ function withdrawRoute(deps: ApiDeps): Route {
     operationId: 'withdrawInvitation',
     tag: TAG,
     summary: 'Withdraw an invitation',
-    description: 'Not that of an owner or admin whom whoever runs the service invited.',
+    description: 'An invitation of an owner or admin by the service cannot be withdrawn.',
     access: { roles: ROLES },
     idPrefix: 'inv',
-    response: { status: 204, description: 'Its token opens nothing any more.' },
+    response: { status: 204, description: 'The token of the invitation can no longer be used.' },
     errors: ['invitation_not_found'],
     handle: async ({ id, by }) => {
       await withdrawInvitation(deps.db, id, by, new Date());
@@ -159,9 +163,9 @@ function acceptRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Accept an invitation',
     description:
-      'Makes the person a member, and does not log them in. What must be sent, and what is said of it, is the same for a ' +
-      'person who is known here and for one who is not; only that a known person’s password must be theirs. Where the roles ' +
-      'require a second factor, the first log-in leads to its enrolment.',
+      'Makes the person a member, and does not log them in. The request and the responses are the same whether or not ' +
+      'the person has an account; a person with an account must send their own password. If the roles require a second ' +
+      'factor, the first log-in leads to its enrolment.',
     access: 'anyone',
     body: acceptInvitationSchema,
     response: { status: 201, description: 'The member.', schema: memberSchema },

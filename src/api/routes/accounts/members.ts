@@ -19,7 +19,7 @@ const TAG = 'Console members';
 const PATH = '/v1/console/members';
 const CHANGES = '/v1/console/member-changes';
 const ROLES = ['admin'] as const;
-const WAITING = { description: 'Proposed; it waits for a second person.', schema: memberChangeSchema } as const;
+const WAITING = { description: 'Proposed. The change waits for a second person.', schema: memberChangeSchema } as const;
 
 export function memberRoutes(deps: ApiDeps): Route[] {
   return [
@@ -38,7 +38,7 @@ function listRoute(deps: ApiDeps): Route {
     path: PATH,
     operationId: 'listMembers',
     tag: TAG,
-    summary: 'List the members, all of them, with what is proposed about them',
+    summary: 'List all members with the changes proposed for them',
     access: 'session',
     response: { status: 200, description: 'At most 200.', schema: memberListSchema },
     handle: async ({ merchantId }) => ({
@@ -55,10 +55,11 @@ function changeRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Change the roles of a member',
     description:
-      'Who grants a role holds it; only an owner takes `owner` away, and not from the last one. The new roles count from ' +
-      'the person’s next request. Where the merchant has another owner or admin, what gives another member `owner`, `admin`, ' +
-      '`maker` or `approver`, or takes `owner` or `admin` away, waits until a second one approved it, within 7 days: an owner, ' +
-      'if it makes an owner. A proposal of yours about the same member is replaced.',
+      'You can grant only roles that you hold. Only an owner can remove `owner`, and never from the last owner. New ' +
+      'roles apply from the next request of the member. If the merchant has another owner or admin, a change that ' +
+      'grants another member `owner`, `admin`, `maker` or `approver`, or removes `owner` or `admin`, waits up to 7 ' +
+      'days for the approval of a second one. Only an owner can approve a new owner. The change replaces your pending ' +
+      'proposal for the same member.',
     access: { roles: ROLES },
     needsStepUp: true,
     idPrefix: 'usr',
@@ -79,8 +80,9 @@ function removeRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Remove a member',
     description:
-      'Their sessions here end at once, and API keys that they made create no payouts any more. The removal of another owner ' +
-      'or admin waits for a second person, who may be the one to be removed; leaving waits for nobody.',
+      'The sessions of the member at this merchant end at once. API keys that the member created create no more ' +
+      'payouts. The removal of another owner or admin waits for a second person, who may be the member to be removed. ' +
+      'Leaving needs no approval.',
     access: { roles: ROLES },
     needsStepUp: true,
     idPrefix: 'usr',
@@ -107,13 +109,13 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
     summary: verb === 'approve' ? 'Approve a proposed change of a member' : 'Reject a proposed change of a member',
     description:
       verb === 'approve'
-        ? 'Never by the person who proposed it; by the member themself, if they are an owner or admin; by an owner, if it makes one.'
-        : 'Never by the person who proposed it, who withdraws it, nor by the member whom it is about.',
+        ? 'The proposer cannot approve the change. The member in question can, if they are an owner or admin. Only an owner can approve a new owner.'
+        : 'Neither the proposer nor the member in question can reject the change. The proposer can withdraw it.',
     access: { roles: ROLES },
     // To say no is never kept from anybody.
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'mch',
-    response: { status: 200, description: 'The proposal, decided.', schema: memberChangeSchema },
+    response: { status: 200, description: 'The decided proposal.', schema: memberChangeSchema },
     errors: ['member_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
@@ -132,7 +134,7 @@ function withdrawRoute(deps: ApiDeps): Route {
     summary: 'Withdraw a change of a member that you proposed',
     access: { roles: ROLES },
     idPrefix: 'mch',
-    response: { status: 204, description: 'Nobody can approve it any more.' },
+    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
     errors: ['member_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       await withdrawMemberChange(deps.db, id, by, new Date());

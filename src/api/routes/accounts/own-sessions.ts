@@ -20,9 +20,9 @@ function listRoute(deps: ApiDeps): Route {
     path: PATH,
     operationId: 'listSessions',
     tag: TAG,
-    summary: 'List your sessions at this merchant, the last used first',
+    summary: 'List your sessions at this merchant, most recently used first',
     access: 'session',
-    response: { status: 200, description: 'Those that have not ended.', schema: sessionListSchema },
+    response: { status: 200, description: 'Only sessions that have not ended.', schema: sessionListSchema },
     handle: async ({ session }) => ({
       body: { data: (await listOwnSessions(deps.db, session, new Date())).map(listedSessionObject) },
     }),
@@ -39,7 +39,7 @@ function endRoute(deps: ApiDeps): Route {
     access: 'session',
     idPrefix: 'ses',
     setsCookie: true,
-    response: { status: 204, description: 'It has ended.' },
+    response: { status: 204, description: 'The session has ended.' },
     errors: ['session_not_found'],
     handle: async ({ id, session, by }) => {
       await endSession(deps.db, id, by, new Date());
@@ -55,9 +55,9 @@ function endOthersRoute(deps: ApiDeps): Route {
     operationId: 'endOtherSessions',
     tag: TAG,
     summary: 'End your other sessions at this merchant',
-    description: 'This one goes on. A change of the password ends them at every merchant.',
+    description: 'The current session continues. A change of the password ends your other sessions at every merchant.',
     access: 'session',
-    response: { status: 204, description: 'They have ended.' },
+    response: { status: 204, description: 'The sessions have ended.' },
     handle: async ({ session: { tokenSha256 }, by }) => {
       await endOtherSessions(deps.db, tokenSha256, by, new Date());
       return { status: 204 };
@@ -72,11 +72,11 @@ function endMemberRoute(deps: ApiDeps): Route {
     operationId: 'endMemberSessions',
     tag: 'Console members',
     summary: 'End the sessions of a member at this merchant',
-    description: 'They can log in again. The audit log says who did it.',
+    description: 'The member can log in again. The audit log records who ended the sessions.',
     access: { roles: ['admin'] },
     needsStepUp: true,
     idPrefix: 'usr',
-    response: { status: 204, description: 'They have ended.' },
+    response: { status: 204, description: 'The sessions have ended.' },
     errors: ['member_not_found'],
     handle: async ({ id, by }) => {
       await endMemberSessions(deps.db, id, by, new Date());

@@ -58,7 +58,7 @@ function startRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Begin to register a passkey',
     description:
-      'Asks for the password, within five minutes of a log-in or step-up, by the second factor of those who have one.',
+      'Requires the password, and a log-in or step-up within the last five minutes. A person with a second factor must have used it there.',
     access: 'ownSession',
     body: startPasskeySchema,
     response: { ...OPTIONS, schema: passkeyOptionsSchema },
@@ -85,11 +85,11 @@ function registerRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Register the passkey that the browser created',
     description:
-      'Asks for the password once more. It is a second factor from now on. The authenticator must have verified its user. ' +
-      'The session gets a new cookie.',
+      'Requires the password again. The passkey is a second factor from now on. The authenticator must have verified ' +
+      'its user. The session gets a new cookie.',
     access: 'ownSession',
     body: registerPasskeySchema,
-    response: { status: 201, description: 'The session, its second factor fresh.', schema: sessionSchema },
+    response: { status: 201, description: 'The session, with a fresh second factor.', schema: sessionSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { name, credential, password }, session: { tokenSha256 }, by }) => {
       const input = { tokenSha256, name, given: readCredential(credential), rp: relyingPartyOf(deps.publicUrl), by };
@@ -111,7 +111,7 @@ function nameRoute(deps: SessionDeps): Route {
     access: 'ownSession',
     idPrefix: 'psk',
     body: namePasskeySchema,
-    response: { status: 204, description: 'It has the name.' },
+    response: { status: 204, description: 'The passkey has the new name.' },
     errors: ['passkey_not_found'],
     handle: async ({ id, body: { name }, by }) => {
       await namePasskey(deps.db, { id, name }, by, new Date());
@@ -128,12 +128,12 @@ function removeRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Remove a passkey',
     description:
-      'Asks for the password. Not the last second factor while a role of yours, at any merchant, requires one.',
+      'Requires the password. You cannot remove your last second factor while one of your roles, at any merchant, requires one.',
     access: 'ownSession',
     needsStepUp: true,
     idPrefix: 'psk',
     body: removePasskeySchema,
-    response: { status: 204, description: 'It opens nothing any more.' },
+    response: { status: 204, description: 'The passkey can no longer be used.' },
     errors: ['passkey_not_found', 'state_conflict'],
     handle: async ({ id, body: { password }, by }) => {
       await attemptInSession(deps, by, password, (attempt) =>
@@ -168,7 +168,7 @@ function logInRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Begin a log-in with a passkey',
     description:
-      'For this e-mail alone, whether anybody has it or not. The browser offers the passkeys that it has for this service.',
+      'The challenge is for this e-mail address alone, whether or not an account has it. The browser offers the passkeys that it has for this service.',
     access: 'anyone',
     body: passkeyLogInSchema,
     response: { ...OPTIONS, schema: passkeyOptionsSchema },

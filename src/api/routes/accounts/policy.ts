@@ -36,7 +36,7 @@ function readRoute(deps: ApiDeps): Route {
     path: PATH,
     operationId: 'getPolicy',
     tag: TAG,
-    summary: 'Read the policy and what is proposed to change in it',
+    summary: 'Read the policy and its proposed changes',
     access: 'session',
     response: { status: 200, description: 'The policy in force.', schema: policySchema },
     handle: async ({ merchantId }) => {
@@ -54,13 +54,14 @@ function changeRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Change the policy, or propose it',
     description:
-      'What makes no rule looser counts at once. What makes any rule looser waits until a second owner or admin approved ' +
-      'it, within 7 days. A proposal of yours that waits is replaced in either case. In a form an empty field is null.',
+      'A change that loosens no rule applies at once. A change that loosens any rule waits up to 7 days for the ' +
+      'approval of a second owner or admin. Either change replaces your pending proposal. In a form an empty field is ' +
+      'null.',
     access: { roles: ROLES },
     needsStepUp: true,
     body: changePolicySchema,
-    response: { status: 200, description: 'The policy, which is in force.', schema: policyValuesSchema },
-    waitingResponse: { description: 'Proposed; the policy is as it was.', schema: proposedPolicyChangeSchema },
+    response: { status: 200, description: 'The policy, now in force.', schema: policyValuesSchema },
+    waitingResponse: { description: 'Proposed. The policy is unchanged.', schema: proposedPolicyChangeSchema },
     handle: async ({ body, by }) => {
       const { serviceLimits } = deps;
       const changed = await changePolicy(deps.db, { changes: definedFields(body), serviceLimits, by, at: new Date() });
@@ -80,13 +81,13 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
     summary: verb === 'approve' ? 'Approve a proposed change of the policy' : 'Reject a proposed change of the policy',
     description:
       verb === 'approve'
-        ? 'Never by the person who proposed it.'
-        : 'Never by the person who proposed it, who withdraws it.',
+        ? 'The proposer cannot approve the change.'
+        : 'The proposer cannot reject the change, but can withdraw it.',
     access: { roles: ROLES },
     // To say no is never kept from anybody.
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'pch',
-    response: { status: 200, description: 'The proposal, decided.', schema: policyChangeSchema },
+    response: { status: 200, description: 'The decided proposal.', schema: policyChangeSchema },
     errors: ['policy_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
@@ -104,7 +105,7 @@ function withdrawRoute(deps: ApiDeps): Route {
     summary: 'Withdraw a change of the policy that you proposed',
     access: { roles: ROLES },
     idPrefix: 'pch',
-    response: { status: 204, description: 'Nobody can approve it any more.' },
+    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
     errors: ['policy_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       await withdrawPolicyChange(deps.db, id, by, new Date());

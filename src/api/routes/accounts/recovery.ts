@@ -20,12 +20,13 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
       tag: 'Console session',
       summary: 'Set a new password with a recovery token',
       description:
-        'Two of the staff of the service agree to hand the token to a person who lost their password or second factor; it ' +
-        'works once, within 24 hours. The second factor is gone and every session of the person has ended: they log in, and ' +
-        'enrol another one before anything else. Nobody at a merchant can make such a token.',
+        'Two members of the service’s staff agree to issue the token to a person who lost their password or second ' +
+        'factor. The token works once, within 24 hours. Its use removes the second factor and ends every session of the ' +
+        'person. After the next log-in, the person must first enrol a new second factor. Nobody at a merchant can create ' +
+        'such a token.',
       access: 'anyone',
       body: recoverSchema,
-      response: { status: 204, description: 'The new password counts.' },
+      response: { status: 204, description: 'The new password is set.' },
       handle: async ({ body, address, requestId }) => {
         const at = new Date();
         const tokenSha256 = hashToken(body.token);

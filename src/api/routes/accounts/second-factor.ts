@@ -31,11 +31,11 @@ function startRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Begin to enrol a second factor',
     description:
-      'The secret counts once a code of it was confirmed, and then replaces the one that you have, which takes a log-in or ' +
-      'step-up within five minutes. Beginning again makes another.',
+      'The secret takes effect once one of its codes is confirmed. It then replaces the secret that you have, if any. ' +
+      'A replacement requires a log-in or step-up within the last five minutes. Beginning again creates another secret.',
     access: 'ownSession',
     body: startSecondFactorSchema,
-    response: { status: 201, description: 'The secret, shown this once.', schema: startedSecondFactorSchema },
+    response: { status: 201, description: 'The secret, shown only this once.', schema: startedSecondFactorSchema },
     handle: async ({ body: { password }, by }) => {
       const { secret, email } = await attemptInSession(deps, by, password, (attempt) =>
         startSecondFactor(deps.db, { ...attempt, keyRing: deps.keyRing, by, at: new Date() }),
@@ -56,7 +56,7 @@ function confirmRoute(deps: SessionDeps): Route {
     description: 'From now on every log-in asks for a code. The session gets a new cookie.',
     access: 'ownSession',
     body: confirmSecondFactorSchema,
-    response: { status: 200, description: 'The session, its second factor fresh.', schema: sessionSchema },
+    response: { status: 200, description: 'The session, with a fresh second factor.', schema: sessionSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { totp: code }, session: { tokenSha256 }, by }) => {
       const { keyRing } = deps;
@@ -77,8 +77,8 @@ function removeRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Remove your second factor',
     description:
-      'Asks for the password and for a last code. Not while a role of yours, at any merchant, requires a second factor. The ' +
-      'session gets a new cookie.',
+      'Requires the password and a final code. Refused while one of your roles, at any merchant, requires a second ' +
+      'factor. The session gets a new cookie.',
     access: 'ownSession',
     body: removeSecondFactorSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
@@ -101,11 +101,11 @@ function recoveryCodesRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Get new recovery codes',
     description:
-      'For a log-in without the second factor, when that is lost. Asks for the password. All earlier ones are invalid from now on.',
+      'A recovery code replaces a lost second factor at a log-in. Requires the password. All earlier codes become invalid.',
     access: 'ownSession',
     needsStepUp: true,
     body: createRecoveryCodesSchema,
-    response: { status: 201, description: 'Ten codes, shown this once.', schema: recoveryCodesSchema },
+    response: { status: 201, description: 'Ten codes, shown only this once.', schema: recoveryCodesSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { password }, by }) => {
       const codes = await attemptInSession(deps, by, password, (attempt) =>

@@ -52,9 +52,10 @@ function logInRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Log in',
     description:
-      'The session comes as a cookie. Whatever is wrong (e-mail, password, a code that is missing, wrong or used), the ' +
-      'answer is the same. A session that the request came with ends. Failed attempts are limited to 10 in a quarter of an hour, ' +
-      '30 in a day and 100 in thirty days for an account; one with a recovery code or a passkey is limited by the address alone.',
+      'The response sets the session cookie. The refusal is the same whatever is wrong: the e-mail address, the ' +
+      'password, or a missing, wrong or used code. A session that came with the request ends. Failed attempts are ' +
+      'limited to 10 in 15 minutes, 30 in a day and 100 in 30 days for each account. Attempts with a recovery code or ' +
+      'a passkey are limited by the address alone.',
     access: 'anyone',
     body: logInSchema,
     response: { status: 201, description: 'Logged in.', schema: sessionSchema },
@@ -100,8 +101,8 @@ function fetchRoute(deps: SessionDeps): Route {
     path: PATH,
     operationId: 'getSession',
     tag: TAG,
-    summary: 'Whose session this is, and what it may do',
-    description: 'What a front-end needs beforehand, so that it need not guess from a refusal, which never says why.',
+    summary: 'Read the session: its person and what it may do',
+    description: 'Tells a front-end in advance what the session may do, because a refusal never gives its reason.',
     access: 'ownSession',
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     handle: async ({ sessionToken }) => ({ body: await ownSessionObject(deps, sessionToken ?? '', new Date()) }),
@@ -117,7 +118,7 @@ function logOutRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Log out',
     access: 'ownSession',
-    response: { status: 204, description: 'The session is dead.' },
+    response: { status: 204, description: 'The session has ended.' },
     handle: async ({ session: { tokenSha256 }, by }) => {
       await closeSession(deps.db, tokenSha256, by, new Date());
       return { status: 204, ...sessionGone(deps) };
@@ -132,12 +133,12 @@ function stepUpRoute(deps: SessionDeps): Route {
     operationId: 'stepUp',
     setsCookie: true,
     tag: TAG,
-    summary: 'Prove again who you are',
+    summary: 'Verify your identity again',
     description:
-      'By a code or a passkey, or by the password of a person without a second factor. The session gets a new cookie.',
+      'With a code or a passkey, or with the password if the person has no second factor. The session gets a new cookie.',
     access: 'ownSession',
     body: stepUpSchema,
-    response: { status: 200, description: 'The session, its second factor fresh.', schema: sessionSchema },
+    response: { status: 200, description: 'The session, with a fresh second factor.', schema: sessionSchema },
     handle: async ({ body: { totp, password, passkey }, session: { tokenSha256 }, by }) => {
       const { keyRing } = deps;
       const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'step_up', by.person.userId);
@@ -159,9 +160,10 @@ function switchRoute(deps: SessionDeps): Route {
     tag: TAG,
     summary: 'Act for another merchant of yours',
     description:
-      'Within five minutes of a log-in or step-up, so it uses up no code after a log-in. This session ends, and a new one with a new cookie ' +
-      'begins, in the roles that you have there. It ends no later than if you had logged in there at first: one that is too old for those ' +
-      'roles is refused.',
+      'Requires a log-in or step-up within the last five minutes, so it uses up no code right after a log-in. This ' +
+      'session ends. A new session begins, with a new cookie and the roles that you have at the other merchant. The ' +
+      'new session ends no later than if you had logged in there at first. If the session is too old for those roles, ' +
+      'the request is refused.',
     access: 'ownSession',
     body: switchMerchantSchema,
     response: { status: 200, description: 'The session at that merchant.', schema: sessionSchema },
@@ -180,7 +182,7 @@ function passwordRoute(deps: SessionDeps): Route {
     setsCookie: true,
     tag: TAG,
     summary: 'Change your password',
-    description: 'Every other session of yours ends; this one gets a new cookie.',
+    description: 'All your other sessions end. This session gets a new cookie.',
     access: 'ownSession',
     needsStepUp: true,
     body: changePasswordSchema,

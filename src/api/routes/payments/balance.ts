@@ -12,7 +12,7 @@ export function balanceRoutes(deps: ApiDeps): Route[] {
       operationId: 'getBalance',
       tag: 'Balance',
       summary: 'Read the balance',
-      description: 'Both amounts are of one instant, in the smallest unit of the currency.',
+      description: 'Both amounts are from the same instant, in the smallest unit of the currency.',
       access: { scope: 'balance:read' },
       response: { status: 200, description: 'The balance.', schema: balanceSchema },
       handle: async ({ merchantId }) => ({ body: balanceObject(await getBalance(deps.db, merchantId)) }),

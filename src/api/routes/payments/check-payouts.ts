@@ -33,10 +33,11 @@ export function checkPayoutRoutes(deps: ApiDeps): Route[] {
       path: '/v1/console/payouts/check',
       operationId: 'checkPayouts',
       tag: 'Console payouts',
-      summary: `Check up to ${MAX_CHECKED} payouts before any is made`,
+      summary: `Check up to ${MAX_CHECKED} payouts before creating any`,
       description:
-        'Makes nothing. Each row is answered by itself: what `POST /v1/api/payouts` would refuse of it, its operator, what was ' +
-        'made under its keys already, and what an approver would be told of it. The balance and the backlog are not looked at: they change until a row is made.',
+        'Creates nothing. The response describes each row separately: what `POST /v1/api/payouts` would refuse, the ' +
+        'operator, the payout already created under one of its keys, and the warnings that an approver would get. The ' +
+        'check ignores the balance and the backlog, because both can change before the payout is created.',
       access: { roles: ['maker'] },
       body: checkPayoutsSchema,
       response: { status: 200, description: 'Each row, in the order of the request.', schema: checkedPayoutsSchema },

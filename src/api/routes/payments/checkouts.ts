@@ -32,14 +32,14 @@ function createRoute(deps: ApiDeps): Route {
     path: PATH,
     operationId: 'createCheckout',
     tag: TAG,
-    summary: 'Create a page at which a payer pays',
+    summary: 'Create a page where a payer pays',
     description:
-      'Send its `url` to the payer, or show it as a QR code. Each attempt to pay makes a collection, with the events of any collection.',
+      'Send its `url` to the payer, or show it as a QR code. Each attempt to pay creates a collection, with the events of any collection.',
     access: { roles: ['maker'] },
     isIdempotent: true,
     body: createCheckoutSchema,
     bodyCodes: BODY_CODES,
-    response: { status: 201, description: 'It takes payments from now on.', schema: checkoutSchema },
+    response: { status: 201, description: 'The checkout accepts payments from now on.', schema: checkoutSchema },
     errors: ['amount_out_of_bounds'],
     handle: async ({ by, idempotencyKey, body }) => ({
       stored: await deps.payments.createCheckout({
@@ -61,8 +61,8 @@ function listRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'List checkouts, newest first',
     description:
-      'A page looks through so many checkouts and no more: with `state` it may have fewer entries than `limit`, or none, and still a ' +
-      '`next_cursor`.',
+      'A page examines a limited number of checkouts. With `state`, it may have fewer entries than `limit`, or none, ' +
+      'and still a `next_cursor`.',
     access: 'session',
     query: listCheckoutsSchema,
     response: { status: 200, description: 'One page.', schema: checkoutListSchema },
@@ -80,7 +80,7 @@ function fetchRoute(deps: ApiDeps): Route {
     path: `${PATH}/{id}`,
     operationId: 'getCheckout',
     tag: TAG,
-    summary: 'Fetch one checkout with the attempts to pay it',
+    summary: 'Fetch one checkout with its payment attempts',
     access: 'session',
     idPrefix: 'chk',
     response: { status: 200, description: 'The checkout.', schema: checkoutWithAttemptsSchema },
@@ -95,12 +95,12 @@ function cancelRoute(deps: ApiDeps): Route {
     path: `${PATH}/{id}`,
     operationId: 'cancelCheckout',
     tag: TAG,
-    summary: 'Take no more payments at a checkout',
+    summary: 'Cancel a checkout',
     description:
-      'A prompt that is on a payer’s phone already can still be approved. A repeated call changes nothing and is no error.',
+      'The checkout accepts no more payments. A payer can still approve a prompt that is already on the phone. Repeating the call changes nothing and is not an error.',
     access: { roles: ['maker'] },
     idPrefix: 'chk',
-    response: { status: 200, description: 'The checkout as it then stands.', schema: checkoutWithAttemptsSchema },
+    response: { status: 200, description: 'The checkout after the call.', schema: checkoutWithAttemptsSchema },
     errors: ['checkout_not_found', 'state_conflict'],
     handle: async ({ merchantId, id, by }) => {
       await cancelCheckout(deps.db, { by, id, at: new Date() });

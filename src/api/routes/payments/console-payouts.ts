@@ -12,7 +12,7 @@ import {
 } from '../../schemas/payments/payout.ts';
 
 const PAYOUTS = 'Console payouts';
-const PAYOUT = { status: 200, description: 'The payout as it then stands.', schema: payoutSchema } as const;
+const PAYOUT = { status: 200, description: 'The payout after the call.', schema: payoutSchema } as const;
 
 export function consolePayoutRoutes(deps: ApiDeps): Route[] {
   return [releaseRoute(deps), releaseManyRoute(deps), rejectRoute(deps), cancelRoute(deps)];
@@ -26,8 +26,8 @@ function releaseRoute(deps: ApiDeps): Route {
     tag: PAYOUTS,
     summary: 'Release a payout that somebody else made',
     description:
-      'Needs a second factor proved within the last five minutes from whoever has one. Where the policy asks for two ' +
-      'approvers, the payout stays `queued` after the first.',
+      'A person with a second factor must have proved it within the last five minutes. If the policy requires two ' +
+      'approvers, the payout stays `queued` after the first approval.',
     access: { roles: ['approver'] },
     needsStepUp: true,
     idPrefix: 'pay',
@@ -51,12 +51,12 @@ function releaseManyRoute(deps: ApiDeps): Route {
     tag: PAYOUTS,
     summary: 'Release several payouts with one proof of the second factor',
     description:
-      'Each is released or refused by itself, and the answer says which. Should it break off, none of them is released: ask again with the same key.',
+      'Each payout is released or refused separately, and the response says which. If the request breaks off, no payout is released: repeat it with the same key.',
     access: { roles: ['approver'] },
     needsStepUp: true,
     isIdempotent: true,
     body: releasePayoutsSchema,
-    response: { status: 200, description: 'What became of each.', schema: releasedPayoutsSchema },
+    response: { status: 200, description: 'The result for each payout.', schema: releasedPayoutsSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { ids: payoutIds }, idempotencyKey, by }) => {
       await deps.payments.checkEntries({ merchantId: by.person.merchantId });
@@ -74,7 +74,7 @@ function rejectRoute(deps: ApiDeps): Route {
     path: '/v1/console/payouts/{id}/reject',
     operationId: 'rejectPayout',
     tag: PAYOUTS,
-    summary: 'Reject a queued payout and give its money back',
+    summary: 'Reject a queued payout and return its money',
     access: { roles: ['approver'] },
     idPrefix: 'pay',
     body: rejectPayoutSchema,
@@ -92,7 +92,7 @@ function cancelRoute(deps: ApiDeps): Route {
     path: '/v1/console/payouts/{id}/cancel',
     operationId: 'cancelPayout',
     tag: PAYOUTS,
-    summary: 'Cancel a queued payout of one’s own and give its money back',
+    summary: 'Cancel your own queued payout and return its money',
     access: 'session',
     idPrefix: 'pay',
     response: PAYOUT,

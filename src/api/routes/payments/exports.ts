@@ -24,9 +24,10 @@ import {
 import { definedFields } from '../../validation.ts';
 
 const DESCRIPTION =
-  'By any combination of filters, as UTF-8 with a line of names, sent as it is read. `amount` is in the smallest unit, `amount_decimal` the same in whole ' +
-  'units. A text that a spreadsheet would run as a formula has an apostrophe in front. A response that breaks off is not whole. ' +
-  'The audit log records who exported what.';
+  'Accepts any combination of filters. The CSV is UTF-8 with a header row, and is streamed as it is read. `amount` ' +
+  'is in the smallest unit, `amount_decimal` is the same amount in whole units. A text that a spreadsheet would ' +
+  'run as a formula begins with an apostrophe. A response that breaks off is incomplete. The audit log records who ' +
+  'exported what.';
 const EXPORT = { method: 'get', tag: 'Console exports', description: DESCRIPTION, access: 'session' } as const;
 
 const csvOf = (columns: readonly string[]) =>

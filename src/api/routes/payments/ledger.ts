@@ -19,7 +19,7 @@ export function ledgerRoutes(deps: ApiDeps): Route[] {
       tag: 'Console ledger',
       summary: 'List the ledger entries of the available and held accounts with the balance after each, newest first',
       description:
-        'With `account`, the statement of one account, in which each balance is the one below it plus the amount.',
+        'With `account`, the response is the statement of one account: each balance is the balance of the row below plus the amount.',
       access: 'session',
       query: listLedgerEntriesSchema,
       response: { status: 200, description: 'One page.', schema: ledgerEntryListSchema },

@@ -11,7 +11,7 @@ import { errorResponses, responseWith } from '../../operation.ts';
 import type { Route } from '../../route.ts';
 
 const reference = z.string().meta({
-  description: 'What we named the payment when we sent it.',
+  description: 'The reference that we gave the payment when we sent it.',
   example: '0190f5fe-7c00-7a00-8000-000000000000',
   pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
 });
@@ -35,13 +35,13 @@ function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: ApiDe
     operation: {
       operationId: `${method}${operator.replace(/(^|-)(.)/g, (_match, _dash, letter: string) => letter.toUpperCase())}Callback`,
       tags: ['Operators'],
-      summary: `What ${OPERATORS[operator].name} calls`,
+      summary: `Receive a callback of ${OPERATORS[operator].name}`,
       description:
-        'Not for merchants. A callback is a hint: the operator is asked for the truth. It is read as JSON whatever its media type.',
+        'Not for merchants. A callback is only a hint: the service then queries the status at the operator. The body is read as JSON whatever its media type.',
       security: [],
       requestBody: { required: true, content: { 'application/json': { schema: BODIES[operator] } } },
       responses: {
-        '200': responseWith('Heard. The answer says nothing about the payment.', z.strictObject({})),
+        '200': responseWith('Received. The response carries no payment information.', z.strictObject({})),
         ...errorResponses(['body_malformed', 'body_too_large', 'media_type_unsupported']),
       },
     },

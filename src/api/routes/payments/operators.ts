@@ -10,10 +10,10 @@ export function operatorRoutes(deps: ApiDeps): Route[] {
       path: '/v1/console/operators',
       operationId: 'getOperators',
       tag: 'Console operators',
-      summary: 'List the operators, with the countries and currencies in which they are reached',
-      description: 'A request for a payment may name one of them as `operator`.',
+      summary: 'List the operators with their countries and currencies',
+      description: 'A request for a payment can name one of these operators as `operator`.',
       access: 'session',
-      response: { status: 200, description: 'All of them.', schema: operatorListSchema },
+      response: { status: 200, description: 'All operators.', schema: operatorListSchema },
       handle: () => Promise.resolve({ body: operatorListObject(deps.checkouts.coverage) }),
     }),
   ];

@@ -35,11 +35,11 @@ function createRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Create a payout, queued for release by a second person',
     description:
-      'The amount is held at once; nothing is sent until another person than its maker ' +
-      'releases it in the console. With too little available the answer is 402, and is kept like any other. With a key ' +
-      '`state_conflict` means that its unreleased payouts would hold more than the merchant’s policy allows; in the live ' +
-      'environment also that the merchant needs a second owner with a second factor first. It is not kept: the same request ' +
-      'may succeed later.',
+      'The amount is held at once. Nothing is sent until a person other than the maker releases the payout in the ' +
+      'console. If the available balance is too low, the response is 402 and is stored like any other. With a key, ' +
+      '`state_conflict` means that the unreleased payouts of the key would hold more than the merchant’s policy ' +
+      'allows. In the live environment, it can also mean that the merchant first needs a second owner with a second ' +
+      'factor. A `state_conflict` is not stored: the same request may succeed later.',
     access: { scope: 'payouts:write', rolesAfterBody: ['maker'] },
     confirmsKey: true,
     isIdempotent: true,
@@ -88,7 +88,7 @@ function create({ payments }: ApiDeps, input: PayoutOfCaller, caller: Caller): P
 function makerOf({ actor }: Caller): { createdBy: UserId; apiKeyId: ApiKeyId | null } {
   if (actor.kind === 'person') return { createdBy: actor.person.userId, apiKeyId: null };
   // A key whose maker has left does not have the scope, so it is refused before.
-  if (actor.maker === null) throw new Error('a payout was asked for with a key that has no maker');
+  if (actor.maker === null) throw new Error('a payout was requested with a key that has no creator');
   return { createdBy: actor.maker, apiKeyId: actor.keyId };
 }
 

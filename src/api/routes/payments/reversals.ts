@@ -19,7 +19,7 @@ import {
 } from '../../schemas/payments/reversal.ts';
 
 const REVERSALS = 'Console reversals';
-const REVERSAL = { status: 200, description: 'The reversal as it then stands.', schema: reversalSchema } as const;
+const REVERSAL = { status: 200, description: 'The reversal after the call.', schema: reversalSchema } as const;
 
 export function reversalRoutes(deps: ApiDeps): Route[] {
   return [
@@ -39,11 +39,11 @@ function requestRoute(deps: ApiDeps): Route {
     path: '/v1/console/collections/{id}/reversal',
     operationId: 'reverseCollection',
     tag: REVERSALS,
-    summary: 'Request that the whole amount of a collection goes back to its payer',
+    summary: 'Request the return of the whole amount of a collection to its payer',
     description:
-      'Nothing is sent until another person releases it. The amount can be spent on nothing else meanwhile. The ' +
-      'collection becomes `reversed` when the operator confirms the refund, and not before. With too little ' +
-      'available the answer is 402, and is kept like any other.',
+      'Nothing is sent until another person releases the refund. Meanwhile the amount is reserved. The collection ' +
+      'becomes `reversed` only once the operator confirms the refund. If the available balance is too low, the ' +
+      'response is 402 and is stored like any other.',
     access: { roles: ['maker'] },
     needsStepUp: true,
     idPrefix: 'col',
@@ -64,7 +64,7 @@ function latestRoute(deps: ApiDeps): Route {
     path: '/v1/console/collections/{id}/reversal',
     operationId: 'getLatestReversal',
     tag: REVERSALS,
-    summary: 'The latest reversal of a collection that somebody asked for',
+    summary: 'Fetch the latest requested reversal of a collection',
     access: 'session',
     idPrefix: 'col',
     response: { status: 200, description: 'The reversal.', schema: consoleReversalSchema },
@@ -82,7 +82,7 @@ function listRoute(deps: ApiDeps): Route {
     operationId: 'listReversals',
     tag: REVERSALS,
     summary: 'List reversals, newest first',
-    description: 'With `approval_state=pending`, those that wait for an approver.',
+    description: 'With `approval_state=pending`, only reversals that wait for an approver.',
     access: 'session',
     query: listReversalsSchema,
     response: { status: 200, description: 'One page.', schema: reversalListSchema },
@@ -123,8 +123,8 @@ function releaseRoute(deps: ApiDeps): Route {
     tag: REVERSALS,
     summary: 'Release a refund that somebody else requested',
     description:
-      'As for a payout, and within the same limits: what an approver releases in a day counts together. Where the ' +
-      'policy asks for two approvers, the reversal stays `queued` after the first.',
+      'The rules are those for a payout. The limit of what an approver releases in a day covers payouts and refunds ' +
+      'together. If the policy requires two approvers, the reversal stays `queued` after the first approval.',
     access: { roles: ['approver'] },
     needsStepUp: true,
     idPrefix: 'rev',
@@ -164,7 +164,7 @@ function cancelRoute(deps: ApiDeps): Route {
     path: '/v1/console/reversals/{id}/cancel',
     operationId: 'cancelReversal',
     tag: REVERSALS,
-    summary: 'Cancel a queued refund that one requested oneself',
+    summary: 'Cancel your own queued refund',
     access: 'session',
     idPrefix: 'rev',
     response: REVERSAL,

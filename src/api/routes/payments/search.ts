@@ -14,10 +14,11 @@ export function searchRoutes(deps: ApiDeps): Route[] {
       path: '/v1/console/search',
       operationId: 'getSearchHits',
       tag: 'Console search',
-      summary: 'Find payments, requests, events, deliveries, endpoints and keys by what one has in hand',
+      summary:
+        'Find payments, requests, events, deliveries, endpoints and keys by an id, a reference or a phone number',
       access: 'session',
       query: searchSchema,
-      response: { status: 200, description: 'What was found.', schema: searchHitsSchema },
+      response: { status: 200, description: 'The objects found.', schema: searchHitsSchema },
       handle: async ({ merchantId, session, query: { q } }) => {
         const { merchantCurrency, roles } = session.person;
         const countries = countriesOf(merchantCurrency, deps.checkouts.coverage);

@@ -28,7 +28,7 @@ function listRoute(deps: ApiDeps): Route {
     operationId: 'listDeliveries',
     tag: TAG,
     summary: 'List deliveries, newest first',
-    description: 'Those to endpoints that are deleted too.',
+    description: 'Includes deliveries to deleted endpoints.',
     access: 'session',
     query: listDeliveriesSchema,
     response: { status: 200, description: 'One page.', schema: deliveryListSchema },
@@ -66,11 +66,11 @@ function replayRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Send a delivery again',
     description:
-      'Whatever its state: the same event and bytes, signed with the present secret, and the whole schedule anew. One ' +
-      'that is `pending` stays as it is.',
+      'Works in any state. The service sends the same event and bytes again, signed with the current secret, on the ' +
+      'whole schedule. A `pending` delivery stays as it is.',
     access: { roles: ['admin', 'developer'] },
     idPrefix: 'dlv',
-    response: { status: 202, description: 'It is on its way.', schema: deliverySchema },
+    response: { status: 202, description: 'The delivery is on its way.', schema: deliverySchema },
     errors: ['delivery_not_found', 'state_conflict'],
     handle: async ({ merchantId, id, by }) => {
       await replayDelivery(deps.db, { id, by, at: new Date() });

@@ -47,7 +47,7 @@ function listRoute(deps: ApiDeps): Route {
     operationId: 'listEndpoints',
     tag: TAG,
     summary: 'List endpoints, newest first',
-    description: 'Those disabled too. Their secrets cannot be seen again.',
+    description: 'Includes disabled endpoints. No response shows a secret again.',
     access: 'session',
     query: listEndpointsSchema,
     response: { status: 200, description: 'One page.', schema: endpointListSchema },
@@ -66,13 +66,13 @@ function createRoute(deps: ApiDeps): Route {
     operationId: 'createEndpoint',
     tag: TAG,
     summary: 'Register an endpoint',
-    description: 'Every event from now on goes to it, of the types that it chose.',
+    description: 'The endpoint receives every later event of the types that it chose.',
     access: { roles: ROLES },
     needsStepUp: true,
     body: schema,
     response: {
       status: 201,
-      description: 'The endpoint, its secret shown this once.',
+      description: 'The endpoint. Its secret is shown only this once.',
       schema: endpointWithSecretSchema,
     },
     errors: ['state_conflict'],
@@ -115,13 +115,13 @@ function changeRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Change an endpoint, disable or enable it',
     description:
-      'What is not named stays as it is. What is owed to a disabled endpoint, and what happens meanwhile, is withheld; ' +
-      'after enabling it, a replay sends it. In a form an empty field is null.',
+      'Omitted fields stay unchanged. The pending and new deliveries to a disabled endpoint are withheld. After the ' +
+      'endpoint is enabled, a replay sends them. In a form an empty field is null.',
     access: { roles: ROLES },
     needsStepUp: true,
     idPrefix: 'whe',
     body: schema,
-    response: { status: 200, description: 'The endpoint as it now is.', schema: endpointSchema },
+    response: { status: 200, description: 'The endpoint after the change.', schema: endpointSchema },
     errors: ['endpoint_not_found'],
     handle: async ({ id, body: { url, description, event_types: eventTypes, state }, by }) => {
       const changes = definedFields({ url, description, eventTypes, state });
@@ -137,10 +137,10 @@ function deleteRoute(deps: ApiDeps): Route {
     operationId: 'deleteEndpoint',
     tag: TAG,
     summary: 'Delete an endpoint',
-    description: 'Nothing more is sent to it, and its secrets are erased. Its deliveries stay to be seen.',
+    description: 'Nothing more is sent to the endpoint, and its secrets are erased. Its deliveries stay visible.',
     access: { roles: ROLES },
     idPrefix: 'whe',
-    response: { status: 204, description: 'It is gone.' },
+    response: { status: 204, description: 'The endpoint is deleted.' },
     errors: ['endpoint_not_found'],
     handle: async ({ merchantId, id, by }) => {
       await deleteEndpoint(deps.db, { merchantId, id, by, at: new Date() });
@@ -155,15 +155,16 @@ function rotateRoute(deps: ApiDeps): Route {
     path: `${PATH}/{id}/rotate`,
     operationId: 'rotateEndpointSecret',
     tag: TAG,
-    summary: 'Put a new signing secret in the place of the present one',
+    summary: 'Replace the signing secret with a new one',
     description:
-      'The new secret signs at once. With `keep_previous_for` the present one signs too for that long: the header then ' +
-      'has two `v1` pairs, the new one first. A secret that was kept by an earlier rotation ends now.',
+      'The new secret signs at once. With `keep_previous_for`, the previous secret also signs for that long: the ' +
+      'header then has two `v1` pairs, that of the new secret first. A secret that an earlier rotation kept stops ' +
+      'signing now.',
     access: { roles: ROLES },
     needsStepUp: true,
     idPrefix: 'whe',
     body: rotateEndpointSecretSchema,
-    response: { status: 200, description: 'The new secret, shown this once.', schema: endpointWithSecretSchema },
+    response: { status: 200, description: 'The new secret, shown only this once.', schema: endpointWithSecretSchema },
     errors: ['endpoint_not_found'],
     handle: async ({ id, body, by }) => {
       const { secret, ...endpoint } = await rotateEndpointSecret(deps.db, {
@@ -188,7 +189,7 @@ function testRoute(deps: ApiDeps): Route {
     description: 'An `endpoint.test` event goes to this endpoint alone, whatever types it chose.',
     access: { roles: ROLES },
     idPrefix: 'whe',
-    response: { status: 202, description: 'It is on its way: see the delivery.', schema: sentTestEventSchema },
+    response: { status: 202, description: 'The event is on its way: see the delivery.', schema: sentTestEventSchema },
     errors: ['endpoint_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       const { eventId, deliveryId } = await sendTestEvent(deps.db, {

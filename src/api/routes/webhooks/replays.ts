@@ -28,10 +28,11 @@ function createRoute(deps: ApiDeps): Route {
     operationId: 'createReplay',
     tag: TAG,
     summary: 'Send many deliveries again',
-    description: 'In the background, oldest first. Those to endpoints that are disabled by then are left as they are.',
+    description:
+      'The replay runs in the background, oldest deliveries first. It skips deliveries to endpoints that are disabled by then.',
     access: { roles: ['admin', 'developer'] },
     body: createReplaySchema,
-    response: { status: 202, description: 'It has begun.', schema: replaySchema },
+    response: { status: 202, description: 'The replay has begun.', schema: replaySchema },
     errors: ['endpoint_not_found', 'state_conflict'],
     handle: async ({ body, by }) => {
       const at = new Date();
@@ -63,7 +64,7 @@ function fetchRoute(deps: ApiDeps): Route {
     path: `${PATH}/{id}`,
     operationId: 'getReplay',
     tag: TAG,
-    summary: 'Fetch one replay with how far it came',
+    summary: 'Fetch one replay with its progress',
     access: 'session',
     idPrefix: 'rpl',
     response: { status: 200, description: 'The replay.', schema: replaySchema },

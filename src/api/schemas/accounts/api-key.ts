@@ -23,7 +23,7 @@ const MAX_DAYS = MAX_PAYOUT_KEY_LIFE_MS / DAY_MS;
 const DEFAULT_DAYS = DEFAULT_PAYOUT_KEY_LIFE_MS / DAY_MS;
 
 const expiresAt = instant('expires_at')
-  .refine((at) => at.getTime() > Date.now(), { error: 'expires_at must be a time to come.' })
+  .refine((at) => at.getTime() > Date.now(), { error: 'expires_at must be in the future.' })
   .optional()
   .meta({ example: '2099-12-31T12:00:00.000Z' });
 
@@ -46,7 +46,7 @@ const addressBlock = z
 
 export const createApiKeySchema = z
   .strictObject({
-    name: printable('name', 100).meta({ description: 'For people to tell keys apart.', example: 'Shop server' }),
+    name: printable('name', 100).meta({ description: 'Tells people which key this is.', example: 'Shop server' }),
     scopes: z
       .array(z.enum(SCOPES), {
         error: (issue) => (issue.input === undefined ? undefined : 'scopes must be a list of scopes.'),
@@ -56,8 +56,8 @@ export const createApiKeySchema = z
       .meta({ example: ['collections:read', 'collections:write'], uniqueItems: true }),
     expires_at: expiresAt.meta({
       description:
-        `Without it a key with \`payouts:write\` lives ${DEFAULT_DAYS} days, and another one until it is revoked. A key with ` +
-        `\`payouts:write\` lives ${MAX_DAYS} days at the most.`,
+        `Default: a key with \`payouts:write\` is valid for ${DEFAULT_DAYS} days, any other key until it is revoked. A ` +
+        `key with \`payouts:write\` is valid for at most ${MAX_DAYS} days.`,
     }),
     allowed_addresses: z
       .array(addressBlock, {
@@ -67,14 +67,15 @@ export const createApiKeySchema = z
         error: 'allowed_addresses must name at least one address. Leave it out for a key that works anywhere.',
       })
       .max(MAX_ALLOWED_ADDRESSES, {
-        error: `allowed_addresses must name ${MAX_ALLOWED_ADDRESSES} addresses at the most.`,
+        error: `allowed_addresses can name at most ${MAX_ALLOWED_ADDRESSES} addresses.`,
       })
       .refine((list) => new Set(list).size === list.length, { error: 'allowed_addresses must name each address once.' })
       .optional()
       .meta({
         description:
-          'Addresses and blocks, IPv4 or IPv6, from which alone the key works: from anywhere else it is refused with ' +
-          '`permission_denied`. A key that replaces it has the same. Without it the key works from anywhere.',
+          'The only addresses and blocks, IPv4 or IPv6, from which the key works. From any other address the key is ' +
+          'refused with `permission_denied`. A key that replaces this one has the same addresses. Default: the key works ' +
+          'from anywhere.',
         example: ['203.0.113.7', '2001:db8:40::/48'],
         uniqueItems: true,
       }),
@@ -88,12 +89,14 @@ export const rollApiKeySchema = z
       .min(0, { error: KEEP_MESSAGE })
       .max(MAX_KEEP_SECONDS, { error: KEEP_MESSAGE })
       .default(0)
-      .meta({ description: 'Seconds that the old key lives on, 72 hours at the most. 0: it is revoked now.' }),
+      .meta({
+        description: 'Seconds for which the old key stays valid, at most 72 hours. 0: the old key is revoked now.',
+      }),
     expires_at: expiresAt.meta({
       description:
-        'When the new key expires. Without it a key with `payouts:write` lives as long as the old one was made to live, or ' +
-        `${DEFAULT_DAYS} days if that had no end, and another key ends when the old one would have. A key with ` +
-        `\`payouts:write\` lives ${MAX_DAYS} days at the most.`,
+        'When the new key expires. Default: a key with `payouts:write` is valid for as long as the old key was when it ' +
+        `was created, or ${DEFAULT_DAYS} days if the old key had no expiry; any other key expires when the old one would ` +
+        `have. A key with \`payouts:write\` is valid for at most ${MAX_DAYS} days.`,
     }),
   })
   .meta({ id: 'RollApiKey' });
@@ -106,24 +109,22 @@ const fields = {
     .array(z.string().meta({ example: '203.0.113.7/32' }))
     .nullable()
     .meta({
-      description: 'Blocks of addresses, a single one with its full prefix. Null: the key works from anywhere.',
+      description: 'Blocks of addresses; a single address has its full prefix. Null: the key works from anywhere.',
     }),
-  hint: z.string().meta({ description: 'Enough to tell keys apart.', example: 'sk_test_…a1B2' }),
-  created_by: namedPerson.nullable().meta({ description: 'Counts as the maker of what is made with the key.' }),
+  hint: z.string().meta({ description: 'The beginning of the key, enough to recognize it.', example: 'sk_test_…a1B2' }),
+  created_by: namedPerson.nullable().meta({ description: 'The maker of everything that is created with the key.' }),
   created_at: time,
   last_used_at: time.nullable().meta({ description: 'To the minute.' }),
-  expires_at: time
-    .nullable()
-    .meta({ description: 'Null: never. A key with `payouts:write` that is made now always does.' }),
+  expires_at: time.nullable().meta({ description: 'Null: never. A new key with `payouts:write` always expires.' }),
   revoked_at: time.nullable(),
   state: z.enum(['active', 'expired', 'revoked']),
-  replaced_by: z.string().nullable().meta({ description: 'The key that it was rolled to.' }),
+  replaced_by: z.string().nullable().meta({ description: 'The key that replaced this one.' }),
 };
 
 export const apiKeySchema = z.strictObject(fields).meta({ id: 'ApiKey' });
 
 export const createdApiKeySchema = z
-  .strictObject({ ...fields, key: z.string().meta({ description: 'The key itself. Shown this once.' }) })
+  .strictObject({ ...fields, key: z.string().meta({ description: 'The key itself. Shown only this once.' }) })
   .meta({ id: 'MadeApiKey' });
 
 export const apiKeyListSchema = pageSchema(apiKeySchema, 'ApiKeyList');

@@ -14,7 +14,9 @@ export const apiRequestSchema = z
     id: idOf('req').meta({ description: '`Malipo-Request-Id` of the response.' }),
     api_key: z.strictObject({ id: idOf('key'), name: z.string().meta({ example: 'Shop server' }) }),
     method: z.string().meta({ example: 'POST' }),
-    route: z.string().meta({ description: 'The path with names in the place of ids.', example: '/v1/api/payouts' }),
+    route: z
+      .string()
+      .meta({ description: 'The path with parameter names in place of ids.', example: '/v1/api/payouts' }),
     path: z.string().meta({ description: 'As it was sent, without the query.', example: '/v1/api/payouts' }),
     status: z.int().meta({ example: 202 }),
     error_code: z.string().nullable().meta({ example: null }),

@@ -10,22 +10,26 @@ const values = z.record(z.string(), z.unknown()).nullable();
 
 const auditEntrySchema = z
   .strictObject({
-    id: z.string().meta({ description: 'Rises with time.' }),
+    id: z.string().meta({ description: 'Increases with time.' }),
     at: time,
     action: z.string().meta({
-      description: 'Noun and past verb; of a refusal before anything had a name, method and route.',
+      description: 'Noun and past verb. For a refusal before the act was known: method and route.',
       example: 'api_key.created',
     }),
     outcome: z.enum(['done', 'refused']),
     person: knownPerson.nullable(),
     api_key: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
     staff: z.string().nullable().meta({
-      description: 'Who of the service’s staff acted. With no person and no API key either: the service by itself.',
+      description:
+        'The member of the service’s staff who acted. Null, with no person and no API key either: the service itself acted.',
     }),
-    subject_id: z.string().nullable().meta({ description: 'What it was done to.' }),
+    subject_id: z.string().nullable().meta({ description: 'The object of the act.' }),
     before: values,
-    after: values.meta({ description: 'Of a refusal: its reason, which the person was not told.' }),
-    address: z.string().nullable().meta({ description: 'Where it came from.', example: '203.0.113.7' }),
+    after: values.meta({ description: 'For a refusal: the reason, which the person was not told.' }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: 'The address that the request came from.', example: '203.0.113.7' }),
     request_id: z.string().nullable(),
   })
   .meta({ id: 'AuditEntry' });
@@ -41,7 +45,7 @@ export const listAuditSchema = z.strictObject({
     .string()
     .regex(new RegExp(ANY_ID), { error: 'subject_id must be an id.' })
     .optional()
-    .meta({ description: 'What it was done to.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    .meta({ description: 'The object of the act.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
   actor_id: z
     .string()
     .refine((id): id is UserId | ApiKeyId => isId('usr', id) || isId('key', id), {

@@ -7,9 +7,9 @@ import type { ListedMember } from '../../../queries/accounts/member.ts';
 import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
 import { idOf, printable, time } from '../primitives.ts';
 
-const waitsFor = z.array(namedPerson).meta({ description: 'Who may approve it as things are now.' });
+const waitsFor = z.array(namedPerson).meta({ description: 'Who can approve it at present.' });
 const needsSecondPerson = z.boolean().meta({
-  description: 'True: it waits, and nobody there is may approve it. Ask whoever runs the service.',
+  description: 'True: it is pending, and no member can approve it. Ask the staff of the service.',
 });
 
 export const memberChangeSchema = z
@@ -18,13 +18,14 @@ export const memberChangeSchema = z
     state: z.enum(['pending', 'approved', 'rejected', 'withdrawn', 'replaced']),
     member: namedPerson,
     roles_before: shownRoles.meta({
-      description: 'When it was proposed. They are changed from no others; a removal is of whatever the member is.',
+      description:
+        'The roles at the time of the proposal. A change of roles applies only if the member still has these roles; a removal always applies.',
     }),
-    roles_after: shownRoles.nullable().meta({ description: 'Null: to be removed.' }),
+    roles_after: shownRoles.nullable().meta({ description: 'Null: the member is to be removed.' }),
     proposed_by: namedPerson,
     created_at: time,
     expires_at: time,
-    decided_by: namedPerson.nullable().meta({ description: 'Null of an approved one: by whoever runs the service.' }),
+    decided_by: namedPerson.nullable().meta({ description: 'Null, if approved: the staff of the service decided.' }),
     decided_at: time.nullable(),
     waits_for: waitsFor,
     needs_second_person: needsSecondPerson,
@@ -50,7 +51,7 @@ export const memberListSchema = z
           ...memberFields,
           waiting_changes: z
             .array(memberChangeSchema)
-            .meta({ description: 'Proposed about this member, and not decided yet.' }),
+            .meta({ description: 'Proposed for this member, and not yet decided.' }),
         })
         .meta({ id: 'ListedMember' }),
     ),
@@ -64,13 +65,13 @@ const invitationFields = {
   id: idOf('inv'),
   email: z.string(),
   roles: shownRoles,
-  created_by: namedPerson.nullable().meta({ description: 'Null: by whoever runs the service.' }),
+  created_by: namedPerson.nullable().meta({ description: 'Null: the staff of the service.' }),
   created_at: time,
   expires_at: time,
   approval: z.enum(['not_needed', 'waiting', 'approved']).meta({
-    description: 'While it waits for a second person, its token opens nothing.',
+    description: 'While the invitation waits for a second person, its token cannot be used.',
   }),
-  approved_by: namedPerson.nullable().meta({ description: 'Null of an approved one: by whoever runs the service.' }),
+  approved_by: namedPerson.nullable().meta({ description: 'Null, if approved: the staff of the service decided.' }),
   waits_for: waitsFor,
   needs_second_person: needsSecondPerson,
 };
@@ -80,7 +81,7 @@ export const approvedInvitationSchema = z
     ...invitationFields,
     approval_token: z.string().meta({
       description:
-        'Needed besides the token that the one who invited has. Shown this once: hand it to the person yourself.',
+        'Needed in addition to the token that the sender of the invitation has. Shown only this once: hand it to the person yourself.',
     }),
   })
   .meta({ id: 'ApprovedInvitation' });
@@ -92,8 +93,10 @@ export const invitationListSchema = z
 export const createdInvitationSchema = z
   .strictObject({
     ...invitationFields,
-    token: z.string().meta({ description: 'What opens it, once. Shown this once: hand it to the person yourself.' }),
-    url: z.string().meta({ description: 'The same as an address of the console.' }),
+    token: z.string().meta({
+      description: 'The token that accepts the invitation, once. Shown only this once: hand it to the person yourself.',
+    }),
+    url: z.string().meta({ description: 'The same token as a link to the console.' }),
   })
   .meta({ id: 'MadeInvitation' });
 
@@ -104,16 +107,17 @@ export const acceptInvitationSchema = z
       .string()
       .max(200)
       .optional()
-      .meta({ description: 'Of an invitation that a second person approved: what they handed over.' }),
-    name: printable('name', 100).meta({ description: 'Of a person who is new here. Others keep the one they have.' }),
+      .meta({ description: 'For an invitation that a second person approved: the token that they handed over.' }),
+    name: printable('name', 100).meta({ description: 'For a person without an account. Others keep their name.' }),
     password: newPassword('password').meta({
-      description: 'To be set by a person who is new here; that which they have, by others. 12 to 200 characters.',
+      description:
+        'The new password of a person without an account, or the existing password of others. 12 to 200 characters.',
     }),
     totp: z
       .string()
       .max(20)
       .optional()
-      .meta({ description: 'The one-time code of a person who is known here and has a second factor.' }),
+      .meta({ description: 'The one-time code of a person who has an account with a second factor.' }),
     passkey: givenCredential.optional(),
   })
   .meta({ id: 'AcceptInvitation' });

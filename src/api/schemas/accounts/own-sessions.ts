@@ -11,10 +11,10 @@ const listedSessionSchema = z
       .meta({ example: 'ses_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
     created_at: time,
     last_used_at: time.meta({ description: 'To the minute.' }),
-    ends_at: time.meta({ description: 'If it is not used again before.' }),
-    address: z.string().nullable().meta({ description: 'From which it was opened.' }),
-    user_agent: z.string().max(200).nullable().meta({ description: 'What the browser calls itself, shortened.' }),
-    is_current: z.boolean().meta({ description: 'The one that this request came with.' }),
+    ends_at: time.meta({ description: 'Unless it is used again before then.' }),
+    address: z.string().nullable().meta({ description: 'The address from which the session was opened.' }),
+    user_agent: z.string().max(200).nullable().meta({ description: 'The name that the browser sends, shortened.' }),
+    is_current: z.boolean().meta({ description: 'True for the session of this request.' }),
   })
   .meta({ id: 'ListedSession' });
 

@@ -12,7 +12,9 @@ export const givenCredential = z
   .max(20_000)
   .meta({ description: 'The JSON of the `PublicKeyCredential` that the browser returned, as text.', example: EXAMPLE });
 
-const passkeyName = printable('name', 100).meta({ description: 'By which the person knows it again.' });
+const passkeyName = printable('name', 100).meta({
+  description: 'The name by which the person recognizes the passkey.',
+});
 
 export const startPasskeySchema = z.strictObject({ password: givenPassword }).meta({ id: 'StartPasskey' });
 export const registerPasskeySchema = z

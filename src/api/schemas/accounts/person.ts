@@ -35,7 +35,7 @@ export function newPassword(name: string) {
 }
 
 /** A password to be compared: its form is not checked, as one that cannot be a password is just wrong. */
-export const givenPassword = z.string().max(1000).meta({ description: 'The password as it is now.' });
+export const givenPassword = z.string().max(1000).meta({ description: 'The current password.' });
 
 /** A code to be compared, with or without the space that authenticator apps show in it. */
 export const givenCode = z
@@ -50,7 +50,7 @@ export const givenCode = z
 
 /** A recovery code to be compared, however it is spaced. */
 export const givenRecoveryCode = z.string().max(40).meta({
-  description: 'In place of the second factor, when that is lost. Each works once.',
+  description: 'Replaces a lost second factor. Each code works once.',
   example: '0a1b2-c3d4e-5f607-18293',
 });
 
@@ -77,7 +77,7 @@ export const knownPerson = z
     name: z
       .string()
       .nullable()
-      .meta({ description: 'Null: the account is not as this service wrote it.', example: 'Amina' }),
+      .meta({ description: 'Null: the account is not as this service recorded it.', example: 'Amina' }),
     email: z.string().nullable().meta({ example: 'amina@shop.example' }),
   })
   .meta({ id: 'KnownPerson' });

@@ -19,9 +19,9 @@ const fields = {
   second_factor_required: z.boolean({
     error: (issue) => (issue.input === undefined ? undefined : 'second_factor_required must be true or false.'),
   }),
-  two_approvers_above: wholeNumber('two_approvers_above', 0, Number.MAX_SAFE_INTEGER)
-    .nullable()
-    .meta({ description: 'Above this amount two approvers must release. Null: one is enough for any.' }),
+  two_approvers_above: wholeNumber('two_approvers_above', 0, Number.MAX_SAFE_INTEGER).nullable().meta({
+    description: 'Above this amount two approvers must release. Null: one approver is enough for any amount.',
+  }),
   approver_daily_limit: wholeNumber('approver_daily_limit', 1, Number.MAX_SAFE_INTEGER)
     .nullable()
     .meta({ description: 'The most that one person releases in 24 hours. Null: no limit.' }),
@@ -32,15 +32,15 @@ const fields = {
     .nullable()
     .meta({
       description:
-        'How long somebody who became an owner or approver, or whose account was recovered, moves no money. Null: as long ' +
-        'as the service requires, which is 24 hours in the live environment; a shorter time than that changes nothing.',
+        'How long a new owner or approver, or a person with a recovered account, cannot move money. Null: as long as the ' +
+        'service requires, which is 24 hours in the live environment. A shorter time has no effect.',
     }),
   key_held_limit: wholeNumber('key_held_limit', 0, Number.MAX_SAFE_INTEGER)
     .nullable()
     .meta({
       description:
-        'The most that the payouts of one API key hold together before they are released. What would hold more is refused ' +
-        'with `state_conflict`. Null: no limit. 0: keys create no payouts.',
+        'The most that the unreleased payouts of one API key hold together. A payout that would exceed the limit is ' +
+        'refused with `state_conflict`. Null: no limit. 0: keys create no payouts.',
     }),
 };
 
@@ -70,7 +70,7 @@ export const proposedPolicyChangeSchema = z
   .strictObject({
     ...changeFields,
     needs_second_person: z.boolean().meta({
-      description: 'True: nobody there is can approve it. Invite a second owner or admin first.',
+      description: 'True: no member can approve it. Invite a second owner or admin first.',
     }),
   })
   .meta({ id: 'ProposedPolicyChange' });

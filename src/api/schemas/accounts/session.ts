@@ -37,13 +37,13 @@ export const logInSchema = z
     passkey: givenCredential.optional(),
     merchant_id: z.string().max(100).optional().meta({
       description:
-        'Of a person of several merchants; without it the one they joined first, and the session names the others.',
+        'For a person with several merchants. Default: the merchant that they joined first. The session names the others.',
     }),
   })
   .meta({ id: 'LogIn' });
 
 export const switchMerchantSchema = z
-  .strictObject({ merchant_id: z.string().max(100).meta({ description: 'One of `merchants` of the session.' }) })
+  .strictObject({ merchant_id: z.string().max(100).meta({ description: 'One of the `merchants` of the session.' }) })
   .meta({ id: 'SwitchMerchant' });
 
 /** Whose passkey is to be used: the e-mail in the form of a log-in. */
@@ -51,9 +51,9 @@ export const passkeyLogInSchema = logInSchema.pick({ email: true }).meta({ id: '
 
 export const stepUpSchema = z
   .strictObject({
-    totp: givenCode.optional().meta({ description: 'Of a person who has a second factor.' }),
+    totp: givenCode.optional().meta({ description: 'For a person with a second factor.' }),
     passkey: givenCredential.optional(),
-    password: givenPassword.optional().meta({ description: 'Of a person who has none.' }),
+    password: givenPassword.optional().meta({ description: 'For a person without a second factor.' }),
   })
   .meta({ id: 'StepUp' });
 
@@ -79,8 +79,8 @@ export const startedSecondFactorSchema = z
     secret: z
       .string()
       .regex(/^[A-Z2-7]{32}$/)
-      .meta({ description: 'Base32, to be typed into an authenticator app. Shown this once.' }),
-    otpauth_url: z.string().meta({ description: 'The same for a QR code.' }),
+      .meta({ description: 'Base32, to type into an authenticator app. Shown only this once.' }),
+    otpauth_url: z.string().meta({ description: 'The same secret as a URI, for a QR code.' }),
   })
   .meta({ id: 'StartedSecondFactor' });
 
@@ -90,7 +90,7 @@ export const recoveryCodesSchema = z
       .array(z.string().regex(/^[0-9a-f]{5}(-[0-9a-f]{5}){3}$/))
       .length(RECOVERY_CODES)
       .meta({
-        description: 'Each works once, in place of the second factor at a log-in. Shown this once.',
+        description: 'Each code replaces the second factor at one log-in. Shown only this once.',
         example: Array.from({ length: RECOVERY_CODES }, (_, n) => `0a1b2-c3d4e-5f607-1829${n}`),
       }),
   })
@@ -101,30 +101,34 @@ const merchant = z.strictObject({ id: z.string(), name: z.string() });
 export const sessionSchema = z
   .strictObject({
     person: z.strictObject({ id: userId, name: z.string(), email }),
-    merchant: merchant.extend({ currency: z.string() }).meta({ description: 'The one that this session acts for.' }),
-    environment: z.enum(ENVIRONMENTS).meta({ description: 'Of this service: only `live` moves real money.' }),
+    merchant: merchant
+      .extend({ currency: z.string() })
+      .meta({ description: 'The merchant that this session acts for.' }),
+    environment: z
+      .enum(ENVIRONMENTS)
+      .meta({ description: 'The environment of this service. Only `live` moves real money.' }),
     roles: shownRoles,
-    scopes: z.array(z.enum(SCOPES)).meta({ description: 'What the roles may do under `/v1/api`.' }),
+    scopes: z.array(z.enum(SCOPES)).meta({ description: 'What the roles allow under `/v1/api`.' }),
     has_second_factor: z.boolean(),
     second_factor_at: time
       .nullable()
-      .meta({ description: 'When this session last proved it. Fresh for five minutes.' }),
+      .meta({ description: 'When this session last proved the second factor. The proof is fresh for five minutes.' }),
     factors: z
       .strictObject({
         totp: z.boolean().meta({ description: 'One-time codes of an authenticator app.' }),
         passkeys: z.int().min(0),
-        recovery_codes: z.int().min(0).meta({ description: 'How many are left to be used.' }),
+        recovery_codes: z.int().min(0).meta({ description: 'How many unused codes are left.' }),
       })
       .meta({ description: 'What the person has enrolled.' }),
     must_enrol: z.boolean().meta({
       description:
-        'A role requires a second factor, which this person has yet to enrol: until then nothing responds to the session but ' +
-        '`/v1/console/session` and what is under it.',
+        'True: a role requires a second factor that this person has yet to enrol. Until then the session can call only ' +
+        '`/v1/console/session` and the routes under it.',
     }),
     fresh_until: time.nullable().meta({
       description:
-        'Until then acts that need a step-up are open: five minutes after the second factor was verified, or the password of a ' +
-        'person who neither has nor needs one. Null: never verified.',
+        'Until then the session can call operations that need a step-up: for five minutes after the second factor was ' +
+        'verified, or the password of a person who neither has nor needs one. Null: never verified.',
     }),
     needs_step_up: z
       .array(z.string())
@@ -132,10 +136,10 @@ export const sessionSchema = z
     failed_log_ins: z
       .strictObject({ count: z.int().min(1), last_at: time, last_address: z.string().nullable() })
       .nullable()
-      .meta({ description: 'Between the log-in of this session and the one before it. Null: none.' }),
+      .meta({ description: 'Failed log-ins between this log-in and the previous one. Null: none.' }),
     created_at: time,
-    ends_at: time.meta({ description: 'If it is not used again before.' }),
-    expires_at: time.meta({ description: 'However much it is used.' }),
+    ends_at: time.meta({ description: 'Unless it is used again before then.' }),
+    expires_at: time.meta({ description: 'However often the session is used.' }),
     waits_for_you: z
       .strictObject({
         invitations: z.int(),
@@ -146,15 +150,19 @@ export const sessionSchema = z
           .min(0)
           .max(MAX_WAITING_SHOWN)
           .meta({
-            description: `Queued, and this person may release them. ${MAX_WAITING_SHOWN} stands for more, too.`,
+            description: `Queued payouts that this person may release. ${MAX_WAITING_SHOWN} means that many or more.`,
           }),
-        reversals: z.int().min(0).max(MAX_WAITING_SHOWN).meta({ description: 'Queued refunds, likewise.' }),
+        reversals: z
+          .int()
+          .min(0)
+          .max(MAX_WAITING_SHOWN)
+          .meta({ description: 'Queued refunds that this person may release, counted in the same way.' }),
       })
-      .meta({ description: 'How much waits for this person’s word as a second one, at the merchant of the session.' }),
+      .meta({ description: 'How much waits for this person’s decision at the merchant of the session.' }),
     moves_money_from: time.nullable().meta({
       description:
-        'When this person may move money of the merchant: they became an owner or approver, or their account was recovered. ' +
-        'Null: nothing of the kind.',
+        'From when this person may move money of the merchant, after they became an owner or approver or their account ' +
+        'was recovered. Null: no such waiting time.',
     }),
     needs_second_owner: z.boolean().meta({
       description: 'True: nothing is paid out or refunded before another owner of the merchant has a second factor.',
@@ -165,16 +173,20 @@ export const sessionSchema = z
           kind: z.literal('recovery'),
           step: z.enum(RECOVERY_STEPS),
           person: namedPerson.meta({ description: 'Whose account it is.' }),
-          staff: z.string().nullable().meta({ description: 'Who of the service’s staff; null of the use.' }),
+          staff: z
+            .string()
+            .nullable()
+            .meta({ description: 'The member of the service’s staff. Null for the use of the recovery.' }),
           at: time,
         }),
       )
       .meta({
         description:
-          'Accounts that the service’s staff let somebody in to again in the last seven days, newest first: to owners and ' +
-          'admins of anybody at the merchant, to others their own. An account that was not lost was taken: tell them.',
+          'Recoveries of accounts by the service’s staff in the last seven days, newest first. Owners and admins see those ' +
+          'of everybody at the merchant, others see their own. If the person did not ask for the recovery, somebody else ' +
+          'has taken over the account: tell the staff.',
       }),
-    merchants: z.array(merchant).meta({ description: 'All that the person can log in to.' }),
+    merchants: z.array(merchant).meta({ description: 'All merchants that the person can log in to.' }),
   })
   .meta({ id: 'Session' });
 

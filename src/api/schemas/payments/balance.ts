@@ -5,8 +5,8 @@ export const balanceSchema = z
   .strictObject({
     available: z
       .int()
-      .meta({ description: 'What can be paid out. Below zero: a debt after a reversal.', example: 125000 }),
-    held: z.int().min(0).meta({ description: 'What is promised to payouts under way.', example: 0 }),
+      .meta({ description: 'The amount that can be paid out. Below zero: a debt after a reversal.', example: 125000 }),
+    held: z.int().min(0).meta({ description: 'The amount reserved for payouts in progress.', example: 0 }),
     currency: z
       .string()
       .regex(/^[A-Z]{3}$/)

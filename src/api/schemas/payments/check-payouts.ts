@@ -24,12 +24,15 @@ const rowSchema = z
       .min(1, { error: 'idempotency_keys must name at least one key.' })
       .max(MAX_KEYS, { error: `idempotency_keys can name at most ${MAX_KEYS} keys.` })
       .meta({
-        description: 'Under which it is to be made: the first one that nothing was made or refused under yet.',
+        description: 'Keys to choose from. The payout is to be created under the first key that has no stored result.',
         example: ['salaries-11-7'],
       }),
     payout: z
       .record(z.string(), z.unknown(), { error: 'payout must be an object of fields.' })
-      .meta({ description: 'As `CreatePayout`. What is wrong with it is answered, not refused.' })
+      .meta({
+        description:
+          'As `CreatePayout`. Faults of the payout are reported in the response; the request is not refused.',
+      })
       .meta({ example: { phone: '256772123456', amount: 5000, reference: 'SAL-11-7' } }),
   })
   .meta({ id: 'PayoutToCheck' });
@@ -50,18 +53,20 @@ export const checkedPayoutsSchema = z
         .strictObject({
           errors: z
             .array(z.strictObject({ param: z.string(), code: z.string(), message: z.string() }))
-            .meta({ description: 'Why it would be refused; empty: it would not.', example: [] }),
-          operator: operator.nullable().meta({ description: 'That would pay it; null: none, or it has errors.' }),
+            .meta({ description: 'Why the payout would be refused. Empty: it would not be refused.', example: [] }),
+          operator: operator
+            .nullable()
+            .meta({ description: 'The operator that would pay it. Null: none, or the payout has errors.' }),
           payout: z
             .strictObject({ id: idOf('pay'), state: payoutState, created_at: time })
             .nullable()
-            .meta({ description: 'The newest that was made under one of its keys.' }),
+            .meta({ description: 'The newest payout that was created under one of its keys.' }),
           idempotency_key: z
             .string()
             .nullable()
-            .meta({ description: 'The key to make it under; null: all were used.', example: 'salaries-11-7' }),
+            .meta({ description: 'The key to create it under. Null: all keys were used.', example: 'salaries-11-7' }),
           judgement: judgementSchema.nullable().meta({
-            description: 'What an approver would be told of it, as it is now. Null: it has errors.',
+            description: 'The warnings that an approver would get at present. Null: the payout has errors.',
           }),
         })
         .meta({ id: 'CheckedPayout' }),

@@ -43,8 +43,8 @@ const checkoutUse = z.enum(CHECKOUT_USES).meta({
 const state = z.enum(CHECKOUT_STATES).meta({
   id: 'CheckoutState',
   description:
-    '`completed`: one-time, and a payment came in, also if it went back later. `expired` and `cancelled` take no other attempt; one that ' +
-    'is under way may still be paid.',
+    '`completed`: one-time, and a payment arrived, even if it was returned later. `expired` and `cancelled` accept ' +
+    'no new attempt; an attempt in progress may still be paid.',
 });
 
 /** Visible ASCII alone, so that what people see of it is what it is. */
@@ -62,19 +62,21 @@ export const createCheckoutSchema = z
   .strictObject({
     amount,
     reference: paymentFields.reference.meta({
-      description: 'Yours; need not be unique. Every collection that is made here has it.',
+      description: 'Your reference, which need not be unique. Every collection of the checkout has it.',
       example: 'INV-1042',
     }),
     currency: paymentFields.currency,
     description: printable('description', 120)
       .optional()
-      .meta({ description: 'Shown to whoever pays.', example: 'Two bags of maize' }),
-    metadata: metadata
-      .optional()
-      .meta({ description: 'As of a collection: every one that is made here has it.', example: { order: '1042' } }),
+      .meta({ description: 'Shown to the payer.', example: 'Two bags of maize' }),
+    metadata: metadata.optional().meta({
+      description: 'As for a collection. Every collection of the checkout has it.',
+      example: { order: '1042' },
+    }),
     use: checkoutUse.default('one_time'),
     expires_at: instant('expires_at').optional().meta({
-      description: '5 minutes to 366 days ahead. Without it: a one-time checkout after 7 days, a reusable one never.',
+      description:
+        '5 minutes to 366 days ahead. Default: a one-time checkout expires after 7 days, a reusable one never.',
     }),
     return_url: z
       .string({ error: (issue) => (issue.input === undefined ? undefined : 'return_url must be text.') })
@@ -83,8 +85,8 @@ export const createCheckoutSchema = z
       .optional()
       .meta({
         description:
-          'Yours: linked to, as it is, once it is known how an attempt ended. That somebody comes from there proves no payment. `http` only ' +
-          'to this machine, in the test environment.',
+          'Your address, linked to unchanged once the outcome of an attempt is known. A visitor who follows the link is no ' +
+          'proof of payment. `http` only to this machine, in the test environment.',
         example: RETURN_URL_EXAMPLE,
         override: {
           type: 'string',
@@ -116,7 +118,7 @@ const checkoutFields = {
   id: idOf('chk'),
   url: z.url().meta({
     description:
-      'Where payers pay, for a link or a QR code. Whoever has it can see what is to be paid, and try to pay.',
+      'Where payers pay, for a link or a QR code. Anyone who has the address can see the amount and try to pay.',
     example: 'https://pay.example/pay/3f9k2m7q0r5t8w1x4z6a9c2e5g7j0m3p',
     override: { type: 'string', format: 'uri' },
   }),
@@ -134,8 +136,9 @@ const checkoutFields = {
     .max(MOST_COUNTED_PAID)
     .meta({
       description:
-        `How many attempts were paid, also those whose money went back since; ${MOST_COUNTED_PAID} means that many or more. More than 1 ` +
-        'of a one-time checkout: a payment came in late, after another attempt. Refund one of them.',
+        `How many attempts were paid, including those whose money was returned later. ${MOST_COUNTED_PAID} means that ` +
+        'many or more. More than 1 for a one-time checkout: a payment arrived late, after another attempt. Refund one of ' +
+        'them.',
       example: 0,
     }),
   expires_at: time.nullable().meta({ description: 'Null: never.' }),
@@ -155,14 +158,17 @@ const attemptSchema = z
     operator,
     failure,
     created_at: time,
-    completed_at: time.nullable().meta({ description: 'Null while its outcome is awaited.' }),
+    completed_at: time.nullable().meta({ description: 'Null while the outcome is pending.' }),
   })
   .meta({ id: 'CheckoutAttempt' });
 
 export const checkoutWithAttemptsSchema = z
   .strictObject({
     ...checkoutFields,
-    attempts: z.array(attemptSchema).max(MOST_SHOWN_ATTEMPTS).meta({ description: 'The newest, newest first.' }),
+    attempts: z
+      .array(attemptSchema)
+      .max(MOST_SHOWN_ATTEMPTS)
+      .meta({ description: 'The newest attempts, newest first.' }),
   })
   .meta({ id: 'CheckoutWithAttempts' });
 

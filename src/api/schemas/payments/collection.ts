@@ -37,11 +37,13 @@ export const collectionSchema = z
     description: shownDescription,
     metadata: shownMetadata,
     failure: failure.meta({ example: null, description: 'Why it failed or expired.' }),
-    operator_reference: operatorReference.meta({ description: 'What the operator knows the payment by.' }),
+    operator_reference: operatorReference.meta({ description: 'Our reference for the payment at the operator.' }),
     amount_reversed: z.int().min(0).meta({ example: 0 }),
     created_at: time,
     updated_at: time,
-    prompt_expires_at: time.nullable().meta({ example: null, description: 'Null until the operator took the prompt.' }),
+    prompt_expires_at: time
+      .nullable()
+      .meta({ example: null, description: 'Null until the operator accepts the prompt.' }),
   })
   .meta({ id: 'Collection' });
 

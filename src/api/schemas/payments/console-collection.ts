@@ -27,13 +27,11 @@ const consoleCollectionFields = {
   ...collectionSchema.shape,
   idempotency_key: shownIdempotencyKey,
   operator_receipt: shownReceipt,
-  created_by: knownPerson
-    .nullable()
-    .meta({ description: 'Who requested it in a session. Null: nobody, a key did, or a payer at a checkout.' }),
-  api_key: knownKey.nullable().meta({ description: 'The key that requested it, if one did.' }),
-  checkout_id: idOf('chk')
-    .nullable()
-    .meta({ description: 'The checkout at which a payer made it, if any did.', example: null }),
+  created_by: knownPerson.nullable().meta({
+    description: 'The person who requested it in a session. Null: a key or a payer at a checkout requested it.',
+  }),
+  api_key: knownKey.nullable().meta({ description: 'The key that requested it, if any.' }),
+  checkout_id: idOf('chk').nullable().meta({ description: 'The checkout that a payer used, if any.', example: null }),
   completed_at: completedAt,
 };
 
@@ -48,7 +46,7 @@ const filters = {
   ...consoleFilters,
   states: several('states', collectionState),
   checkout_id: idFilter('checkout_id', 'chk', (id) => isId('chk', id)).meta({
-    description: 'The checkout at which payers made them.',
+    description: 'The checkout that the payers used.',
   }),
 };
 export const countConsoleCollectionsSchema = z.strictObject(filters);

@@ -46,14 +46,15 @@ export const consoleFilters = {
     .uuid({ error: 'operator_reference must be a UUID.' })
     .optional()
     .meta({
-      description: 'What the operator knows the payment by.',
+      description: 'Our reference for the payment at the operator.',
       example: '0190f5fe-7c00-7a00-8000-000000000000',
       override: patternAlone(z.regexes.uuid().source),
     }),
   amount_from: amountBound('amount_from', 'Inclusive'),
   amount_to: amountBound('amount_to', 'Inclusive'),
   created_by: idFilter('created_by', 'usr', (id) => isId('usr', id)).meta({
-    description: 'The person who requested it in a session; of a payout, or who made the key that did.',
+    description:
+      'The person who requested it in a session. For a payout also the creator of the key that requested it.',
   }),
   api_key_id: idFilter('api_key_id', 'key', (id) => isId('key', id)),
 };
@@ -82,7 +83,7 @@ export function orderedPageOf({ sort, cursor, limit }: OrderedQuery) {
 function placeOf(sort: ListOrder, cursor: string): ListPlace {
   const [id = '', amount] = cursor.split(':').reverse();
   if (isByAmount(sort) !== (amount !== undefined)) {
-    const message = 'This cursor is of a list in another order. Start again without it.';
+    const message = 'This cursor belongs to a list in another order. Start again without a cursor.';
     throw invalidParameters([{ param: 'cursor', code: 'cursor_invalid', message }]);
   }
   return { id, amountMinor: BigInt(amount ?? 0) };
@@ -123,14 +124,14 @@ export function inAll<State extends string>(lists: readonly (readonly State[] | 
 }
 
 export const PAGE_DESCRIPTION =
-  'Any combination of filters. A page that looks through thousands of payments without finding as many as `limit` shows ' +
-  'what it found: go on while `has_more` is true, also after a page that shows none.';
+  'Any combination of filters. A page examines only some thousands of payments, so it may have fewer entries than ' +
+  '`limit`, or none. Continue while `has_more` is true.';
 
 export const paymentCountSchema = z
   .strictObject({
     count: z.int().min(0).max(MAX_COUNTED),
     at_least: z.boolean().meta({
-      description: `Whether there may be more: counting stops at ${MAX_COUNTED}, or after thousands of payments that do not match.`,
+      description: `Whether there may be more. Counting stops at ${MAX_COUNTED}, or after thousands of payments that do not match.`,
       example: false,
     }),
   })

@@ -32,19 +32,19 @@ const earlierPayoutsSchema = z
     count: z.int().min(0).max(MAX_EARLIER),
     at_least: z
       .boolean()
-      .meta({ description: `Whether there may be more: counting stops at ${MAX_EARLIER}.`, example: false }),
+      .meta({ description: `Whether there may be more. Counting stops at ${MAX_EARLIER}.`, example: false }),
     last: z
       .strictObject({ id: idOf('pay'), created_at: time, amount: shownAmount, state: payoutState })
       .nullable()
-      .meta({ description: 'The newest of them.' }),
+      .meta({ description: 'The time of the newest one.' }),
   })
-  .meta({ id: 'EarlierPayouts', description: 'Other payouts to this number that are paid or on their way.' });
+  .meta({ id: 'EarlierPayouts', description: 'Other payouts to this number that are paid or in progress.' });
 
 const payoutWarningSchema = z
   .discriminatedUnion('code', [
     z.strictObject({ code: z.literal('first_payout_to_number') }).meta({
       id: 'FirstPayoutToNumber',
-      description: 'No payout to this number was sent before, or all that were failed.',
+      description: 'No payout to this number was sent before, or all of them failed.',
     }),
     z
       .strictObject({
@@ -87,12 +87,12 @@ const consolePayoutFields = {
   ...payoutSchema.shape,
   idempotency_key: shownIdempotencyKey,
   operator_receipt: shownReceipt,
-  created_by: knownPerson.meta({ description: 'The person who asked, or who made the key that asked.' }),
-  api_key: knownKey.nullable().meta({ description: 'The key that asked, if one did.' }),
+  created_by: knownPerson.meta({ description: 'The person who requested it, or the creator of the key that did.' }),
+  api_key: knownKey.nullable().meta({ description: 'The key that requested it, if any.' }),
   approvals: namedApprovals,
   ...decisionFields,
   judgement: judgementSchema.nullable().meta({
-    description: 'What an approver should know, as it is now. Null: it is not `queued`.',
+    description: 'The current warnings for an approver. Null: the payout is not `queued`.',
   }),
 };
 
@@ -108,7 +108,8 @@ const filters = {
   states: several('states', payoutState),
   approval_state: approvalState.optional(),
   waiting_for: z.enum(['me']).optional().meta({
-    description: 'Those that the caller may release: queued, not expired, neither made nor approved by them.',
+    description:
+      'Only payouts that the caller may release: queued, not expired, neither made nor approved by the caller.',
   }),
 };
 export const countConsolePayoutsSchema = z.strictObject(filters);

@@ -13,14 +13,14 @@ export const namedApprovals = z
   .meta({ example: [], description: 'Oldest first.' });
 
 export const completedAt = time.nullable().meta({
-  description: 'When it reached its present state, where nothing more is awaited in that.',
+  description: 'When it reached its current state, if that state is final.',
 });
 
 /** The fields beside the approvals. */
 export const decisionFields = {
-  released_at: time.nullable().meta({ description: 'When it had all its approvals.' }),
-  released_by: knownPerson.nullable().meta({ description: 'Whose approval was the last that it needed.' }),
-  decided_by: knownPerson.nullable().meta({ description: 'Who rejected or cancelled it.' }),
+  released_at: time.nullable().meta({ description: 'When it had all required approvals.' }),
+  released_by: knownPerson.nullable().meta({ description: 'The person who gave the last required approval.' }),
+  decided_by: knownPerson.nullable().meta({ description: 'The person who rejected or cancelled it.' }),
   completed_at: completedAt,
 };
 

@@ -26,10 +26,12 @@ const ledgerEntrySchema = z
     }),
     payment_id: paymentId,
     reference: shownReference,
-    amount: z.int().meta({ description: 'Below zero: it left the account.', example: -5000 }),
-    balance: z.int().meta({ description: 'Of this account, after this entry and all before it.', example: 125000 }),
+    amount: z.int().meta({ description: 'Below zero: the money left the account.', example: -5000 }),
+    balance: z
+      .int()
+      .meta({ description: 'The balance of this account after this entry and all earlier ones.', example: 125000 }),
     currency,
-    created_at: time.meta({ description: 'When it was posted; rises from entry to entry of an account.' }),
+    created_at: time.meta({ description: 'When it was posted. Increases from entry to entry of an account.' }),
   })
   .meta({ id: 'LedgerEntry' });
 

@@ -5,7 +5,7 @@ import { currency, operator } from './payment.ts';
 
 const operatorSchema = z
   .strictObject({
-    id: operator.meta({ description: 'As payments and requests name it.' }),
+    id: operator.meta({ description: 'The id that payments and requests use.' }),
     name: z.string().meta({ example: 'MTN MoMo' }),
     markets: z
       .array(
@@ -17,7 +17,7 @@ const operatorSchema = z
           currency,
         }),
       )
-      .meta({ description: 'Where this deployment reaches it.' }),
+      .meta({ description: 'The markets in which this deployment reaches the operator.' }),
   })
   .meta({ id: 'Operator' });
 

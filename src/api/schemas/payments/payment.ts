@@ -14,21 +14,25 @@ export const operator = z.enum(OPERATOR_IDS);
 export const paymentFields = {
   phone,
   amount,
-  reference: printable('reference', 100).meta({ description: 'Yours; need not be unique.', example: 'INV-1042' }),
+  reference: printable('reference', 100).meta({
+    description: 'Your reference, which need not be unique.',
+    example: 'INV-1042',
+  }),
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, { error: 'currency must be a code of three capital letters.' })
     .optional()
-    .meta({ description: 'Your account’s currency, if given at all.', example: 'UGX' }),
+    .meta({ description: 'The currency of your account. May be omitted.', example: 'UGX' }),
   description: printable('description', 120)
     .optional()
-    .meta({ description: 'Shown to whoever pays or is paid.', example: 'Two bags of maize' }),
+    .meta({ description: 'Shown to the payer or payee.', example: 'Two bags of maize' }),
   metadata: metadata.optional(),
   operator: z
     .enum(OPERATOR_IDS, { error: `operator must be one of: ${OPERATOR_IDS.join(', ')}.` })
     .optional()
     .meta({
-      description: 'The operator that has the phone, if you know it: numbers are ported. Else it is guessed by prefix.',
+      description:
+        'The operator that has the phone, if you know it, because numbers are ported. Default: the operator is derived from the prefix.',
     }),
 };
 
@@ -70,12 +74,12 @@ export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { 
 
 export const workflowUrl = z.url().nullable().meta({
   example: null,
-  description: 'Its workflow in the Temporal UI: for developers and admins, in a test environment that has one.',
+  description: 'Its workflow in the Temporal UI, for developers and admins, in a test environment with a Temporal UI.',
 });
 
 export const shownReceipt = z.string().nullable().meta({
   example: '10480123456',
-  description: 'The operator’s own number of the payment, which its statements have. Null: it has not paid.',
+  description: 'The operator’s own number for the payment, as on its statements. Null: the operator has not paid.',
 });
 
 export const shownIdempotencyKey = z.string().meta({ example: 'order-1042' });
@@ -124,7 +128,7 @@ export const idempotencyKeyFilter = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, { error: 'idempotency_key must be 1 to 255 visible ASCII characters.' })
   .optional()
-  .meta({ description: 'The `Idempotency-Key` that it was created with.', example: 'order-1042' });
+  .meta({ description: 'The `Idempotency-Key` of the request that created it.', example: 'order-1042' });
 
 type PaymentQuery<Id extends string> = Parameters<typeof rangeOf<Id>>[0] & {
   readonly reference?: string | undefined;

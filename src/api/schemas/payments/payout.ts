@@ -39,15 +39,15 @@ export const payoutSchema = z
     description: shownDescription,
     metadata: shownMetadata,
     failure: failure.meta({ example: null, description: 'Why the operator did not pay.' }),
-    operator_reference: operatorReference.meta({ description: 'What the operator knows the payment by.' }),
+    operator_reference: operatorReference.meta({ description: 'Our reference for the payment at the operator.' }),
     amount_reversed: z.int().min(0).meta({ example: 0 }),
-    created_by: userId.meta({ description: 'The person who asked, or who made the key that asked.' }),
+    created_by: userId.meta({ description: 'The person who requested it, or the creator of the key that did.' }),
     approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
     approvals,
     rejection_reason: z.string().nullable().meta({ example: null }),
     created_at: time,
     updated_at: time,
-    expires_at: time.meta({ description: 'From then on it cannot be released.' }),
+    expires_at: time.meta({ description: 'After this time it cannot be released.' }),
   })
   .meta({ id: 'Payout' });
 
@@ -64,7 +64,7 @@ export const listPayoutsSchema = z.strictObject({
 export const rejectPayoutSchema = z
   .strictObject({
     reason: printable('reason', 200).meta({
-      description: 'Why; the maker reads it.',
+      description: 'The reason. The maker can read it.',
       example: 'Paid by bank already.',
     }),
   })
@@ -90,8 +90,8 @@ export const releasedPayoutsSchema = z
   .strictObject({
     data: z.array(
       z.strictObject({
-        id: z.string().meta({ description: 'As it was given.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
-        payout: payoutSchema.nullable().meta({ description: 'As it stands after the approval; null when refused.' }),
+        id: z.string().meta({ description: 'The id as given.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+        payout: payoutSchema.nullable().meta({ description: 'The payout after the approval. Null if refused.' }),
         error: z
           .strictObject({
             code: z.string().meta({ example: 'payout_not_found' }),

@@ -33,14 +33,14 @@ export const reversalSchema = z
     phone: shownPhone,
     reference: shownReference,
     failure,
-    operator_reference: operatorReference.meta({ description: 'What the operator knows the refund by.' }),
+    operator_reference: operatorReference.meta({ description: 'Our reference for the refund at the operator.' }),
     requested_by: userId,
     approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
     approvals,
     rejection_reason: z.string().nullable().meta({ example: null }),
     created_at: time,
     updated_at: time,
-    expires_at: time.meta({ description: 'From then on it cannot be released.' }),
+    expires_at: time.meta({ description: 'After this time it cannot be released.' }),
   })
   .meta({ id: 'Reversal' });
 

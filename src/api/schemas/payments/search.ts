@@ -13,8 +13,9 @@ export const searchSchema = z.strictObject({
     .pipe(printable('q', 255))
     .meta({
       description:
-        'An id of any kind, a reference or its beginning, a phone number however it is written, an idempotency key, or what the ' +
-        'operator knows a payment by: our reference there, or its own receipt. In capitals or small letters is the same; a receipt that has both is found as it is written.',
+        'An id of any kind, a reference or its beginning, a phone number in any form, an idempotency key, or an ' +
+        'operator’s identifier of a payment: our reference at the operator, or the operator’s receipt. Case does not ' +
+        'matter; a receipt with letters of both cases is found as it is written.',
       example: 'INV-1042',
     }),
 });
@@ -30,8 +31,8 @@ const hitSchema = z
     state: z
       .string()
       .nullable()
-      .meta({ description: 'Of a payment, a delivery or an endpoint.', example: 'succeeded' }),
-    amount: z.int().nullable().meta({ description: 'Of a payment or checkout, as what follows.', example: 5000 }),
+      .meta({ description: 'The state of a payment, a delivery or an endpoint.', example: 'succeeded' }),
+    amount: z.int().nullable().meta({ description: 'For a payment or checkout, like the next fields.', example: 5000 }),
     currency: currency.nullable(),
     reference: z.string().nullable().meta({ example: 'INV-1042' }),
     phone: z.string().nullable().meta({ example: '256772123456' }),
@@ -45,7 +46,7 @@ const hitSchema = z
   .meta({ id: 'SearchHit' });
 
 export const searchHitsSchema = z
-  .strictObject({ data: z.array(hitSchema).meta({ description: `At most ${MOST_HITS}, the most certain first.` }) })
+  .strictObject({ data: z.array(hitSchema).meta({ description: `At most ${MOST_HITS}, best match first.` }) })
   .meta({ id: 'SearchHits' });
 
 export function hitObject(hit: SearchHit): z.input<typeof hitSchema> {

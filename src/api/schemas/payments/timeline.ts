@@ -22,18 +22,18 @@ const paymentState = z
 const entry = <Kind extends string, Fields extends z.ZodRawShape>(kind: Kind, id: string, fields: Fields) =>
   z.strictObject({ kind: z.literal(kind), at: time, ...fields }).meta({ id: `Timeline${id}` });
 
-const change = z.int().meta({ description: 'By how much it changed. 0: not at all.', example: 5000 });
+const change = z.int().meta({ description: 'The change of the balance. 0: no change.', example: 5000 });
 
 const timelineEntry = z
   .discriminatedUnion('kind', [
     entry('state', 'State', {
       state: paymentState,
-      previous_state: paymentState.nullable().meta({ description: 'Null: it was created.' }),
+      previous_state: paymentState.nullable().meta({ description: 'Null: the payment was created.' }),
       late: z
         .boolean()
         .meta({ description: 'The outcome came after the expiry or the prompt window.', example: false }),
-      event_id: idOf('evt').nullable().meta({ description: 'The event that reports it. Null: none does.' }),
-      by: knownPerson.nullable().meta({ description: 'Whose act it was. Null: nobody’s in a session.' }),
+      event_id: idOf('evt').nullable().meta({ description: 'The event that reports the change. Null: no event does.' }),
+      by: knownPerson.nullable().meta({ description: 'The person who acted in a session. Null: nobody did.' }),
     }),
     entry('approval', 'Approval', { person: knownPerson }),
     entry('operator_exchange', 'OperatorExchange', {
@@ -44,13 +44,13 @@ const timelineEntry = z
       exchange: z.enum(EXCHANGE_KINDS),
       outcome: z.enum(EXCHANGE_OUTCOMES).meta({
         description:
-          '`unknown`: there was no answer, or none that can be used. Of very many alike, the first are shown.',
+          '`unknown`: there was no answer, or no usable one. Of very many equal entries, the first are shown.',
         example: 'accepted',
       }),
       failure_code: z
         .enum(FAILURE_CODES as [FailureCode, ...FailureCode[]])
         .nullable()
-        .meta({ description: 'Of what the operator refused or failed.', example: null }),
+        .meta({ description: 'The failure code, if the operator refused or failed the payment.', example: null }),
       duration_ms: z.int().min(0).meta({ example: 180 }),
     }),
     entry('operator_callback', 'OperatorCallback', {}),
@@ -84,14 +84,17 @@ const timelineEntry = z
     entry('discrepancy', 'Discrepancy', {
       discrepancy: z.enum(DISCREPANCY_KINDS),
       settled_at: time.nullable().meta({ example: null }),
-      settlement: z.string().nullable().meta({ description: 'How the service’s staff settled it.', example: null }),
+      settlement: z
+        .string()
+        .nullable()
+        .meta({ description: 'How the staff of the service settled it.', example: null }),
     }),
     entry('reversal', 'Reversal', { id: idOf('rev'), state: reversalState, requested_by: knownPerson }),
   ])
   .meta({ id: 'TimelineEntry' });
 
 export const timelineSchema = z.array(timelineEntry).meta({
-  description: `By time, oldest first. Of each kind, the first ${MOST_OF_A_KIND}.`,
+  description: `Oldest first. For each kind, the first ${MOST_OF_A_KIND}.`,
 });
 
 export function timelineObject(timeline: readonly TimelineEntry[]): z.input<typeof timelineSchema> {

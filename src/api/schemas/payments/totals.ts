@@ -41,18 +41,18 @@ const timeZone = z
   })
   .default('UTC')
   .meta({
-    description: 'By whose clocks the days begin: a name of the IANA, of today or of the past.',
+    description: 'The time zone in which the days begin: a current or former IANA name.',
     example: 'Africa/Kampala',
     pattern: '^[A-Z][A-Za-z0-9_+/-]{1,40}$',
   });
 
 export const getTotalsSchema = z.strictObject({
   from: day('from').meta({
-    description: 'The first day. Without it, 29 days before `to`.',
+    description: 'The first day. Default: 29 days before `to`.',
     example: '2026-01-01',
     format: 'date',
   }),
-  to: day('to').meta({ description: 'The last day. Without it, today.', example: '2026-01-31', format: 'date' }),
+  to: day('to').meta({ description: 'The last day. Default: today.', example: '2026-01-31', format: 'date' }),
   time_zone: timeZone,
 });
 
@@ -75,7 +75,7 @@ const totalFields = {
   kind: z.enum(TOTAL_KINDS),
   operator,
   state: z.enum(states as [CollectionState | PayoutState, ...(CollectionState | PayoutState)[]]).meta({
-    description: 'As it is now, whenever the payment came into it.',
+    description: 'The current state, whenever the payment reached it.',
     example: 'succeeded',
   }),
   count: z.int().min(0).meta({ example: 12 }),
@@ -98,9 +98,9 @@ export const totalsSchema = z
 
 const spanSchema = z
   .strictObject({ from: time, to: time, totals: z.array(totalSchema) })
-  .meta({ id: 'SpanTotals', description: 'The payments that were created from `from` on and before `to`.' });
+  .meta({ id: 'SpanTotals', description: 'The payments created at or after `from` and before `to`.' });
 const rate = z.number().min(0).max(1).nullable().meta({
-  description: 'Of those whose outcome is known, the share that was paid. Null: there are none.',
+  description: 'The paid share of the payments with a known outcome. Null: there are none.',
   example: 0.94,
 });
 const waitsForYouSchema = z
@@ -111,10 +111,10 @@ const waitsForYouSchema = z
     member_changes: z.int().min(0),
     policy_changes: z.int().min(0),
   })
-  .meta({ id: 'WaitsForYou', description: 'Of payouts and reversals, 1000: so many or more.' });
+  .meta({ id: 'WaitsForYou', description: 'For payouts and reversals, 1000 means that many or more.' });
 const waitingSchema = z
   .strictObject({ payouts: z.int().min(0), reversals: z.int().min(0) })
-  .meta({ id: 'Waiting', description: '1000: so many or more.' });
+  .meta({ id: 'Waiting', description: '1000 means that many or more.' });
 
 export const overviewSchema = z
   .strictObject({
@@ -131,11 +131,11 @@ export const overviewSchema = z
           payout_success_rate: rate,
           health: z.enum(OPERATOR_HEALTH).meta({
             description:
-              'As your own payments of the last hour show it. `undecided`: of a fifth or more the operator does not say how ' +
-              'they ended; `unknown`: nothing was sent to it.',
+              'Derived from your own payments of the last hour. `undecided`: the operator has reported no outcome for a fifth ' +
+              'or more of them. `unknown`: nothing was sent to the operator.',
           }),
         })
-        .meta({ id: 'OperatorOverview', description: 'The rates are of the payments of the last 24 hours.' }),
+        .meta({ id: 'OperatorOverview', description: 'The rates cover the payments of the last 24 hours.' }),
     ),
     waits_for_you: waitsForYouSchema,
     waits_for_others: waitingSchema,

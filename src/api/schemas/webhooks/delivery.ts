@@ -22,8 +22,9 @@ const fields = {
   endpoint_id: idOf('whe'),
   state: deliveryState.meta({
     description:
-      '`pending`: to be sent now; `retrying`: failed, to be sent again; `delivered`: accepted; `dead_lettered`: never ' +
-      'accepted; `withheld`: the endpoint is disabled or deleted. The last two are sent when somebody replays them.',
+      '`pending`: will be sent now. `retrying`: failed, and will be sent again. `delivered`: accepted. ' +
+      '`dead_lettered`: never accepted. `withheld`: the endpoint is disabled or deleted. A delivery in one of the last ' +
+      'two states is sent only when somebody replays it.',
   }),
   attempt_count: z.int().min(0),
   replay_count: z.int().min(0),
@@ -36,17 +37,17 @@ export const deliverySchema = z.strictObject(fields).meta({ id: 'Delivery' });
 
 const attemptSchema = z
   .strictObject({
-    number: z.int().min(1).meta({ description: 'Counted on through replays.' }),
+    number: z.int().min(1).meta({ description: 'The count continues through replays.' }),
     started_at: time,
     duration_ms: z.int().min(0),
     status_code: z.int().nullable().meta({ description: 'Null: there was no answer.' }),
     error: z.string().nullable().meta({ description: 'Why there was no answer.' }),
     response_headers: z.record(z.string(), z.string()).nullable(),
     response_body: z.string().nullable().meta({
-      description: 'The first 16 KiB of the answer, read as UTF-8; bytes that are none are shown as U+FFFD.',
+      description: 'The first 16 KiB of the answer, read as UTF-8. Invalid bytes are shown as U+FFFD.',
     }),
     response_truncated: z.boolean().nullable().meta({
-      description: 'Whether the answer was longer. Null: it cannot be known.',
+      description: 'Whether the answer was longer. Null: unknown.',
     }),
   })
   .meta({ id: 'DeliveryAttempt' });
@@ -54,7 +55,7 @@ const attemptSchema = z
 export const deliveryWithAttemptsSchema = z
   .strictObject({
     ...fields,
-    attempts: z.array(attemptSchema).meta({ description: `Oldest first; of very many, the last ${SHOWN_ATTEMPTS}.` }),
+    attempts: z.array(attemptSchema).meta({ description: `Oldest first, at most the last ${SHOWN_ATTEMPTS}.` }),
   })
   .meta({ id: 'DeliveryWithAttempts' });
 

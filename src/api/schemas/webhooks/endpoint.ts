@@ -25,7 +25,7 @@ export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
       .string({ error: (issue) => (issue.input === undefined ? undefined : URL_MESSAGE) })
       .regex(/^[\x21-\x7e]{1,2048}$/, { error: URL_MESSAGE, abort: true })
       .refine((url) => refuseUrl(url) === null, {
-        error: ({ input }) => `Nothing can be sent to this url: ${String(refuseUrl(String(input)))}.`,
+        error: ({ input }) => `This url cannot receive events: ${String(refuseUrl(String(input)))}.`,
       })
       .meta({
         description: 'An `https` address of the public internet, without credentials.',
@@ -35,7 +35,7 @@ export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
     description: printable('description', 200)
       .nullable()
       .optional()
-      .meta({ description: 'For people to tell endpoints apart.', example: 'Shop server' }),
+      .meta({ description: 'Tells people which endpoint this is.', example: 'Shop server' }),
     event_types: z
       .array(paymentEventType, {
         error: (issue) =>
@@ -46,7 +46,7 @@ export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
       .meta({ uniqueItems: true })
       .nullable()
       .optional()
-      .meta({ description: 'Null: all of them, those that are still to come too.' }),
+      .meta({ description: 'Null: all types, future ones included.' }),
   };
   return {
     create: z.strictObject(fields).meta({ id: 'CreateEndpoint' }),
@@ -64,7 +64,10 @@ export const rotateEndpointSecretSchema = z
       .min(0, { error: KEEP_MESSAGE })
       .max(MAX_KEEP_SECONDS, { error: KEEP_MESSAGE })
       .default(0)
-      .meta({ description: 'Seconds that the present secret signs too, 24 hours at the most. 0: it ends now.' }),
+      .meta({
+        description:
+          'Seconds for which the previous secret also signs, at most 24 hours. 0: the previous secret stops signing now.',
+      }),
   })
   .meta({ id: 'RotateEndpointSecret' });
 
@@ -76,21 +79,24 @@ const fields = {
   id: endpointId,
   url: z.string(),
   description: z.string().nullable(),
-  event_types: z.array(paymentEventType).nullable().meta({ description: 'What goes to it. Null: every type.' }),
+  event_types: z
+    .array(paymentEventType)
+    .nullable()
+    .meta({ description: 'The types that the endpoint receives. Null: every type.' }),
   state: endpointState,
   disabled_reason: z.enum(SHOWN_DISABLED_REASONS).nullable().meta({
     example: null,
     description:
-      '`by_person`; `answered_gone`: it answered 410; `failing`: all that was sent to it failed for too long. Null: it is enabled.',
+      '`by_person`: a person disabled it. `answered_gone`: it answered 410. `failing`: every attempt failed for too long. Null: it is enabled.',
   }),
   disabled_at: time.nullable().meta({ example: null }),
-  failing_since: time
+  failing_since: time.nullable().meta({ example: null, description: 'Since then the endpoint has accepted nothing.' }),
+  will_be_disabled_at: time
     .nullable()
-    .meta({ example: null, description: 'Since then nothing was accepted that was sent to it.' }),
-  will_be_disabled_at: time.nullable().meta({ example: null, description: 'If it goes on failing until then.' }),
+    .meta({ example: null, description: 'When it will be disabled if it keeps failing.' }),
   previous_secret_until: time.nullable().meta({
     example: null,
-    description: 'Until then the secret of before the last rotation signs too, after the present one.',
+    description: 'Until then the previous secret also signs; its signature comes second.',
   }),
   created_at: time,
   updated_at: time,
@@ -104,7 +110,10 @@ export const endpointWithSecretSchema = z
     secret: z
       .string()
       .regex(/^whsec_/)
-      .meta({ description: 'What its events are signed with. Shown this once.', example: WEBHOOK_SECRET_EXAMPLE }),
+      .meta({
+        description: 'The secret that signs its events. Shown only this once.',
+        example: WEBHOOK_SECRET_EXAMPLE,
+      }),
   })
   .meta({ id: 'EndpointWithSecret' });
 

@@ -9,7 +9,7 @@ import { idOf, time } from '../primitives.ts';
 import { endpointSchema } from './endpoint.ts';
 
 const collectionData = z.strictObject({
-  object: collectionSchema.meta({ description: 'As the fetch route shows it at that moment.' }),
+  object: collectionSchema.meta({ description: 'The object as the fetch route showed it at that moment.' }),
   previous_state: z.enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]]).nullable(),
   late: z
     .literal(true)
@@ -18,11 +18,11 @@ const collectionData = z.strictObject({
 });
 
 const payoutData = z.strictObject({
-  object: payoutSchema.meta({ description: 'As the fetch route shows it at that moment.' }),
+  object: payoutSchema.meta({ description: 'The object as the fetch route showed it at that moment.' }),
   previous_state: z
     .enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]])
     .nullable()
-    .meta({ description: 'Null: it is new.' }),
+    .meta({ description: 'Null: the object is new.' }),
 });
 
 const endpointTestData = z.strictObject({ object: endpointSchema });
@@ -31,7 +31,7 @@ const endpointTestData = z.strictObject({ object: endpointSchema });
 export function eventBodySchema(type: EventType): z.ZodType {
   return z
     .strictObject({
-      id: idOf('evt').meta({ description: 'The same at every attempt and replay.' }),
+      id: idOf('evt').meta({ description: 'The same for every attempt and replay.' }),
       type: z.literal(type),
       created_at: time,
       environment: z.enum(ENVIRONMENTS),

@@ -13,7 +13,7 @@ const fields = {
   object_id: z
     .string()
     .regex(/^(?:col|pay|whe)_/)
-    .meta({ description: 'The collection, payout or endpoint that it tells of.' }),
+    .meta({ description: 'The collection, payout or endpoint that the event reports.' }),
 };
 
 const eventSchema = z.strictObject(fields).meta({ id: 'Event' });
@@ -21,8 +21,10 @@ const eventSchema = z.strictObject(fields).meta({ id: 'Event' });
 export const eventWithDeliveriesSchema = z
   .strictObject({
     ...fields,
-    body: z.string().meta({ description: 'To the letter what is signed and sent.' }),
-    deliveries: z.array(deliverySchema).meta({ description: 'One for each endpoint that it is owed to.' }),
+    body: z.string().meta({ description: 'Exactly the text that is signed and sent.' }),
+    deliveries: z
+      .array(deliverySchema)
+      .meta({ description: 'One delivery for each endpoint that receives the event.' }),
   })
   .meta({ id: 'EventWithDeliveries' });
 

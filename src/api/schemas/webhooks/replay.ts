@@ -12,7 +12,7 @@ import { pageQuery, pageSchema } from '../page.ts';
 import { knownPerson, userId } from '../accounts/person.ts';
 import { idForm, idOf, instant, time } from '../primitives.ts';
 
-const ALL_MESSAGE = 'all can only be true. Leave it out when another field narrows the choice.';
+const ALL_MESSAGE = 'all can only be true. Omit all if another field narrows the choice.';
 const replayableState = z.enum(REPLAYABLE_STATES);
 
 export const createReplaySchema = z
@@ -23,13 +23,13 @@ export const createReplaySchema = z
         error: 'endpoint_id must be an id that begins with whe_.',
       })
       .optional()
-      .meta({ description: 'Without it: of all endpoints.', ...idForm('whe') }),
+      .meta({ description: 'Default: all endpoints.', ...idForm('whe') }),
     all: z
       .boolean({ error: ALL_MESSAGE })
       .refine((isAll) => isAll, { error: ALL_MESSAGE })
       .optional()
       .meta({
-        description: 'Says on purpose that nothing else narrows the choice: a request without any field is refused.',
+        description: 'Confirms that no other field narrows the choice. A request without any field is refused.',
         override: { type: 'boolean', const: true },
       }),
     states: z
@@ -45,10 +45,10 @@ export const createReplaySchema = z
       }),
     created_from: instant('created_from')
       .optional()
-      .meta({ description: 'Deliveries that were made then or later. RFC 3339.' }),
+      .meta({ description: 'Only deliveries created at this time or later. RFC 3339.' }),
     created_to: instant('created_to')
       .optional()
-      .meta({ description: 'Deliveries that were made before then; without it, before now. RFC 3339.' }),
+      .meta({ description: 'Only deliveries created before this time. Default: now. RFC 3339.' }),
   })
   .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
     error: 'Say which deliveries: by endpoint_id, states, created_from or created_to, or "all": true.',
@@ -73,7 +73,7 @@ export function toReplayFilter(body: z.output<typeof createReplaySchema>, at: Da
 export const replaySchema = z
   .strictObject({
     id: idOf('rpl'),
-    endpoint_id: idOf('whe').nullable().meta({ description: 'Null: of all endpoints.' }),
+    endpoint_id: idOf('whe').nullable().meta({ description: 'Null: all endpoints.' }),
     states: z.array(replayableState),
     created_from: time.nullable(),
     created_to: time,
@@ -83,10 +83,10 @@ export const replaySchema = z
       .min(0)
       .max(MAX_REPLAY_TOTAL)
       .meta({
-        description: `How many deliveries matched when it began, counted up to ${MAX_REPLAY_TOTAL}: that many means that many or more. All of them are replayed.`,
+        description: `How many deliveries matched when the replay began, counted up to ${MAX_REPLAY_TOTAL}, which means that many or more. All of them are replayed.`,
       }),
-    replayed: z.int().min(0).meta({ description: 'How many are on their way again.' }),
-    skipped: z.int().min(0).meta({ description: 'Left as they were: their endpoint is disabled or deleted.' }),
+    replayed: z.int().min(0).meta({ description: 'How many deliveries were scheduled again.' }),
+    skipped: z.int().min(0).meta({ description: 'Skipped deliveries, whose endpoint is disabled or deleted.' }),
     requested_by: userId,
     requested_by_person: knownPerson,
     created_at: time,
