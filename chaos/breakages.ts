@@ -226,7 +226,8 @@ export const BREAKAGES: readonly Breakage[] = [
         copy,
         'SELECT id, operator_reference AS reference FROM reversals WHERE send_begun_at IS NOT NULL ORDER BY id LIMIT 1',
       );
-      const fail = `UPDATE reversals SET state = 'failed', failure_code = 'payer_not_found' WHERE id = $1`;
+      const fail = `UPDATE reversals SET state = 'failed', failure_code = 'payer_not_found', status_attestation = ''
+        WHERE id = $1`;
       await copy.db.query(fail, [id]);
       return id;
     },

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
 import { startChild, type SupervisedChild } from '../../src/dev/child-process.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort, requireFreePort } from '../../src/dev/ports.ts';
 import { environmentsByRole, hasProcessPerRole } from '../../src/processes/role-processes.ts';
 import { build, builtFile } from '../support/build.ts';
 import { runFolder } from '../support/engines.ts';
@@ -140,8 +140,17 @@ describe('a server with a process for each role', () => {
   describe('of which one cannot start', () => {
     let taken: Server;
     before(async () => {
-      taken = createServer().listen(0, '127.0.0.1');
-      await once(taken, 'listening');
+      // Only the port of the dispatcher is taken: those of the two other roles, below it, are free.
+      for (let isApart = false; !isApart;) {
+        taken = createServer().listen(await freePort(), '127.0.0.1');
+        await once(taken, 'listening');
+        const { port } = taken.address() as { port: number };
+        isApart = await Promise.all([1, 2].map((below) => requireFreePort('a role', port - below, '127.0.0.1'))).then(
+          () => true,
+          () => false,
+        );
+        if (!isApart) taken.close();
+      }
     });
     after(() => taken.close());
 
