@@ -85,7 +85,7 @@ describe('a checkout in a browser', function () {
     await approve(phone);
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     assert.equal(await page.evaluate('window.isSamePage'), true);
-    await page.getByRole('link', { name: 'Back to Test merchant' }).waitFor();
+    await page.getByRole('link', { name: 'Back to Test merchant (shop.example)' }).waitFor();
     await inspect(page, 'paid');
     await page.getByRole('link', { name: 'Receipt' }).click();
     await page.getByRole('heading', { name: 'Receipt' }).waitFor();

@@ -55,7 +55,7 @@ export const ENGLISH = {
   'returned.text': 'You paid {amount}, and {operator} has returned it to you since.',
   'undecided.title': 'It is not known whether you paid',
   'undecided.text':
-    'Look into your messages from {operator}. So that you do not pay twice, nothing more is taken for this here. Ask {merchant}, and tell them the reference “{reference}”.',
+    'Look into your messages from {operator}. So that you do not pay twice, nothing more is taken for this here. Ask {merchant}, and tell them the reference below.',
   'over.title': 'Not paid',
   'over.again': 'Send a new request to {phone}',
   'over.other': 'Use another number',
@@ -64,7 +64,7 @@ export const ENGLISH = {
   'over.waiting':
     'You can try again from {time}. Until then we make sure that the first request was not paid after all, so that you do not pay twice.',
   'over.closed': 'No new request can be sent: this payment page is closed. Ask {merchant} for a new one.',
-  'return.link': 'Back to {merchant}',
+  'return.link': 'Back to {merchant} ({host})',
   'receipt.title': 'Receipt',
   'receipt.to': 'Paid to',
   'receipt.time': 'Paid on',

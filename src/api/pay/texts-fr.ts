@@ -59,7 +59,7 @@ export const FRENCH: Texts = {
   'returned.text': 'Vous avez payé {amount}, et {operator} vous l’a rendu depuis.',
   'undecided.title': 'On ne sait pas si vous avez payé',
   'undecided.text':
-    'Regardez vos messages de {operator}. Pour que vous ne payiez pas deux fois, plus rien n’est encaissé ici pour cela. Demandez à {merchant}, en donnant la référence « {reference} ».',
+    'Regardez vos messages de {operator}. Pour que vous ne payiez pas deux fois, plus rien n’est encaissé ici pour cela. Demandez à {merchant}, en donnant la référence ci-dessous.',
   'over.title': 'Non payé',
   'over.again': 'Envoyer une nouvelle demande au {phone}',
   'over.other': 'Utiliser un autre numéro',
@@ -69,7 +69,7 @@ export const FRENCH: Texts = {
     'Vous pourrez réessayer à partir de {time}. D’ici là, nous vérifions que la première demande n’a pas été payée malgré tout, pour que vous ne payiez pas deux fois.',
   'over.closed':
     'Aucune nouvelle demande ne peut être envoyée : cette page de paiement est fermée. Demandez-en une autre à {merchant}.',
-  'return.link': 'Retour à {merchant}',
+  'return.link': 'Retour à {merchant} ({host})',
   'receipt.title': 'Reçu',
   'receipt.to': 'Payé à',
   'receipt.time': 'Payé le',

@@ -15,7 +15,7 @@ export const LUGANDA: Texts = {
   'paid.title': 'Kisasuddwa',
   'over.title': 'Tekisasuddwa',
   'over.other': 'Kozesa ennamba endala',
-  'return.link': 'Ddayo ku {merchant}',
+  'return.link': 'Ddayo ku {merchant} ({host})',
   'completed.title': 'Kino kisasuddwa',
   'page.open': 'Ggulawo omuko nate',
 };

@@ -53,7 +53,7 @@ export const SWAHILI: Texts = {
   'returned.text': 'Ulilipa {amount}, na {operator} imekurudishia baadaye.',
   'undecided.title': 'Haijulikani kama umelipa',
   'undecided.text':
-    'Angalia ujumbe wako kutoka {operator}. Ili usilipe mara mbili, hakuna malipo zaidi yanayopokelewa hapa. Muulize {merchant}, na umtajie kumbukumbu “{reference}”.',
+    'Angalia ujumbe wako kutoka {operator}. Ili usilipe mara mbili, hakuna malipo zaidi yanayopokelewa hapa. Muulize {merchant}, na umtajie kumbukumbu iliyo hapa chini.',
   'over.title': 'Haijalipwa',
   'over.again': 'Tuma ombi jipya kwa {phone}',
   'over.other': 'Tumia namba nyingine',
@@ -62,7 +62,7 @@ export const SWAHILI: Texts = {
   'over.waiting':
     'Unaweza kujaribu tena kuanzia {time}. Hadi hapo tunahakikisha kwamba ombi la kwanza halikulipwa, ili usilipe mara mbili.',
   'over.closed': 'Ombi jipya haliwezi kutumwa: ukurasa huu wa malipo umefungwa. Mwombe {merchant} mwingine.',
-  'return.link': 'Rudi kwa {merchant}',
+  'return.link': 'Rudi kwa {merchant} ({host})',
   'receipt.title': 'Risiti',
   'receipt.to': 'Amelipwa',
   'receipt.time': 'Ililipwa',

@@ -24,7 +24,7 @@ export function say(language: Language, key: TextKey, values: Values = {}): stri
 /** What a payer compares or types digit by digit. */
 const FIGURES: ReadonlySet<string> = new Set(['amount', 'phone', 'ussd', 'example']);
 
-/** The text as markup, in which no line breaks within a figure. `escape` makes plain text harmless. */
+/** The text as markup, in which no line breaks within a figure and a name does not turn the direction of what stands around it. `escape` makes plain text harmless. */
 export function sayAsMarkup(
   { language, values }: { readonly language: Language; readonly values: Values },
   key: TextKey,
@@ -32,7 +32,8 @@ export function sayAsMarkup(
 ): string {
   return fill(escape(TEXTS[language][key] ?? ENGLISH[key]), (name) => {
     const value = escape(valueOf(values, name));
-    return FIGURES.has(name) ? `<span class="figure">${value}</span>` : value;
+    if (FIGURES.has(name)) return `<span class="figure">${value}</span>`;
+    return name === 'merchant' ? `<bdi>${value}</bdi>` : value;
   });
 }
 

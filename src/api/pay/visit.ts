@@ -26,7 +26,7 @@ function preferredLanguage(ctx: Context): Language {
   return languageOf(ctx.acceptsLanguages([...LANGUAGES])) ?? 'en';
 }
 
-/** What every text about this checkout may name. */
+/** What every text about this checkout may name. Of what the merchant wrote, that is their name alone: a text is the service's own words. */
 export function valuesOf(
   { checkout, merchantName }: CheckoutForPayer,
   { language }: Spoken,
@@ -35,7 +35,7 @@ export function valuesOf(
   return {
     merchant: merchantName,
     amount: amountIn(language, checkout),
-    reference: checkout.reference,
+    host: checkout.returnUrl === null ? '' : new URL(checkout.returnUrl).host,
     example: examplePhone(checkout.currency, coverage),
     operators: operatorsOf(checkout.currency, coverage)
       .map((operator) => OPERATORS[operator].name)

@@ -49,6 +49,12 @@ describe('the texts of checkouts', () => {
       }
   });
 
+  it('have nothing in a sentence of the service that a merchant wrote for the one payment', () => {
+    for (const language of LANGUAGES)
+      for (const key of KEYS)
+        assert.doesNotMatch(rawOf(language, key), /\{(?:reference|description)\}/, `${language} ${key}`);
+  });
+
   // With each name in the place of itself.
   function rawOf(language: (typeof LANGUAGES)[number], key: TextKey): string {
     return say(language, key, new Proxy({}, { get: (_, name) => `{${String(name)}}` }));
@@ -143,7 +149,28 @@ describe('the pages of checkouts', function () {
     const paidPage = await payer.until(own, 'Paid');
     assert.doesNotMatch(paidPage.html, /<b>|<script>alert/);
     assert.match(paidPage.html, /href="https:\/\/shop\.example\/\?a=&quot;&lt;b&gt;"/);
+    // Each time that the name is shown, it cannot turn the direction of what stands beside it.
+    for (const page of [html, refused.html, paidPage.html]) {
+      const names = page.replace(/<title>[^]*?<\/title>/, '').split('&lt;b&gt;&amp;&quot;&#39;Shop');
+      assert.ok(names.length > 1);
+      for (const [index, before] of names.slice(0, -1).entries()) {
+        assert.ok(before.endsWith('<bdi>') && names[index + 1]!.startsWith('</bdi>'), before.slice(-80));
+      }
+    }
     await tamper(testEnv.db, 'UPDATE merchants SET name = $1 WHERE id = $2', ['Test merchant', testEnv.merchant.id]);
+  });
+
+  it('name the host to which their link leads', async () => {
+    for (const [returnUrl, host] of [
+      ['https://shop.example/?order=1', 'shop.example'],
+      ['https://shop.example:8443/bank.example', 'shop.example:8443'],
+      ['https://SHOP.example./', 'shop.example.'],
+    ] as const) {
+      const { path } = await make({ return_url: returnUrl });
+      const payer = openPayer(testEnv);
+      const paid = await payer.until(await payer.attempt(path, newPhone()), 'Paid');
+      assert.ok(paid.html.includes(`>Back to <bdi>Test merchant</bdi> (${host})</a>`), paid.html);
+    }
   });
 
   it('are kept by nobody, found by no search engine, and run nothing but our own script', async () => {
@@ -246,7 +273,7 @@ describe('the pages of checkouts', function () {
     const posted = await payer.post(path, { ...swahili.fields, phone: newPhone() }, { 'accept-language': 'fr' });
     assert.match(String(posted.location), /\?lang=sw$/);
     const luganda = await payer.until(`${path}/${swahili.fields['attempt']}?lang=lg`, 'Kisasuddwa');
-    assert.match(luganda.html, /<p lang="en">Test merchant has your payment/);
+    assert.match(luganda.html, /<p lang="en"><bdi>Test merchant<\/bdi> has your payment/);
     assert.match(luganda.html, /href="[^"]*\/receipt\?lang=lg"/);
     assert.equal((await payer.open('/pay/x', { 'accept-language': 'de' })).heading, 'There is no such payment page');
   });

@@ -43,7 +43,7 @@ export function openPayer({ baseUrl }: Pick<TestEnvironment, 'baseUrl'>, address
     return {
       ...{ status: response.status, headers: response.headers, html, location: response.headers.get('location') },
       fields: fieldsIn(html),
-      heading: unescaped(/<h1[^>]*>([^<]*)<\/h1>/.exec(html)?.[1] ?? ''),
+      heading: unescaped(/<h1[^>]*>(.*?)<\/h1>/.exec(html)?.[1]?.replaceAll(/<\/?bdi>/g, '') ?? ''),
     };
   }
 
