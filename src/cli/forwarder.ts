@@ -139,7 +139,7 @@ function readToEnd(response: IncomingMessage, onEnd: (isComplete: boolean) => vo
     onEnd(true);
     response.destroy();
   });
-  // It closes then, too.
+  // A response that fails closes as well, and that is reported below.
   response.on('error', () => undefined);
   response.on('close', () => {
     onEnd(response.complete);

@@ -59,7 +59,7 @@ export function printList<Item>(
   columns: Readonly<Record<string, (item: Item) => string>>,
 ): void {
   if (isJson) {
-    terminal.print(JSON.stringify({ data, has_more: hasMore }));
+    terminal.printJson({ data, has_more: hasMore });
     return;
   }
   const rows = data.map((item) => Object.values(columns).map((cell) => cell(item)));

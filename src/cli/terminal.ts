@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { visibleJson, withoutInvisible } from '../domain/visible-text.ts';
 import { CliFailure } from './failure.ts';
 
 type Colour = 'green' | 'red' | 'yellow' | 'dim';
@@ -13,13 +14,20 @@ export type Streams = {
   readonly stderr: WriteStream | NodeJS.WritableStream;
 };
 
+/** Text in colour, where stdout is a terminal and colours are not turned off. */
+export type Painted = { readonly colour: Colour; readonly text: string };
+
+/**
+ * Whatever a text holds, all of it is shown: what could steer the terminal, turn the direction of what is read, or hide
+ * in it is written as its number. Ends of lines and tabs stay.
+ */
 export type Terminal = {
-  /** A line of the result. */
-  print(line: string): void;
+  /** A line of the result, of one part or several. */
+  print(...parts: readonly (string | Painted)[]): void;
+  /** The result as one line of JSON. */
+  printJson(value: unknown): void;
   /** A message to a person, beside the result. */
   say(line: string): void;
-  /** The text in colour, where stdout is a terminal and colours are not turned off. */
-  paint(colour: Colour, text: string): string;
   /** Asks a person. A `hidden` answer is not shown while it is typed. Throws a usage failure where there is no terminal. */
   ask(question: string, options?: { readonly hidden?: boolean }): Promise<string>;
 };
@@ -27,10 +35,15 @@ export type Terminal = {
 export function createTerminal(streams: Streams, environment: Readonly<Record<string, string | undefined>>): Terminal {
   const { stdin, stdout, stderr } = streams;
   const isColoured = isTerminal(stdout) && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
+  const shown = (part: string | Painted) => {
+    if (typeof part === 'string') return printable(part);
+    const text = printable(part.text);
+    return isColoured ? `\u001b[${CODES[part.colour]}m${text}\u001b[0m` : text;
+  };
   return {
-    print: (line) => void stdout.write(`${line}\n`),
-    say: (line) => void stderr.write(`${line}\n`),
-    paint: (colour, text) => (isColoured ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text),
+    print: (...parts) => void stdout.write(`${parts.map(shown).join('')}\n`),
+    printJson: (value) => void stdout.write(`${visibleJson(value)}\n`),
+    say: (line) => void stderr.write(`${printable(line)}\n`),
     async ask(question, { hidden = false } = {}) {
       if (!isTerminal(stdin) || !isTerminal(stderr)) {
         throw new CliFailure('usage', `there is no terminal to ask at for: ${question}. Set it in the environment`);
@@ -66,9 +79,8 @@ function isTerminal(stream: NodeJS.ReadableStream | NodeJS.WritableStream): bool
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
-/** Text from elsewhere without control characters, which could manipulate this terminal. */
-export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]/gu, '\ufffd');
+function printable(text: string): string {
+  return text.replace(/[^\n\t]+/g, (line) => withoutInvisible(line));
 }
 
 function discard(_chunk: unknown, _encoding: string, done: () => void): void {

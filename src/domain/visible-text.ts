@@ -22,6 +22,18 @@ export function withoutInvisible(text: string): string {
   return text.replace(REFUSED_CHARACTERS, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** The value as JSON on one line, in which nothing is invisible: a program reads the same from it as without that. */
+export function visibleJson(value: unknown): string {
+  return JSON.stringify(value).replace(REFUSED_CHARACTERS, (character) =>
+    Array.from({ length: character.length }, (_, unit) => escaped(character.charCodeAt(unit))).join(''),
+  );
+}
+
+/** The code unit as JSON and regular expressions write it. */
+function escaped(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
 // Marks by which what follows is read from right to left, also digits, or as they stand. Beside them, two numbers change places.
 const TURNING = '\\u061c\\u200f\\u202b\\u202d\\u202e\\u2067';
 const TURNING_MARK = new RegExp(`[${TURNING}]`, 'u');
@@ -56,6 +68,5 @@ export function refusedCharacterClass(): string {
     if (last?.[1] === code - 1) last[1] = code;
     else ranges.push([code, code]);
   }
-  const written = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`;
-  return ranges.map(([from, to]) => written(from) + (to > from ? `-${written(to)}` : '')).join('');
+  return ranges.map(([from, to]) => escaped(from) + (to > from ? `-${escaped(to)}` : '')).join('');
 }

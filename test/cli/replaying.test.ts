@@ -38,7 +38,7 @@ describe('malipo events, deliveries, replay and endpoints', function () {
   async function payUndelivered(): Promise<{ readonly id: string }> {
     const before = (await deadLetters()).length;
     testEnv.receiver.answerWith(testEnv.merchant.id, (_received, response) => {
-      response.writeHead(418, { 'x-shop': 'closed' }).end('no\u001b[31m tea');
+      response.writeHead(418, { 'x-shop': 'closed' }).end('no\u001b[31m tea \u202efor you');
     });
     const payment = await pay(testEnv, '100');
     await untilState(testEnv, payment, 'succeeded');
@@ -62,7 +62,10 @@ describe('malipo events, deliveries, replay and endpoints', function () {
     assert.deepEqual([delivery!.state, delivery!.attempt_count], ['dead_lettered', 3]);
     const shown = await cli.run(['deliveries', delivery!.id]);
     assert.match(shown.out, /^dlv_.* to whe_\w{26}\ndead_lettered\n/);
-    assert.match(shown.out, /\n#3 .* 418 {2}in \d+ ms\n[^]*x-shop: closed\n[^]*no\ufffd\[31m tea\n$/);
+    assert.match(
+      shown.out,
+      /\n#3 .* 418 {2}in \d+ ms\n[^]*x-shop: closed\n[^]*no\\u\{1b\}\[31m tea \\u\{202e\}for you\n$/,
+    );
     const rows = await cli.run(['deliveries', '--state', 'dead_lettered']);
     assert.match(rows.out, /dead_lettered +3 +collection\.succeeded/);
     const unknown = await cli.run(['deliveries', `dlv_${'0'.repeat(26)}`]);

@@ -4,7 +4,6 @@ import { readChoice, TEXT, type Command, type CommandLine, type Context } from '
 import { printList, readList, readRange } from '../pages.ts';
 import { deliverySchema, parseResponse, shownDeliverySchema } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
-import { printable } from '../terminal.ts';
 
 const HELP = `usage: malipo deliveries [--endpoint ID] [--event ID] [--state STATE] [--since TIME] [--until TIME] [--limit N] [--json]
        malipo deliveries DELIVERY_ID [--json]
@@ -64,7 +63,7 @@ async function show(id: string, line: CommandLine, context: Context): Promise<vo
   const delivery = parseResponse(shownDeliverySchema, response);
   const { terminal } = context;
   if (line.isJson) {
-    terminal.print(JSON.stringify(delivery));
+    terminal.printJson(delivery);
     return;
   }
   const { state, next_attempt_at: nextAttemptAt } = delivery;
@@ -73,9 +72,7 @@ async function show(id: string, line: CommandLine, context: Context): Promise<vo
   for (const attempt of delivery.attempts) {
     const answered = attempt.status_code === null ? (attempt.error ?? 'no answer') : String(attempt.status_code);
     terminal.print(`\n#${attempt.number}  ${attempt.started_at}  ${answered}  in ${attempt.duration_ms} ms`);
-    for (const [name, value] of Object.entries(attempt.response_headers ?? {}))
-      terminal.print(printable(`${name}: ${value}`));
-    if (attempt.response_body !== null && attempt.response_body !== '')
-      terminal.print(printable(attempt.response_body));
+    for (const [name, value] of Object.entries(attempt.response_headers ?? {})) terminal.print(`${name}: ${value}`);
+    if (attempt.response_body !== null && attempt.response_body !== '') terminal.print(attempt.response_body);
   }
 }

@@ -108,7 +108,7 @@ function health({ state, disabled_reason: reason, failing_since: failingSince }:
 
 function print(endpoint: EndpointObject, { isJson }: CommandLine, { terminal }: Context): void {
   if (isJson) {
-    terminal.print(JSON.stringify(endpoint));
+    terminal.printJson(endpoint);
     return;
   }
   terminal.print(`${endpoint.id}  ${endpoint.url}\nstate ${health(endpoint)}\ntypes ${typesOf(endpoint)}`);
@@ -121,7 +121,8 @@ function printWithSecret(
   { terminal }: Context,
 ): void {
   const { id, url, secret } = endpoint;
-  terminal.print(isJson ? JSON.stringify(endpoint) : `${id}  ${url}\nsecret ${secret}   (not shown again)`);
+  if (isJson) terminal.printJson(endpoint);
+  else terminal.print(`${id}  ${url}\nsecret ${secret}   (not shown again)`);
 }
 
 async function show(id: string, line: CommandLine, context: Context): Promise<void> {
@@ -176,7 +177,7 @@ async function test(id: string, line: CommandLine, context: Context): Promise<vo
   const tested = parseResponse(testedSchema, await api.call('POST', `${pathOf(id)}/test`));
   const { event_id: eventId, delivery_id: deliveryId } = tested;
   const { terminal } = context;
-  if (line.isJson) terminal.print(JSON.stringify(tested));
+  if (line.isJson) terminal.printJson(tested);
   else
     terminal.print(`endpoint.test ${eventId} is on its way; malipo deliveries ${deliveryId} shows what was answered`);
 }
@@ -185,7 +186,7 @@ async function remove(id: string, line: CommandLine, context: Context): Promise<
   const { api } = await signIn(line, context);
   await api.call('DELETE', pathOf(id));
   const { terminal } = context;
-  if (line.isJson) terminal.print(JSON.stringify({ id, deleted: true }));
+  if (line.isJson) terminal.printJson({ id, deleted: true });
   else terminal.print(`${id} is deleted`);
 }
 

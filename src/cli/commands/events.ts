@@ -4,7 +4,6 @@ import { readChoice, TEXT, type Command, type CommandLine, type Context } from '
 import { printList, readList, readRange } from '../pages.ts';
 import { eventRowSchema, eventSchema, parseResponse } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
-import { printable } from '../terminal.ts';
 
 const HELP = `usage: malipo events [--type TYPE] [--since TIME] [--until TIME] [--limit N] [--json]
        malipo events EVENT_ID [--json]
@@ -56,12 +55,12 @@ async function show(id: string, line: CommandLine, context: Context): Promise<vo
   const event = parseResponse(eventSchema, await api.call('GET', `/v1/console/events/${encodeURIComponent(id)}`));
   const { terminal } = context;
   if (line.isJson) {
-    terminal.print(JSON.stringify(event));
+    terminal.printJson(event);
     return;
   }
   terminal.print(`${event.type}  ${event.id}  of ${event.object_id}  at ${event.created_at}`);
   for (const { id: deliveryId, endpoint_id: endpointId, state } of event.deliveries) {
     terminal.print(`${deliveryId} to ${endpointId}: ${state}`);
   }
-  terminal.print(`\n${printable(event.body)}`);
+  terminal.print(`\n${event.body}`);
 }

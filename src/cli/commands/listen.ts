@@ -10,7 +10,6 @@ import { createForwarder, readForwardUrl, type Attempt, type Forwarder } from '.
 import { listenSecret } from '../listen-secret.ts';
 import { createRetryingApi, type RetryingApi } from '../retrying-api.ts';
 import { requireTest, signIn } from '../sign-in.ts';
-import { printable } from '../terminal.ts';
 
 const HELP = `usage: malipo listen --forward-to URL [--types A,B] [--since TIME] [--secret whsec_…] [--print] [--json]
 
@@ -152,8 +151,8 @@ function printEvent(
   { isJson }: CommandLine,
   { terminal }: Context,
 ): void {
-  if (isJson) terminal.print(JSON.stringify({ event_id: id, type, body }));
-  else terminal.print(`${createdAt}  ${type}  ${id}\n${printable(body)}`);
+  if (isJson) terminal.printJson({ event_id: id, type, body });
+  else terminal.print(`${createdAt}  ${type}  ${id}\n${body}`);
 }
 
 /** Prints one attempt as a line of the result. */
@@ -170,15 +169,15 @@ export function printAttempt(event: EventObject, attempt: Attempt, line: Command
       duration_ms: durationMs,
       outcome,
     };
-    terminal.print(JSON.stringify(line.flag('print') ? { ...shown, body } : shown));
+    terminal.printJson(line.flag('print') ? { ...shown, body } : shown);
     return;
   }
   const colour = { accepted: 'green', retrying: 'yellow', given_up: 'red' } as const;
-  const answer = terminal.paint(colour[outcome], statusCode === null ? (error ?? 'no answer') : String(statusCode));
+  const answer = { colour: colour[outcome], text: statusCode === null ? (error ?? 'no answer') : String(statusCode) };
   const then = {
     accepted: '',
     retrying: '; trying again',
     given_up: `; given up after ${number} attempts, malipo resend ${event.id} sends it again`,
   }[outcome];
-  terminal.print(`${event.type} ${event.id} → ${answer} in ${durationMs} ms${then}`);
+  terminal.print(`${event.type} ${event.id} → `, answer, ` in ${durationMs} ms${then}`);
 }

@@ -9,7 +9,6 @@ import {
   type Credentials,
   type SignedIn,
 } from '../sign-in.ts';
-import { printable } from '../terminal.ts';
 import { printSession } from './whoami.ts';
 
 const HELP = `usage: malipo login [--merchant ID] [--base-url URL] [--json]
@@ -73,7 +72,7 @@ async function askForCredentials({ terminal, environment }: Context, baseUrl: st
 async function chooseMerchant(signedIn: SignedIn, { terminal }: Context): Promise<SignedIn> {
   const { merchants, merchant } = signedIn.session;
   if (merchants.length < 2) return signedIn;
-  for (const [index, { id, name }] of merchants.entries()) terminal.say(`${index + 1}  ${printable(name)} ${id}`);
+  for (const [index, { id, name }] of merchants.entries()) terminal.say(`${index + 1}  ${name} ${id}`);
   for (;;) {
     const answer = await terminal.ask(`merchant, 1 to ${merchants.length}`);
     const chosen = /^[0-9]{1,4}$/.test(answer) ? merchants[Number(answer) - 1] : undefined;

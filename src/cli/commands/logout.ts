@@ -33,7 +33,7 @@ export const logout: Command = {
     config.change(baseUrl, (service) => {
       service.current = null;
     });
-    if (line.isJson) terminal.print(JSON.stringify({ logged_out: sessions.map(({ email }) => email) }));
+    if (line.isJson) terminal.printJson({ logged_out: sessions.map(({ email }) => email) });
     else if (sessions.length === 0) terminal.print(`no session was kept for ${baseUrl}`);
   },
 };

@@ -88,7 +88,8 @@ async function replayOne(id: string, line: CommandLine, { context, giveUpAtMs }:
     delivery = parseResponse(deliverySchema, await api.call('GET', path));
   }
   const { state, event_type: type, endpoint_id: endpointId } = delivery;
-  context.terminal.print(line.isJson ? JSON.stringify(delivery) : `${delivery.id} ${type} to ${endpointId}: ${state}`);
+  if (line.isJson) context.terminal.printJson(delivery);
+  else context.terminal.print(`${delivery.id} ${type} to ${endpointId}: ${state}`);
   if (!line.flag('wait') || state === 'delivered') return;
   const hint = `malipo deliveries ${delivery.id} shows what was answered`;
   if (isDone(delivery)) throw new CliFailure('failed', `it was not delivered; ${hint}`);
@@ -105,11 +106,9 @@ async function replayMany(filter: object, line: CommandLine, { context, giveUpAt
   if (!line.isJson) terminal.say(`${started.id}: ${replayTotalText(started.total)} to send again`);
   const last = line.flag('wait') ? await waitForReplay(api, started, { context, giveUpAtMs }) : started;
   const { id, state, total, replayed, skipped } = last;
-  terminal.print(
-    line.isJson
-      ? JSON.stringify(last)
-      : `${id} is ${state}: ${replayed} of ${replayTotalText(total)} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`,
-  );
+  const skippedText = skipped > 0 ? `, ${skipped} skipped` : '';
+  if (line.isJson) terminal.printJson(last);
+  else terminal.print(`${id} is ${state}: ${replayed} of ${replayTotalText(total)} sent again${skippedText}`);
   if (line.flag('wait') && state !== 'completed') {
     throw new CliFailure('timedOut', 'the replay continues in the background; malipo deliveries shows its results');
   }

@@ -38,7 +38,8 @@ export const replays: Command = {
       return;
     }
     const found = parseResponse(replaySchema, await api.call('GET', `${PATH}/${encodeURIComponent(id)}`));
-    terminal.print(line.isJson ? JSON.stringify(found) : `${found.id} is ${found.state}: ${sentText(found)}`);
+    if (line.isJson) terminal.printJson(found);
+    else terminal.print(`${found.id} is ${found.state}: ${sentText(found)}`);
   },
 };
 

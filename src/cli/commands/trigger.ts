@@ -4,7 +4,6 @@ import type { EventObject } from '../responses.ts';
 import { readCount, TEXT, type Command } from '../command.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { requireTest, signIn } from '../sign-in.ts';
-import { printable } from '../terminal.ts';
 import {
   awaitEvent,
   cancelPayout,
@@ -68,14 +67,14 @@ export const trigger: Command = {
     const started: Trigger = { signedIn, context, amount, giveUpAtMs: Date.now() + timeoutMs };
     const event = await triggerEvent(started, type, endpoint);
     const { terminal } = context;
-    if (line.isJson) terminal.print(JSON.stringify(event));
+    if (line.isJson) terminal.printJson(event);
     else terminal.print(`${event.type}  ${event.id}  of ${event.object_id}\n${indented(event.body)}`);
   },
 };
 
 // For reading only: the body that is sent has no white space, and `malipo events` prints it exactly.
 function indented(body: string): string {
-  return printable(JSON.stringify(JSON.parse(body), null, 2));
+  return JSON.stringify(JSON.parse(body), null, 2);
 }
 
 async function triggerEvent(trigger: Trigger, type: EventType, endpoint: string | null): Promise<EventObject> {

@@ -23,7 +23,7 @@ export const whoami: Command = {
 
 export function printSession({ api, session }: SignedIn, { isJson }: CommandLine, { terminal }: Context): void {
   if (isJson) {
-    terminal.print(JSON.stringify({ base_url: api.baseUrl, ...session }));
+    terminal.printJson({ base_url: api.baseUrl, ...session });
     return;
   }
   const { person, merchant, roles, environment } = session;
