@@ -11,7 +11,9 @@ import { MustEnrol } from './session/enrol.tsx';
 import { hasRole, useReplaceSession, useSession, type Role, type Session } from './session/session.ts';
 import { SessionEnd } from './session/session-end.tsx';
 import { ColorSchemeSwitch } from './ui/color-scheme-switch.tsx';
+import { MerchantText } from './ui/merchant-text.tsx';
 import { Moment } from './ui/moment.tsx';
+import { Person } from './ui/person.tsx';
 import { useAct } from './ui/use-act.ts';
 import { useNow } from './ui/use-now.ts';
 
@@ -177,7 +179,7 @@ function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly 
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label className="wraps" maw={320}>
-            {session.merchant.name}
+            <MerchantText text={session.merchant.name} />
             <br />
             {session.person.email}
             <br />
@@ -221,11 +223,11 @@ function Notices({ session }: { readonly session: Session }) {
           key={`${person.id}${step}${at}`}
           color="orange"
           mb="md"
-          title={`Recovery of ${person.name}’s account: ${step}`}
+          title={`Recovery of the account of ${person.email}: ${step}`}
         >
           <Moment at={at} />
-          {staff !== null && `, by ${staff} of the service`}. If {person.name} did not ask for it, end it with the
-          service’s staff.
+          {staff !== null && `, by ${staff} of the service`}. If <Person person={person} /> did not ask for it, end it
+          with the service’s staff.
         </Alert>
       ))}
     </>

@@ -32,9 +32,9 @@ recovery    ${id}
 export async function showRecoveries({ db }: AttestedDatabase): Promise<string> {
   const found = await listRecoveryRequests(db, new Date(), MAX_SHOWN + 1);
   if (found.length === 0) return 'no recovery is waiting\n';
-  const lines = found.slice(0, MAX_SHOWN).map(({ id, person, email, requestedBy, reason, expiresAt }) => {
+  const lines = found.slice(0, MAX_SHOWN).map(({ id, person, requestedBy, reason, expiresAt }) => {
     const until = `waits until ${expiresAt.toISOString()}`;
-    return `${id}  ${person.name} (${email}), requested by ${requestedBy}, ${until}: ${reason}\n`;
+    return `${id}  ${person.name} (${person.email}), requested by ${requestedBy}, ${until}: ${reason}\n`;
   });
   return `${lines.join('')}${found.length > MAX_SHOWN ? 'and more: these are the oldest\n' : ''}`;
 }
@@ -45,7 +45,7 @@ export async function approvePersonsRecovery(
 ): Promise<string> {
   const { recovery, staff } = options;
   const { request, token } = await approveRecovery(db, { id: recovery as RecoveryId, by: staff, at: new Date() });
-  return `person      ${request.person.id}, ${request.person.name} (${request.email})
+  return `person      ${request.person.id}, ${request.person.name} (${request.person.email})
 requested   by ${request.requestedBy}: ${request.reason}
 token       ${token}
             it works once, for 24 hours, and is not shown again

@@ -137,6 +137,54 @@ describe('people in the console', function () {
     await closePage(page);
   });
 
+  it('are known by the e-mail address of the account, whatever name they chose', async () => {
+    const { id } = await testEnv.addMerchant();
+    const one = await addPerson(testEnv, id, ['owner'], { name: 'the service' });
+    const two = await addPerson(testEnv, id, ['owner']);
+    const changed = await addPerson(testEnv, id, ['viewer'], { name: two.email });
+    const browser = await logIn(testEnv, one);
+    const proposed = await browser.call('PATCH', `/v1/console/members/${changed.id}`, {
+      json: { roles: ['approver'] },
+    });
+    assert.equal(proposed.status, 202, proposed.text);
+    assert.deepEqual(
+      [proposed.json['proposed_by'], proposed.json['waits_for']],
+      [{ id: one.id, name: 'the service', email: one.email }, [{ id: two.id, name: 'The owner', email: two.email }]],
+    );
+    const page = await openConsole(testEnv, chromium.browser, two, { path: '/members' });
+    const proposal = page.getByRole('region', { name: `Roles of ${changed.email}` });
+    await proposal.getByText(one.email).waitFor();
+    await proposal.getByText(changed.email).waitFor();
+    await proposal.getByRole('button', { name: 'Approve…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(one.email).waitFor();
+    await dialog.getByText(changed.email).waitFor();
+    await closePage(page);
+  });
+
+  it('read in the audit log what somebody wrote as text, and never as what it looks like', async () => {
+    const { id } = await testEnv.addMerchant();
+    const person = await addPerson(testEnv, id, ['owner'], { name: 'Grace Nakato' });
+    const browser = await logIn(testEnv, person);
+    const names = [person.id, '2026-01-31T12:00:00.000Z', `pay_${'0'.repeat(26)}`, 'old → new', 'none'];
+    for (const name of names) {
+      const made = await browser.call('POST', '/v1/console/keys', { json: { name, scopes: ['balance:read'] } });
+      assert.equal(made.status, 201, made.text);
+    }
+    const page = await openConsole(testEnv, chromium.browser, person, { path: '/audit?action=api_key.created' });
+    const log = page.getByRole('table', { name: 'Audit log' });
+    for (const name of names) {
+      const after = log.getByRole('definition').filter({ hasText: `After: ${name}` });
+      await after.first().waitFor();
+      assert.equal(await after.locator('a, time').count(), 0, name);
+    }
+    // What the service itself says for want of a value is in another type than the text `none`.
+    const none = log.getByRole('definition').filter({ hasText: /^After: none$/ });
+    assert.equal(await none.locator('bdi').count(), 1);
+    assert.ok((await none.locator('em').count()) > 0);
+    await closePage(page);
+  });
+
   it('export what a list shows as a file, and see why where that is refused', async () => {
     const reference = 'Maïs';
     await makeCollection(testEnv.db, testEnv.merchant.id, 'succeeded', { reference });

@@ -84,7 +84,11 @@ function ForPayers({ checkout: { id, url, reference } }: { readonly checkout: Ch
       </Stack>
       {isCancelling && (
         <ConfirmModal
-          title={`Cancel the checkout “${reference}”`}
+          title={
+            <>
+              Cancel the checkout “<MerchantText text={reference} />”
+            </>
+          }
           verb="Cancel the checkout"
           isDestructive
           operationId="cancelCheckout"

@@ -8,6 +8,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
+import { Doer } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -100,7 +101,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
       <>
         <Moment at={created_at} />
         <Hint>
-          by <MerchantText text={created_by?.name ?? 'the service'} />
+          by <Doer person={created_by} />
         </Hint>
       </>
     ),
@@ -163,7 +164,12 @@ function RevokeModal({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly on
   const { id, name, hint, last_used_at } = apiKey;
   return (
     <ConfirmModal
-      title={`Revoke “${name}”?`}
+      title={
+        <>
+          Revoke “<MerchantText text={name} />
+          ”?
+        </>
+      }
       verb="Revoke it"
       isDestructive
       operationId="revokeApiKey"

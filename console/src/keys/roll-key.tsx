@@ -5,6 +5,7 @@ import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { ModalActions } from '../ui/modal-actions.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
@@ -45,7 +46,17 @@ export function RollKeyModal({ apiKey: { id, name, hint, scopes }, onMade, onClo
   });
   const byParam = roll.error instanceof ApiError ? roll.error.byParam : {};
   return (
-    <Modal opened onClose={onClose} title={`Roll “${name}”`} centered closeOnClickOutside={false}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={
+        <>
+          Roll “<MerchantText text={name} />”
+        </>
+      }
+      centered
+      closeOnClickOutside={false}
+    >
       <form onSubmit={submitting(roll)}>
         <Stack>
           <Text size="sm">

@@ -2,6 +2,7 @@
 import { Button, Modal, NavLink, Stack, Text } from '@mantine/core';
 import { answerOf, api } from '../api/client.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { Entrance } from './entrance.tsx';
 import { useReplaceSession, type Session } from './session.ts';
@@ -71,7 +72,7 @@ function Merchants({ merchants, isBusy, onChoose }: MerchantsProps) {
       className="wraps"
       bd="1px solid var(--mantine-color-default-border)"
       bdrs="md"
-      label={name}
+      label={<MerchantText text={name} isLink />}
       description={id}
       disabled={isBusy}
       onClick={() => onChoose(id)}

@@ -10,17 +10,18 @@ import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { Page } from '../ui/page.tsx';
+import { Person, TheService } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { AuditChange } from './audit-change.tsx';
-import { useMemberOptions, useNames } from './names.ts';
+import { useMemberOptions, usePeople, type PersonOf } from './people.ts';
 import { useAuditEntries, type AuditFilters } from './queries.ts';
 
 type AuditEntry = Schemas['AuditEntry'];
 
 export function Audit() {
-  const nameOf = useNames();
+  const personOf = usePeople();
   const members = useMemberOptions();
   const { values, set } = useFilters(['subject_id', 'actor_id', 'action', 'outcome', 'created_from', 'created_to']);
   const { query, more } = useAuditEntries(given(values) as AuditFilters);
@@ -28,7 +29,7 @@ export function Audit() {
     { title: 'When', cell: ({ at }) => <Moment at={at} /> },
     { title: 'Who', cell: (entry) => <Who entry={entry} /> },
     { title: 'What', cell: ({ action }) => <MerchantText text={actionWords(action)} /> },
-    { title: 'Of', cell: ({ subject_id: id }) => (id === null ? '–' : <Subject id={id} nameOf={nameOf} />) },
+    { title: 'Of', cell: ({ subject_id: id }) => (id === null ? '–' : <Subject id={id} personOf={personOf} />) },
     { title: 'Outcome', cell: ({ outcome }) => <StateBadge state={outcome} /> },
     { title: 'Before and after', cell: ({ before, after }) => <AuditChange before={before} after={after} /> },
     { title: 'From', cell: (entry) => <From entry={entry} /> },
@@ -69,22 +70,14 @@ export function Audit() {
 }
 
 function Who({ entry: { person, api_key: apiKey, staff } }: { readonly entry: AuditEntry }) {
-  const [name, kind] =
-    person !== null
-      ? [person.name, null]
-      : apiKey !== null
-        ? [apiKey.name, 'API key']
-        : staff !== null
-          ? [staff, 'service staff']
-          : ['the service', 'by itself'];
+  if (person !== null) return <Person person={person} />;
+  if (apiKey === null && staff === null) return <TheService />;
   return (
     <>
-      <MerchantText text={name ?? 'unknown'} />
-      {kind !== null && (
-        <Text size="xs" c="dimmed">
-          {kind}
-        </Text>
-      )}
+      <MerchantText text={apiKey?.name ?? staff ?? 'unknown'} />
+      <Text size="xs" c="dimmed">
+        {apiKey === null ? 'service staff' : 'API key'}
+      </Text>
     </>
   );
 }
@@ -113,8 +106,8 @@ const PAGES: Readonly<Record<string, readonly [text: string, path: string]>> = {
   rpl_: ['Replay of many', '/deliveries?show=replays'],
 };
 
-function Subject({ id, nameOf }: { readonly id: string; readonly nameOf: (userId: string) => string }) {
-  if (id.startsWith('usr_')) return <MerchantText text={nameOf(id)} />;
+function Subject({ id, personOf }: { readonly id: string; readonly personOf: PersonOf }) {
+  if (id.startsWith('usr_')) return <Person person={personOf(id)} />;
   if (id.startsWith('mer_')) return 'this merchant';
   const page = PAGES[id.slice(0, 4)];
   if (page === undefined) return <ObjectLink id={id} />;

@@ -8,7 +8,8 @@ import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { DecisionButtons, Proposal, waitingFor } from './proposal.tsx';
+import { Doer } from '../ui/person.tsx';
+import { DecisionButtons, Proposal, WaitingFor } from './proposal.tsx';
 import { roleNames } from './roles.tsx';
 
 type Invitation = Schemas['Invitation'];
@@ -28,7 +29,7 @@ export function WaitingInvitation({ invitation, onSecret }: WaitingInvitationPro
       proposedBy={created_by}
       createdAt={invitation.created_at}
       expiresAt={invitation.expires_at}
-      waitsFor={waitingFor(waits_for, selfId)}
+      waitsFor={<WaitingFor people={waits_for} selfId={selfId} />}
       needsSecondPerson={invitation.needs_second_person}
       acts={<DecisionButtons mayApprove={mayApprove} mayReject={mayReject} onChoose={setOpen} />}
     >
@@ -58,7 +59,7 @@ function ApproveModal({ invitation, onSecret, onClose }: ActModalProps & Pick<Wa
       text: approval_token,
       hint:
         'Hand it to the person yourself, once you have verified who they are. They need it in addition to ' +
-        `the link that ${created_by?.name ?? 'the service'} has, and enter it on the page that the link opens.`,
+        `the link that ${created_by?.email ?? 'the service'} has, and enter it on the page that the link opens.`,
     });
   };
   return (
@@ -70,7 +71,7 @@ function ApproveModal({ invitation, onSecret, onClose }: ActModalProps & Pick<Wa
       onClose={onClose}
     >
       <Text style={{ overflowWrap: 'anywhere' }}>
-        {email} becomes: {roleNames(roles)}. {created_by?.name ?? 'The service'} invited them.
+        {email} becomes: {roleNames(roles)}. Invited by <Doer person={created_by} />.
       </Text>
       <Text size="sm">
         Make sure first that the person is who they are said to be. You are then shown a token for them, once.
@@ -100,8 +101,8 @@ export function InvitationList({ invitations }: { readonly invitations: readonly
   const columns: readonly Column<Invitation>[] = [
     { title: 'E-mail', cell: ({ email }) => <MerchantText text={email} /> },
     { title: 'Roles', cell: ({ roles }) => roleNames(roles) },
-    { title: 'Invited by', cell: ({ created_by }) => <MerchantText text={created_by?.name ?? 'the service'} /> },
-    { title: 'Approval', cell: (invitation) => <MerchantText text={approvalText(invitation)} /> },
+    { title: 'Invited by', cell: ({ created_by }) => <Doer person={created_by} /> },
+    { title: 'Approval', cell: (invitation) => <Approval invitation={invitation} /> },
     { title: 'Expires', cell: ({ expires_at }) => <Moment at={expires_at} /> },
     ...(hasRole(session, 'admin')
       ? [
@@ -155,7 +156,12 @@ function mayWithdraw({ created_by, roles }: Invitation): boolean {
   return created_by !== null || !(roles.includes('owner') || roles.includes('admin'));
 }
 
-function approvalText({ approval, approved_by }: Invitation): string {
+function Approval({ invitation: { approval, approved_by } }: { readonly invitation: Invitation }) {
   if (approval === 'not_needed') return 'not needed';
-  return approval === 'waiting' ? 'waits' : `by ${approved_by?.name ?? 'the service'}`;
+  if (approval === 'waiting') return 'waits';
+  return (
+    <>
+      by <Doer person={approved_by} />
+    </>
+  );
 }

@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
-import { DecisionButtons, Proposal, waitingFor } from './proposal.tsx';
+import { Person } from '../ui/person.tsx';
+import { DecisionButtons, Proposal, WaitingFor } from './proposal.tsx';
 import { roleNames } from './roles.tsx';
 
 type MemberChange = Schemas['MemberChange'];
@@ -20,11 +21,11 @@ export function WaitingChange({ change }: { readonly change: MemberChange }) {
   const mayReject = hasRole(session, 'admin') && !isOwn && member.id !== selfId;
   return (
     <Proposal
-      label={roles_after === null ? `Removal of ${member.name}` : `Roles of ${member.name}`}
+      label={roles_after === null ? `Removal of ${member.email}` : `Roles of ${member.email}`}
       proposedBy={proposed_by}
       createdAt={change.created_at}
       expiresAt={change.expires_at}
-      waitsFor={waitingFor(waits_for, selfId)}
+      waitsFor={<WaitingFor people={waits_for} selfId={selfId} />}
       needsSecondPerson={change.needs_second_person}
       acts={
         <>
@@ -46,14 +47,17 @@ export function WaitingChange({ change }: { readonly change: MemberChange }) {
 function What({ change: { member, roles_before: before, roles_after: after } }: { readonly change: MemberChange }) {
   if (after === null) {
     return (
-      <Text fw={600}>
-        {member.name} ({roleNames(before)}) is to be removed.
-      </Text>
+      <div>
+        <Text fw={600}>To be removed</Text>
+        <Person person={member} />
+        <Text>Now: {roleNames(before)}</Text>
+      </div>
     );
   }
   return (
     <div>
-      <Text fw={600}>{member.name} is to have other roles</Text>
+      <Text fw={600}>To have other roles</Text>
+      <Person person={member} />
       <Text>Now: {roleNames(before)}</Text>
       <Text>Then: {roleNames(after)}</Text>
     </div>
@@ -96,7 +100,7 @@ function DecisionModal({ act, change, onClose }: DecisionModalProps) {
     >
       <What change={change} />
       <Text size="sm">
-        Proposed by {change.proposed_by.name}. {hint}
+        Proposed by <Person person={change.proposed_by} />. {hint}
       </Text>
     </ConfirmModal>
   );

@@ -10,6 +10,7 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { Person } from '../ui/person.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
@@ -87,7 +88,7 @@ function Acts({ member, onOpen }: { readonly member: Member; readonly onOpen: (a
           key={act}
           size="compact-sm"
           variant="default"
-          aria-label={`${label} of ${member.name}`}
+          aria-label={`${label} of ${member.email}`}
           onClick={() => onOpen(act)}
         >
           {label}…
@@ -103,7 +104,8 @@ type ActModalProps = {
   readonly onClose: () => void;
 };
 
-function RolesModal({ member: { id, name, roles: before }, onDone, onClose }: ActModalProps) {
+function RolesModal({ member, onDone, onClose }: ActModalProps) {
+  const { id, email, roles: before } = member;
   const stepUp = useStepUp();
   const refresh = useRefresh();
   const [roles, setRoles] = useState<Role[]>(before);
@@ -113,15 +115,16 @@ function RolesModal({ member: { id, name, roles: before }, onDone, onClose }: Ac
     try {
       const body = { roles };
       const changed = await answerOf(api.PATCH('/v1/console/members/{id}', { body, params: { path: { id } } }));
-      onDone(proposalNotice(changed) ?? `${name} now has these roles: ${roleNames(roles)}.`);
+      onDone(proposalNotice(changed) ?? `${email} now has these roles: ${roleNames(roles)}.`);
     } finally {
       void refresh();
     }
   });
   return (
-    <Modal opened onClose={onClose} title={`Roles of ${name}`} centered>
+    <Modal opened onClose={onClose} title="Change roles" centered>
       <form onSubmit={submitting(change)}>
         <Stack>
+          <Person person={member} />
           <RoleChoice
             chosen={roles}
             before={before}
@@ -140,43 +143,47 @@ function RolesModal({ member: { id, name, roles: before }, onDone, onClose }: Ac
   );
 }
 
-function SessionsModal({ member: { id, name, email }, onDone, onClose }: ActModalProps) {
+function SessionsModal({ member, onDone, onClose }: ActModalProps) {
+  const { id, email } = member;
   return (
     <ConfirmModal
-      title={`End the sessions of ${name}?`}
+      title="End these sessions?"
       verb="End them"
       isDestructive
       operationId="endMemberSessions"
       act={async () => {
         await answerOf(api.DELETE('/v1/console/members/{id}/sessions', { params: { path: { id } } }));
-        onDone(`The sessions of ${name} have ended.`);
+        onDone(`The sessions of ${email} have ended.`);
       }}
       onClose={onClose}
     >
+      <Person person={member} />
       <Text>
-        {name} ({email}) is logged out here on every device, and can log in again. If somebody else has their password,
-        remove them too.
+        They are logged out here on every device, and can log in again. If somebody else has their password, remove them
+        too.
       </Text>
     </ConfirmModal>
   );
 }
 
-function RemoveModal({ member: { id, name, email, roles }, onDone, onClose }: ActModalProps) {
+function RemoveModal({ member, onDone, onClose }: ActModalProps) {
+  const { id, email, roles } = member;
   const isSelf = useSession().person.id === id;
   return (
     <ConfirmModal
-      title={isSelf ? 'Leave this merchant?' : `Remove ${name}?`}
+      title={isSelf ? 'Leave this merchant?' : 'Remove this member?'}
       verb={isSelf ? 'Leave' : 'Remove them'}
       isDestructive
       operationId="removeMember"
       act={async () => {
         const removed = await answerOf(api.DELETE('/v1/console/members/{id}', { params: { path: { id } } }));
-        onDone(proposalNotice(removed) ?? `${name} is no longer a member.`);
+        onDone(proposalNotice(removed) ?? `${email} is no longer a member.`);
       }}
       onClose={onClose}
     >
+      <Person person={member} />
       <Text>
-        {name} ({email}), {roleNames(roles)}: the sessions here end at once, and API keys that {isSelf ? 'you' : 'they'}{' '}
+        {roleNames(roles)}: the sessions here end at once, and API keys that {isSelf ? 'you' : 'they'}{' '}
         created create no more payouts.
       </Text>
       {!isSelf && <Text size="sm">The removal of an owner or admin waits for a second person.</Text>}
@@ -190,5 +197,5 @@ function proposalNotice(answer: Schemas['Member'] | Schemas['MemberChange'] | un
   if (answer.needs_second_person) {
     return 'It is proposed, but no member can approve it: invite a second owner or admin first.';
   }
-  return `It is proposed, and applies once one of these approves it: ${answer.waits_for.map(({ name }) => name).join(', ')}.`;
+  return `It is proposed, and applies once one of these approves it: ${answer.waits_for.map(({ email }) => email).join(', ')}.`;
 }

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { Person } from '../ui/person.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { DecisionButtons, Proposal } from './proposal.tsx';
 import { ALL_RULES, formatRule, RULES, type PolicyValues, type Rule } from './rules.ts';
@@ -20,7 +21,7 @@ export function WaitingPolicyChange({ policy, change }: WaitingProps) {
   const mayDecide = isAdmin && !isOwn;
   return (
     <Proposal
-      label={`Change of the policy by ${change.proposed_by.name}`}
+      label={`Change of the policy by ${change.proposed_by.email}`}
       proposedBy={change.proposed_by}
       createdAt={change.created_at}
       expiresAt={change.expires_at}
@@ -102,7 +103,7 @@ function DecisionModal({ act, policy, change, onClose }: DecisionModalProps) {
     >
       <Differences policy={policy} change={change} />
       <Text size="sm">
-        Proposed by {change.proposed_by.name}. {hint}
+        Proposed by <Person person={change.proposed_by} />. {hint}
       </Text>
     </ConfirmModal>
   );

@@ -3,6 +3,7 @@ import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Moment } from '../ui/moment.tsx';
+import { Doer, People } from '../ui/person.tsx';
 
 type ProposalProps = {
   readonly label: string;
@@ -11,7 +12,7 @@ type ProposalProps = {
   readonly createdAt: string;
   readonly expiresAt: string;
   /** In words, for whom it waits. */
-  readonly waitsFor: string;
+  readonly waitsFor: ReactNode;
   readonly needsSecondPerson: boolean;
   /** What this person may do; empty: nothing. */
   readonly acts: ReactNode;
@@ -25,15 +26,16 @@ export function Proposal(props: ProposalProps) {
       <Stack gap="xs">
         {children}
         <Text size="sm" c="dimmed">
-          Proposed by {proposedBy?.name ?? 'the service'}, <Moment at={createdAt} />. It expires{' '}
-          <Moment at={expiresAt} />.
+          Proposed by <Doer person={proposedBy} />, <Moment at={createdAt} />. It expires <Moment at={expiresAt} />.
         </Text>
         {needsSecondPerson ? (
           <Alert color="orange" title="No member can approve it">
             Two people must agree to this, and there is no second person who can. Invite a second owner or admin first.
           </Alert>
         ) : (
-          <Text size="sm">{waitsFor}</Text>
+          <Text size="sm" component="div">
+            {waitsFor}
+          </Text>
         )}
         <Group gap="xs">{acts}</Group>
       </Stack>
@@ -60,8 +62,14 @@ export function DecisionButtons({ mayApprove, mayReject, onChoose }: DecisionBut
   );
 }
 
+type WaitingForProps = { readonly people: readonly Schemas['NamedPerson'][]; readonly selfId: string };
+
 /** `It waits for Grace or Henry.` */
-export function waitingFor(people: readonly Schemas['NamedPerson'][], selfId: string): string {
+export function WaitingFor({ people, selfId }: WaitingForProps) {
   if (people.some(({ id }) => id === selfId)) return 'It waits for you.';
-  return `It waits for ${people.map(({ name }) => name).join(' or ')}.`;
+  return (
+    <>
+      It waits for <People people={people} />.
+    </>
+  );
 }

@@ -8,7 +8,7 @@ import { useAct } from './use-act.ts';
 import { useRefresh } from './use-refresh.ts';
 
 type ConfirmModalProps = {
-  readonly title: string;
+  readonly title: ReactNode;
   /** What the button says: the act itself, never “OK”. */
   readonly verb: string;
   readonly isDestructive?: boolean;

@@ -1,16 +1,47 @@
-// Who somebody is: by name, with the e-mail address on hover; by id alone when nobody knows the name any more.
-import { Text, Tooltip } from '@mantine/core';
+// Who somebody is. People choose their names themselves, so the e-mail address of the account stands below each name.
+import { Badge, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { MerchantText } from './merchant-text.tsx';
 
-export function Person({ person }: { readonly person: Schemas['KnownPerson'] | null }) {
+type Someone = Schemas['KnownPerson'] | Schemas['NamedPerson'];
+
+/** By id alone when the account is not as the service wrote it. */
+export function Person({ person }: { readonly person: Someone | null }) {
   if (person === null) return <>–</>;
   const { id, name, email } = person;
   return (
-    <Tooltip label={email ?? id}>
-      <Text component="span" inherit>
-        <MerchantText text={name ?? id} />
-      </Text>
-    </Tooltip>
+    <span className="person">
+      <MerchantText text={name ?? id} />
+      {email !== null && (
+        <Text component="span" display="block" size="xs" c="dimmed">
+          <MerchantText text={email} />
+        </Text>
+      )}
+    </span>
   );
+}
+
+/** One of several: `A or B`. */
+export function People({ people }: { readonly people: readonly Someone[] }): ReactNode {
+  return people.map((person, index) => (
+    <span key={person.id}>
+      {index > 0 && ' or '}
+      <Person person={person} />
+    </span>
+  ));
+}
+
+/** The service itself, where a person could stand: a badge, which no name looks like. */
+export function TheService() {
+  return (
+    <Badge variant="default" tt="none" component="span">
+      the service
+    </Badge>
+  );
+}
+
+/** Who did it; null: the service itself. */
+export function Doer({ person }: { readonly person: Someone | null }) {
+  return person === null ? <TheService /> : <Person person={person} />;
 }

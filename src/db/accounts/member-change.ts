@@ -6,7 +6,7 @@ import { attestRow } from '../attested-rows.ts';
 import { statement, type Tx } from '../database.ts';
 import { recordDecision } from './audit.ts';
 import { markMemberRemoved, setRoles } from './member.ts';
-import { named } from './named.ts';
+import { namedPerson } from './named.ts';
 import { proposalStatements } from './proposal.ts';
 import { deleteMemberSessions } from './session.ts';
 
@@ -85,7 +85,7 @@ type OwnRow = Pick<MemberChange, 'member'> & {
 
 const statements = proposalStatements<MemberChange, OwnRow>({
   noun: 'member_change',
-  columns: `${named('m')} AS member`,
+  columns: `${namedPerson('m')} AS member`,
   join: 'JOIN users m ON m.id = t.user_id',
   about: ({ member }) => member,
   toOwn: ({ member, rolesBefore, rolesAfter }) => ({ member, before: rolesBefore, after: rolesAfter }),

@@ -87,9 +87,6 @@ export async function listUsers(db: Queryable, ids: readonly UserId[]): Promise<
   return attestedOnly(db, 'users', await db.run<UserRow>(LIST, [ids]));
 }
 
-/** A person as a row of another table shows them. */
-type ShownPerson = NamedPerson & { readonly email?: string };
-
 /**
  * Those of the rows that show their people as a process of ours wrote them: by names and addresses people decide what they
  * agree to.
@@ -97,14 +94,14 @@ type ShownPerson = NamedPerson & { readonly email?: string };
 export async function withAttestedPeople<Row>(
   db: Queryable,
   rows: readonly Row[],
-  peopleOf: (row: Row) => readonly (ShownPerson | null)[],
+  peopleOf: (row: Row) => readonly (NamedPerson | null)[],
 ): Promise<Row[]> {
   const shown = rows.flatMap(peopleOf).filter((person) => person !== null);
   const ids = [...new Set(shown.map(({ id }) => id))];
   const users = new Map((await listUsers(db, ids)).map((user) => [user.id, user]));
-  const isShownTruly = ({ id, name, email }: ShownPerson): boolean => {
+  const isShownTruly = ({ id, name, email }: NamedPerson): boolean => {
     const user = users.get(id);
-    return user?.name === name && (email === undefined || user.email === email);
+    return user?.name === name && user.email === email;
   };
   return rows.filter((row) => peopleOf(row).every((person) => person === null || isShownTruly(person)));
 }
@@ -113,7 +110,7 @@ export async function withAttestedPeople<Row>(
 export async function requireAttestedPeople<Row>(
   db: Queryable,
   rows: readonly Row[],
-  peopleOf: (row: Row) => readonly (ShownPerson | null)[],
+  peopleOf: (row: Row) => readonly (NamedPerson | null)[],
 ): Promise<void> {
   const attested = await withAttestedPeople(db, rows, peopleOf);
   if (attested.length < rows.length) throw permissionDenied('the row of a person’s account is not attested');

@@ -5,6 +5,7 @@ import {
   holdsOneOf,
   mayChangeRoles,
   mayGrant,
+  namedAs,
   type ActedBy,
   type Invitation,
   type Member,
@@ -131,7 +132,7 @@ export function agreementOnChange(change: MemberChange, members: readonly Member
 }
 
 function holdersOf(role: Role, members: readonly Member[]): NamedPerson[] {
-  return members.filter(({ roles }) => holdsOneOf(roles, [role])).map(({ userId: id, name }) => ({ id, name }));
+  return members.filter(({ roles }) => holdsOneOf(roles, [role])).map(namedAs);
 }
 
 /** Whether the person may give this approval. */

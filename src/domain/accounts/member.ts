@@ -7,8 +7,8 @@ import type { Currency } from '../money.ts';
 export const ROLES = ['owner', 'admin', 'developer', 'maker', 'approver', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A person as other people's records name them. */
-export type NamedPerson = { readonly id: UserId; readonly name: string };
+/** A person as other people's records name them: by the e-mail address too, because anybody can choose anybody's name. */
+export type NamedPerson = { readonly id: UserId; readonly name: string; readonly email: string };
 
 /** A person as payments name them; without name and e-mail when no process of ours wrote their account as it is. */
 export type KnownPerson = { readonly id: UserId; readonly name: string | null; readonly email: string | null };
@@ -39,6 +39,11 @@ export type Member = {
   readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
 };
+
+/** A member as other people's records name them. */
+export function namedAs({ userId: id, name, email }: Pick<Member, 'userId' | 'name' | 'email'>): NamedPerson {
+  return { id, name, email };
+}
 
 /** An invitation of a person to join a merchant. */
 export type Invitation = {

@@ -15,7 +15,6 @@ export const MAX_RECOVERY_NOTICES = 20;
 export type RecoveryRequest = {
   readonly id: RecoveryId;
   readonly person: NamedPerson;
-  readonly email: string;
   readonly reason: string;
   readonly requestedBy: Staff;
   readonly createdAt: Date;

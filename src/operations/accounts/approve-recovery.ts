@@ -36,13 +36,13 @@ export async function approveRecovery(db: Database, { id, by, at }: ApproveRecov
     const user = await findUser(tx, request.person.id);
     if (!user) throw recoveryNotFound();
     // Of the verified row: to this address the token goes.
-    const person = { id: user.id, name: user.name };
+    const person = { id: user.id, name: user.name, email: user.email };
     const { requestedBy } = request;
     const merchants = await listMerchantsOf(tx, person.id);
     const after = { requested_by: requestedBy, expires_at: expiresAt };
     const act = { action: 'recovery.approved', subjectId: person.id, after, at };
     for (const merchant of merchants) await recordStaffAct(tx, merchant.id, by, act);
     if (merchants.length === 0) await recordStaffAct(tx, null, by, act);
-    return { request: { ...request, person, email: user.email }, token };
+    return { request: { ...request, person }, token };
   });
 }

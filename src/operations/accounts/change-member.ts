@@ -9,6 +9,7 @@ import { newId } from '../../domain/ids.ts';
 import {
   mayChangeRoles,
   memberNotFound,
+  namedAs,
   permissionDenied,
   type ActedBy,
   type Member,
@@ -83,11 +84,11 @@ async function propose(tx: Tx, { member, proposer, input }: NewProposal): Promis
   const change: MemberChange = {
     id: newId('mch', at.getTime()),
     merchantId,
-    member: { id: userId, name: member.name },
+    member: namedAs(member),
     state: 'pending',
     before: member.roles,
     after: roles,
-    proposedBy: { id: proposer.userId, name: proposer.name },
+    proposedBy: namedAs(proposer),
     createdAt: at,
     expiresAt: new Date(at.getTime() + PROPOSAL_LIFE_MS),
     decidedBy: null,

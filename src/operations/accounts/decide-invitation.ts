@@ -14,6 +14,7 @@ import { isId } from '../../domain/ids.ts';
 import {
   holdsOneOf,
   invitationNotFound,
+  namedAs,
   permissionDenied,
   type Invitation,
   type Member,
@@ -98,7 +99,7 @@ async function approve(
   const { email, roles } = invitation;
   const after = { email, roles, invited_by: invitation.createdBy?.id ?? null };
   await recordDecision(tx, by, { action: 'invitation.approved', subjectId: invitation.id, after, at });
-  const name = members.find((member) => member.userId === userId)?.name ?? '';
-  const approved = { ...invitation, approvedAt: at, approvedBy: userId === null ? null : { id: userId, name } };
+  const approver = members.find((member) => member.userId === userId);
+  const approved = { ...invitation, approvedAt: at, approvedBy: approver === undefined ? null : namedAs(approver) };
   return { kind: 'approved', invitation: approved, approvalToken: token };
 }

@@ -18,9 +18,11 @@ describe('API keys in the console', () => {
   const testEnv = useTestEnvironment(API_ONLY);
   let admin: Browser;
   let adminId: UserId;
+  let adminEmail: string;
   before(async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['admin']);
     adminId = person.id;
+    adminEmail = person.email;
     admin = await logIn(testEnv, person);
   });
 
@@ -56,7 +58,7 @@ describe('API keys in the console', () => {
       scopes: ['balance:read', 'payouts:write'],
       allowed_addresses: null,
       hint: `sk_test_…${key.slice(-4)}`,
-      created_by: { id: adminId, name: 'The admin' },
+      created_by: { id: adminId, name: 'The admin', email: adminEmail },
       created_at: response.json['created_at'],
       last_used_at: null,
       expires_at: expiresAt,

@@ -1,7 +1,14 @@
 // Changes that need a second person: no series of changes by one person alone gives somebody a part in moving money out.
 import assert from 'node:assert/strict';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
-import { holdsOneOf, ROLES, type Invitation, type Member, type Role } from '../../../src/domain/accounts/member.ts';
+import {
+  namedAs,
+  holdsOneOf,
+  ROLES,
+  type Invitation,
+  type Member,
+  type Role,
+} from '../../../src/domain/accounts/member.ts';
 import {
   agreementOn,
   approvalOf,
@@ -30,7 +37,7 @@ function invitation(createdBy: UserId | null, roles: readonly Role[], fields: Pa
     merchantId: newId('mer'),
     email: 'amina@shop.example',
     roles,
-    createdBy: createdBy === null ? null : { id: createdBy, name: '' },
+    createdBy: createdBy === null ? null : { id: createdBy, name: '', email: '' },
     createdAt: NOW,
     expiresAt: NOW,
     approvedAt: null,
@@ -109,7 +116,7 @@ describe('an approval of an invitation', () => {
   const people = ofMembers(owner, admin);
 
   it('is valid while its approver could still give it, and always if the service’s staff gave it', () => {
-    const by = { approvedAt: NOW, approvedBy: { id: admin.userId, name: 'admin' } };
+    const by = { approvedAt: NOW, approvedBy: namedAs(admin) };
     const approved = invitation(owner.userId, ['maker'], by);
     assert.equal(approvalOf(approved, people).state, 'approved');
     const third = member('owner');
@@ -138,11 +145,11 @@ describe('a proposal to change a member', () => {
   const change = (of: Member, after: Role[] | null, by = owner): MemberChange => ({
     id: newId('mch'),
     merchantId: newId('mer'),
-    member: { id: of.userId, name: of.name },
+    member: namedAs(of),
     state: 'pending',
     before: of.roles,
     after,
-    proposedBy: { id: by.userId, name: by.name },
+    proposedBy: namedAs(by),
     createdAt: NOW,
     expiresAt: NOW,
     decidedBy: null,

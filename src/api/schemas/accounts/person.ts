@@ -68,7 +68,13 @@ export const shownRoles = z.array(role);
 export const userId = idOf('usr');
 
 /** A person as named in records about something else. */
-export const namedPerson = z.strictObject({ id: userId, name: z.string() }).meta({ id: 'NamedPerson' });
+export const namedPerson = z
+  .strictObject({
+    id: userId,
+    name: z.string().meta({ description: 'Which they chose themselves.', example: 'Amina' }),
+    email: z.string().meta({ example: 'amina@shop.example' }),
+  })
+  .meta({ id: 'NamedPerson' });
 
 /** A person as payments and the audit log name them. */
 export const knownPerson = z
