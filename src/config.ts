@@ -175,12 +175,12 @@ const STAFF_SETTINGS = SETTINGS.pick({
   MALIPO_DATABASE_TIMEOUT_MS: true,
 });
 const ATTESTING_STAFF_SETTINGS = STAFF_SETTINGS.extend(SETTINGS.pick({ MALIPO_ATTESTATION_KEYS: true }).shape);
+const OPERATOR_SETTINGS = SETTINGS.pick({ MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true });
 const STAFF_SETTINGS_FOR = {
   database: STAFF_SETTINGS,
   'database and keys': ATTESTING_STAFF_SETTINGS,
-  'database, keys and operators': ATTESTING_STAFF_SETTINGS.extend(
-    SETTINGS.pick({ MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: true }).shape,
-  ),
+  'database, keys and operators': ATTESTING_STAFF_SETTINGS.extend(OPERATOR_SETTINGS.shape),
+  'database, keys and operators if set': ATTESTING_STAFF_SETTINGS.extend(OPERATOR_SETTINGS.partial().shape),
 };
 export type StaffNeeds = keyof typeof STAFF_SETTINGS_FOR;
 
@@ -198,7 +198,7 @@ export function loadStaffSettings<Needs extends StaffNeeds>(
 
 /** The names of the settings without which such a command can do nothing. */
 export function requiredStaffSettings(needs: StaffNeeds): string[] {
-  const { shape } = STAFF_SETTINGS_FOR[needs];
+  const shape: Readonly<Record<string, z.ZodType>> = STAFF_SETTINGS_FOR[needs].shape;
   return Object.entries(shape).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]));
 }
 

@@ -1,6 +1,6 @@
 // The commands of `npm run staff` about merchants and people. Each returns the text that it prints.
 import { isId, type MerchantId } from '../domain/ids.ts';
-import type { Role } from '../domain/accounts/member.ts';
+import type { NamedPerson, Role } from '../domain/accounts/member.ts';
 import type { Staff } from '../domain/accounts/staff.ts';
 import type { Currency } from '../domain/money.ts';
 import { newToken } from '../security/token.ts';
@@ -12,7 +12,7 @@ import { listMembers, type ListedMember } from '../queries/accounts/member.ts';
 import { allMerchants, listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
 import type { Database } from '../db/database.ts';
 import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
-import type { AttestedDatabase, ServedDatabase } from './server-database.ts';
+import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase } from './server-database.ts';
 
 export async function createMerchantWithOwners(
   options: {
@@ -56,13 +56,13 @@ const MAX_SHOWN = 100;
 /** Of each merchant: its owners, and how much waits for a second person. */
 export async function showMerchants(
   { name = '', after = '' }: { readonly name?: string | undefined; readonly after?: string | undefined },
-  { db, coverage }: ServedDatabase,
+  { db, coverage }: MaybeServedDatabase,
 ): Promise<string> {
   const found = await listMerchants(db, after, { name, limit: MAX_SHOWN + 1 });
   if (found.length === 0) return 'there is no such merchant\n';
   const lines: string[] = [];
   for (const merchant of found.slice(0, MAX_SHOWN)) {
-    const isServed = currenciesServed(coverage).includes(merchant.currency);
+    const isServed = coverage === null || currenciesServed(coverage).includes(merchant.currency);
     lines.push(await merchantLine(merchant, isServed, db));
   }
   const last = found.length > MAX_SHOWN ? `and more: --after ${found[MAX_SHOWN - 1]?.id ?? ''}\n` : '';
@@ -112,21 +112,26 @@ async function waitingLines(merchantId: MerchantId, members: readonly ListedMemb
     waiting.map(({ change, agreement: { people } }) => {
       const { id, member, before, proposedBy } = change;
       const after = change.after === null ? 'to be removed' : rolesText(change.after);
-      return `${id}  ${member.name}: ${rolesText(before)} → ${after}; ${waitText(proposedBy.name, people)}`;
+      return `${id}  ${nameText(member)}: ${rolesText(before)} → ${after}; ${waitText(proposedBy, people)}`;
     }),
   );
   const invitations = (await listInvitations(db, merchantId, new Date())).flatMap(({ invitation, approval }) => {
     if (approval.state !== 'waiting') return [];
     const { id, email, roles, createdBy } = invitation;
-    const wait = waitText(createdBy?.name ?? '', approval.agreement.people);
+    const wait = waitText(createdBy, approval.agreement.people);
     return [`${id}  ${email} invited as ${rolesText(roles)}; ${wait}`];
   });
   return [...changes, ...invitations];
 }
 
-function waitText(proposer: string, people: readonly { readonly name: string }[]): string {
-  const names = people.map(({ name }) => name).join(', ');
-  return `proposed by ${proposer}, waits for ${names === '' ? 'a second person, but no member can approve it' : names}`;
+/** Null: the staff proposed it. */
+function waitText(proposer: NamedPerson | null, people: readonly NamedPerson[]): string {
+  const names = people.map(nameText).join(', ');
+  return `proposed by ${proposer === null ? 'the staff' : nameText(proposer)}, waits for ${names === '' ? 'a second person, but no member can approve it' : names}`;
+}
+
+function nameText({ name, email }: NamedPerson): string {
+  return `${name} (${email})`;
 }
 
 function rolesText(roles: readonly Role[]): string {

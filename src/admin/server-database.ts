@@ -13,6 +13,8 @@ export type StaffDatabase = { readonly db: Database; readonly baseUrl: string };
 export type AttestedDatabase = StaffDatabase & { readonly attestationKeys: KeyRing };
 /** For a command that concerns the operators that the deployment reaches, too. */
 export type ServedDatabase = AttestedDatabase & { readonly coverage: Coverage };
+/** Null: the settings do not say. */
+export type MaybeServedDatabase = AttestedDatabase & { readonly coverage: Coverage | null };
 
 /**
  * Returns what `run` returns. Throws what `run` throws, and a ConfigError when the settings are not usable or the database is
@@ -39,6 +41,17 @@ export async function withServedDatabase<Result>(
 ): Promise<Result> {
   const settings = loadStaffSettings(environment, 'database, keys and operators');
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
+  return withAttestedDatabase(environment, (server) => run({ ...server, coverage }));
+}
+
+/** The same for a command that says more where the server's settings name what it reaches. */
+export async function withCoverageIfSet<Result>(
+  environment: Environment,
+  run: (server: MaybeServedDatabase) => Promise<Result>,
+): Promise<Result> {
+  const settings = loadStaffSettings(environment, 'database, keys and operators if set');
+  const { MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target } = settings;
+  const coverage = target === undefined ? null : coverageOf(target);
   return withAttestedDatabase(environment, (server) => run({ ...server, coverage }));
 }
 

@@ -14,9 +14,11 @@ import { exportDataAbout } from './personal-data-command.ts';
 import { approvePersonsRecovery, requestPersonsRecovery, showRecoveries } from './recovery-commands.ts';
 import {
   withAttestedDatabase,
+  withCoverageIfSet,
   withServedDatabase,
   withStaffDatabase,
   type AttestedDatabase,
+  type MaybeServedDatabase,
   type ServedDatabase,
   type StaffDatabase,
 } from './server-database.ts';
@@ -63,6 +65,8 @@ function commandsOn<Server>(needs: StaffNeeds, withServer: WithServer<Server>) {
 const onPeople = commandsOn<AttestedDatabase>('database and keys', withAttestedDatabase);
 /** Of these, the ones that need to know what the deployment reaches. */
 const onMerchants = commandsOn<ServedDatabase>('database, keys and operators', withServedDatabase);
+/** Or that only say more where it is known. */
+const onMerchantList = commandsOn<MaybeServedDatabase>('database, keys and operators if set', withCoverageIfSet);
 /** Commands that have nothing to do with people. */
 const onPayments = commandsOn<StaffDatabase>('database', withStaffDatabase);
 
@@ -83,12 +87,13 @@ docs/doctor.md lists every check. The exit code is 1 when something is wrong, an
 /** By name, in the order of the help page. Those that act name who of the staff does: they take `--staff`. */
 export const STAFF_COMMANDS: Readonly<Record<string, StaffCommand>> = {
   doctor,
-  merchants: onMerchants(
+  merchants: onMerchantList(
     {
       usage: '[--name NAME] [--after ID]',
       summary: 'the merchants, with their owners',
       help: `Shows the merchants, a hundred at a time: those whose name contains NAME, or all. For each merchant it shows the number
-of people and owners, the changes that wait for a second person, and whether no operator supports its currency here.`,
+of people and owners, the changes that wait for a second person, and, where MALIPO_MTN_MOMO_TARGET_ENVIRONMENT is set, whether no
+operator supports its currency here.`,
     },
     options.merchantList,
     showMerchants,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
 import { parseStaff } from '../domain/accounts/staff.ts';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
+import { isVisibleLine } from '../domain/visible-text.ts';
 
 /** The arguments are not as the help page says. */
 export class UsageError extends Error {}
@@ -90,15 +91,13 @@ const staff = z.string({ error: '--staff is missing' }).transform((text, context
   return z.NEVER;
 });
 
-function words(option: string) {
-  return z.string({ error: `--${option} is missing` }).regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,500}$/u, {
-    error: `--${option} must be 1 to 500 printable characters`,
+function words(option: string, max: number) {
+  return z.string({ error: `--${option} is missing` }).refine((text) => isVisibleLine(text, max) && /\S/.test(text), {
+    error: `--${option} must be 1 to ${max} printable characters`,
   });
 }
 
-const name = z
-  .string({ error: '--name is missing' })
-  .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, { error: '--name must be 1 to 200 printable characters' });
+const name = words('name', 200);
 
 export const nothing = z.strictObject({});
 export const staffAlone = z.strictObject({ staff });
@@ -122,7 +121,7 @@ export const settledDiscrepancy = z.strictObject({
   id: z
     .string({ error: '--id is missing' })
     .regex(/^[1-9][0-9]{0,17}$/, { error: '--id must be a number, as shown by discrepancies' }),
-  how: words('how'),
+  how: words('how', 500),
   staff,
 });
 export const lostPerson = z.strictObject({
@@ -130,7 +129,7 @@ export const lostPerson = z.strictObject({
     .array(email, { error: '--email is missing' })
     .max(1, { error: '--email can be given once' })
     .transform((list) => list[0] ?? ''),
-  reason: words('reason'),
+  reason: words('reason', 500),
   staff,
 });
 export const approvedRecovery = z.strictObject({ recovery: id('recovery', 'rcv'), staff });

@@ -84,10 +84,14 @@ describe('npm run staff', () => {
     for (const command of ['discrepancies', 'quarantined', 'audit export --merchant service']) {
       assert.deepEqual((await run(command.split(' '), database)).code, 0, command);
     }
-    const withoutOperators = await run(['merchants'], attested);
+    const [name] = (await testEnv.db.pool.query<{ name: string }>('SELECT name FROM merchants LIMIT 1')).rows;
+    const create = ['create', ...BY, '--name', 'Duka', '--currency', 'UGX', '--email', 'a@duka.example'];
+    const withoutOperators = await run(create, attested);
     assert.match(withoutOperators.err, /^ {2}MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: is not set$/m);
-    const served = { ...attested, MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox' };
-    assert.equal((await run(['merchants'], served)).code, 0);
+    const listed = await run(['merchants'], attested);
+    assert.deepEqual([listed.code, listed.err], [0, '']);
+    assert.ok(listed.out.includes(`${name!.name}: `), listed.out);
+    assert.doesNotMatch(listed.out, /no operator/);
     for (const command of ['waiting', 'recoveries', 'audit verify', 'attestations verify']) {
       const args = command.split(' ');
       const done = await run(args, attested);
@@ -197,10 +201,16 @@ describe('npm run staff', () => {
     const [change, invitation] = [String(removal.json['id']), String(invited.json['id'])];
     const shown = await run(['waiting', '--merchant', merchantId]);
     assert.equal(shown.code, 0, shown.err);
-    assert.match(shown.out, new RegExp(`^${change}  The admin: admin → to be removed; proposed by The owner`, 'm'));
+    assert.match(
+      shown.out,
+      new RegExp(`^${change}  The admin \\(\\S+\\): admin → to be removed; proposed by The owner \\(`, 'm'),
+    );
     const ofAll = await run(['waiting']);
     assert.match(ofAll.out, new RegExp(`^${merchantId} \\(.*\\)  ${invitation}  carol`, 'm'));
-    assert.match(shown.out, new RegExp(`^${invitation}  carol@shop.example invited as approver; .*The admin$`, 'm'));
+    assert.match(
+      shown.out,
+      new RegExp(`^${invitation}  carol@shop.example invited as approver; .*The admin \\(\\S+\\)$`, 'm'),
+    );
     const approved = await run(['approve', ...BY, '--merchant', merchantId, '--change', invitation]);
     const second = /^token +([\w-]{43})$/m.exec(approved.out)?.[1];
     assert.ok(second !== undefined, approved.out + approved.err);
@@ -353,6 +363,12 @@ describe('npm run staff', () => {
         ['create', ...BY, '--name', ' ', '--currency', 'EUR', '--email', 'amina'],
         /--name must be 1 to 200 .*\n--currency must be one of UGX, .*\n--email must be an e-mail address/,
       ],
+      // What turns the direction of a text or is not seen in it: a merchant's name stands in sentences beside amounts.
+      ...['Duka \u202e la Amina', 'Duka\u200b', 'Du\u2066ka'].map((shop): [string[], RegExp] => [
+        ['create', ...BY, '--name', shop, '--currency', 'UGX', '--email', 'a@duka.example'],
+        /--name must be 1 to 200/,
+      ]),
+      [['settle', ...BY, '--id', '1', '--how', 'paid\u061c back'], /--how must be 1 to 500 printable/],
       [['create', '--colour', 'red'], /--colour/],
     ];
     for (const [args, says] of cases) {
