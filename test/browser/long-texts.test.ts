@@ -80,6 +80,7 @@ describe('the longest texts in the console', function () {
     const reason = 'R'.repeat(200);
     const { status } = await browser.call('POST', `/v1/console/payouts/${rejected}/reject`, { json: { reason } });
     assert.equal(status, 200);
+    await proposeChanges();
     const ids = await Promise.all(
       ['endpoints', 'deliveries', 'events'].map(async (table) => {
         const { rows } = await testEnv.db.pool.query<{ id: string }>(`SELECT id FROM ${table} LIMIT 1`);
@@ -94,6 +95,8 @@ describe('the longest texts in the console', function () {
         '/endpoints',
         '/deliveries',
         '/events',
+        '/requests',
+        '/policy',
         '/members',
         '/audit',
         '/security',
@@ -107,6 +110,26 @@ describe('the longest texts in the console', function () {
       ...[`/checkouts/${checkout}`, ...ids],
     ];
   });
+
+  /** Each kind of what waits for a second person: of a member's roles, of the policy, and an invitation. */
+  async function proposeChanges(): Promise<void> {
+    const { id: merchantId } = testEnv.merchant;
+    const second = await addPerson(testEnv, merchantId, ['owner'], {
+      name: NAME,
+      email: `${'s'.repeat(60)}@${'d'.repeat(60)}.example`,
+    });
+    const ofSecond = await logIn(testEnv, second);
+    const email = `${'i'.repeat(60)}@${'d'.repeat(60)}.example`;
+    for (const [method, path, json, status] of [
+      ['PATCH', `/v1/console/members/${maker.id}`, { roles: ['maker', 'developer', 'approver'] }, 202],
+      ['PATCH', '/v1/console/policy', { approver_daily_limit: 1 }, 200],
+      ['PATCH', '/v1/console/policy', { approver_daily_limit: 900_000_000 }, 202],
+      ['POST', '/v1/console/invitations', { email, roles: ['approver'] }, 202],
+    ] as const) {
+      const response = await ofSecond.call(method, path, { json });
+      assert.equal(response.status, status, response.text);
+    }
+  }
 
   async function assertNothingOutOfSight(page: Page, name: string): Promise<void> {
     const found: string[] = [];
@@ -231,6 +254,20 @@ describe('the longest texts in the console', function () {
     await page.getByRole('table', { name: 'Metadata' }).getByRole('button', { name: 'Show all' }).click();
     await page.getByText('V'.repeat(500)).waitFor();
     await assertNothingOutOfSight(page, 'the whole');
+    await closePage(page);
+  });
+
+  it('name no refund by the merchant’s words alone where it is rejected: amount and phone come first', async () => {
+    const page = await openConsole(testEnv, chromium.browser, approver, {
+      path: paths.find((path) => path.startsWith('/refunds/'))!,
+      reducedMotion: 'reduce',
+    });
+    await page.getByRole('button', { name: 'Reject…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Reject the refund', exact: true });
+    const refund = dialog.getByRole('table', { name: 'The refund' });
+    await refund.getByRole('row', { name: /^Amount 5,000,000 UGX$/ }).waitFor();
+    await refund.getByRole('row', { name: /^Goes back to/ }).waitFor();
+    await assertNothingOutOfSight(page, 'the rejection of a refund');
     await closePage(page);
   });
 

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
-import { formatSpan } from '../ui/format.ts';
+import { formatAmount, formatSpan } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
@@ -179,8 +179,13 @@ function choice(
         onChange={() => setChosen(new Set(isAll ? [] : rows.map(({ id }) => id)))}
       />
     ),
-    cell: ({ id, reference }) => (
-      <Checkbox aria-label={`Choose ${reference}`} checked={chosen.has(id)} onChange={() => toggle(id)} />
+    // The reference need not be unique, and the merchant chose it.
+    cell: ({ id, amount, currency, phone, reference }) => (
+      <Checkbox
+        aria-label={`Choose ${formatAmount(amount, currency)} ${currency} to ${phone}: ${reference}`}
+        checked={chosen.has(id)}
+        onChange={() => toggle(id)}
+      />
     ),
   };
 }

@@ -9,18 +9,19 @@ import { ModalActions } from '../ui/modal-actions.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { Phone } from './cells.tsx';
 
+type Refunded = Pick<Schemas['Payout'], 'amount' | 'currency' | 'phone'>;
+
 type RefundModalProps = {
   readonly title: string;
   readonly note: string;
   readonly verb: string;
   readonly isDestructive?: boolean;
-  readonly of: Pick<Schemas['Payout'], 'amount' | 'currency' | 'phone'>;
+  readonly of: Refunded;
   readonly act: () => Promise<unknown>;
   readonly onClose: () => void;
 };
 
 export function RefundModal({ title, note, verb, isDestructive = false, of, act, onClose }: RefundModalProps) {
-  const { amount, currency, phone } = of;
   const done = useAct(async () => {
     await act();
     onClose();
@@ -28,14 +29,7 @@ export function RefundModal({ title, note, verb, isDestructive = false, of, act,
   return (
     <Modal opened onClose={onClose} title={title} centered>
       <Stack>
-        <Fields
-          label="The refund"
-          fields={[
-            ['Goes back to', <Phone key="phone" phone={phone} />],
-            ['Amount', <Amount key="amount" amount={amount} currency={currency} />],
-            ['In words', amountInWords(amount, currency)],
-          ]}
-        />
+        <RefundedMoney of={of} />
         <Text size="sm">{note}</Text>
         <ErrorNotice error={done.error} />
         <ModalActions
@@ -47,5 +41,19 @@ export function RefundModal({ title, note, verb, isDestructive = false, of, act,
         />
       </Stack>
     </Modal>
+  );
+}
+
+/** What every decision on a refund shows first: to whom, and how much. */
+export function RefundedMoney({ of: { amount, currency, phone } }: { readonly of: Refunded }) {
+  return (
+    <Fields
+      label="The refund"
+      fields={[
+        ['Goes back to', <Phone key="phone" phone={phone} />],
+        ['Amount', <Amount key="amount" amount={amount} currency={currency} />],
+        ['In words', amountInWords(amount, currency)],
+      ]}
+    />
   );
 }

@@ -113,11 +113,7 @@ function Decisions({ refund }: RefundProps) {
         />
       )}
       {open === 'reject' && (
-        <RejectRefundModal
-          reference={refund.reference}
-          reject={(reason) => decisions.reject(refund.id, reason)}
-          onClose={close}
-        />
+        <RejectRefundModal of={refund} reject={(reason) => decisions.reject(refund.id, reason)} onClose={close} />
       )}
     </>
   );
