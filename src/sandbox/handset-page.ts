@@ -66,7 +66,7 @@ function promptForm(prompt: Transaction, { isRefused, hasFocus }: { isRefused: b
   const wrong = `wrong-${operatorReference}`;
   return markup`<form class="card" method="post" action="/sandbox/handset">
 <h2>Pay ${money(prompt)}?</h2>
-<p>${payerMessage}</p>
+${payerMessage === '' ? NOTHING : markup`<p>Note: <bdi>${payerMessage}</bdi></p>`}
 <input type="hidden" name="reference" value="${operatorReference}">
 <label for="${pin}">PIN (any 4 or 5 digits)</label>
 <input id="${pin}" name="pin" type="password" inputmode="numeric" pattern="[0-9]{4,5}" minlength="4" maxlength="5"

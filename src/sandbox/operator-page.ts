@@ -29,7 +29,7 @@ function paymentForm(transaction: Transaction): Markup {
   const heading = `what-${operatorReference}`;
   return markup`<form class="card" method="post" action="/sandbox/operator" aria-labelledby="${heading}">
 <h2 id="${heading}">${kind === 'refund' ? 'Refund' : 'Pay'} ${money(transaction)} to ${phoneInGroups(phone)}?</h2>
-<p>${payeeNote}</p>
+${payeeNote === '' ? NOTHING : markup`<p>Note: <bdi>${payeeNote}</bdi></p>`}
 <input type="hidden" name="reference" value="${operatorReference}">
 <div class="choices">
 <button id="approve-${operatorReference}" name="choice" value="approve" aria-describedby="${heading}">Approve</button>

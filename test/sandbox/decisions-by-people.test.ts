@@ -129,6 +129,7 @@ describe('a person at the sandbox operator', () => {
       const { page } = await show('handset?phone=256772888099');
       assert.ok(page.indexOf('First') > 0 && page.indexOf('First') < page.indexOf('Second'));
       assert.match(page, /Pay UGX\u00a01,234,567\.5\?/);
+      assert.ok(page.includes('<p>Note: <bdi>First</bdi></p>'), 'what the merchant wrote is named so');
       assert.doesNotMatch(page, /Elsewhere|http-equiv/);
       assert.match((await show('handset')).page, /href="\/sandbox\/handset\?phone=256772999099"/);
       assert.equal((await show('handset?phone=%2B256 772 888 099')).status, 200);
@@ -149,8 +150,9 @@ describe('a person at the sandbox operator', () => {
 
   describe('at the operator page', () => {
     it('approves and fails pending payouts, and the callback reports that once', async () => {
-      const [approved, failed] = [await send('099'), await send('099')];
+      const [approved, failed] = [await send('099', { payeeNote: 'Wages' }), await send('099')];
       const { page } = await show('operator');
+      assert.ok(page.includes('<p>Note: <bdi>Wages</bdi></p>'), page);
       assert.ok(page.includes(approved) && page.includes(failed));
       assert.equal((await press('operator', { reference: approved, choice: 'approve' })).status, 303);
       assert.match((await press('operator', { reference: failed, choice: 'fail' })).page, /UGX\u00a0500: not paid/);

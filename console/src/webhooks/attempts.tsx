@@ -48,9 +48,14 @@ function Answer({ attempt }: { readonly attempt: Attempt }) {
       {body === null || body === '' ? (
         <Text c="dimmed">The answer has no body.</Text>
       ) : (
-        <Code block className="whole-text" tabIndex={0} aria-label={`Body of answer ${attempt.number}`} role="region">
-          {body}
-        </Code>
+        <div>
+          <Text size="sm" fw={600}>
+            The receiver’s body
+          </Text>
+          <Code block className="whole-text" tabIndex={0} aria-label={`Body of answer ${attempt.number}`} role="region">
+            {body}
+          </Code>
+        </div>
       )}
       {isTruncated !== false && body !== null && body !== '' && (
         <Text size="sm" c="dimmed">
@@ -60,7 +65,12 @@ function Answer({ attempt }: { readonly attempt: Attempt }) {
         </Text>
       )}
       {headers !== null && Object.keys(headers).length > 0 && (
-        <Fields label={`Headers of answer ${attempt.number}`} fields={Object.entries(headers)} />
+        <div>
+          <Text size="sm" fw={600}>
+            The receiver’s headers
+          </Text>
+          <Fields label={`Headers of answer ${attempt.number}`} fields={Object.entries(headers)} />
+        </div>
       )}
     </Stack>
   );
