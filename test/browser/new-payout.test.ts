@@ -136,4 +136,19 @@ describe('a new payout', function () {
     assert.equal(await countOf('rent-3'), 2);
     await closePage(page);
   });
+
+  it('says why the operators are not known, and takes a number with its country code meanwhile', async () => {
+    const page = await openConsole(testEnv, chromium.browser, maker);
+    // No server of ours fails at this one route alone.
+    await page.route('**/v1/console/operators', (route) => route.fulfill({ status: 500, body: '' }));
+    await page.goto(`${testEnv.baseUrl}/console/payouts/new`);
+    await page.getByRole('alert').first().waitFor({ timeout: 60_000 });
+    await page.getByLabel('Phone of the payee').fill('0772 123 456');
+    await page.getByText(/Write it with its country code/).waitFor();
+    await page.getByLabel('Phone of the payee').fill('+256 772 123 456');
+    await page.getByLabel('Amount in UGX').fill('1000');
+    await page.getByLabel('Reference').fill('INV-11');
+    assert.equal(await page.getByRole('button', { name: 'Check it' }).isEnabled(), true);
+    await page.context().close();
+  });
 });

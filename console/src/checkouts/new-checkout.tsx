@@ -6,6 +6,7 @@ import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { withIdempotencyKey } from '../api/idempotency-key.ts';
 import { useSession } from '../session/session.ts';
+import { AmountField } from '../ui/amount-field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Field } from '../ui/field.tsx';
 import { readAmount } from '../ui/format.ts';
@@ -93,19 +94,9 @@ type TextFieldsProps = {
 };
 
 function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
-  const { currency } = useSession().merchant;
-  const typed = readAmount(texts.amount, currency);
   return (
     <>
-      <Field
-        label={`Amount in ${currency}`}
-        inputMode="decimal"
-        autoComplete="off"
-        required
-        value={texts.amount}
-        error={byParam['amount'] ?? (texts.amount !== '' && typed.kind === 'refused' && typed.message)}
-        onText={(text) => set('amount', text)}
-      />
+      <AmountField required value={texts.amount} error={byParam['amount']} onText={(text) => set('amount', text)} />
       <Field
         label="Reference"
         description="Yours: an invoice, an order, a till."

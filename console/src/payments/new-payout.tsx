@@ -6,12 +6,14 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { forgetIdempotencyKey, idempotencyKeyOf, withIdempotencyKey } from '../api/idempotency-key.ts';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
+import { AmountField } from '../ui/amount-field.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/typed-phone.ts';
 import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
 import { amountInWords, formatAmount, readAmount } from '../ui/format.ts';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { OwnWords } from '../ui/own-words.tsx';
@@ -19,7 +21,7 @@ import { Page } from '../ui/page.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
 import { Phone } from './cells.tsx';
-import { useCountries, useOperators } from './operators.ts';
+import { useCountries, useOperators, useOperatorsError } from './operators.ts';
 import { useBalance } from './queries.ts';
 import { EarlierPayouts, Warnings } from './warnings.tsx';
 
@@ -43,7 +45,8 @@ export function NewPayout() {
   const [texts, setTexts] = useState(NO_TEXTS);
   const countries = useCountries();
   const read = {
-    phone: countries && readTypedPhone(texts.phone, countries),
+    // While nobody knows the countries, a number with its country code is read.
+    phone: readTypedPhone(texts.phone, countries ?? []),
     amount: readAmount(texts.amount, currency),
   };
   const draft = draftOf(texts, read);
@@ -91,7 +94,7 @@ export function NewPayout() {
             errors={found?.errors ?? []}
             set={(name, text) => {
               setTexts({ ...texts, [name]: text });
-              // What was found was found of other values.
+              // The check was of the values before.
               setFound(null);
             }}
           />
@@ -107,12 +110,12 @@ export function NewPayout() {
   );
 }
 
-/** What the texts mean. The phone is undefined while the countries are not known. */
-type Read = { readonly phone: TypedPhone | undefined; readonly amount: TypedAmount };
+/** What the texts mean. */
+type Read = { readonly phone: TypedPhone; readonly amount: TypedAmount };
 
 /** As the API takes it; null while phone or amount have no one meaning. */
 function draftOf({ reference, description, operator }: Texts, { phone, amount }: Read): Draft | null {
-  if (phone?.kind !== 'phone' || amount.kind !== 'amount') return null;
+  if (phone.kind !== 'phone' || amount.kind !== 'amount') return null;
   return {
     phone: phone.phone.digits,
     amount: amount.amount,
@@ -147,6 +150,7 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
   const elsewhere = errors.filter(({ param }) => !(param in texts));
   return (
     <>
+      <ErrorNotice error={useOperatorsError()} />
       <Field
         label="Phone of the payee"
         description="With the country code, such as 256 772 123 456, or as it is dialled in your country"
@@ -162,14 +166,11 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
         error={errorOf('operator')}
         onChange={(operator) => set('operator', operator)}
       />
-      <Field
-        label={`Amount in ${currency}`}
+      <AmountField
         description={balance && `${formatAmount(balance.available, currency)} ${currency} available`}
-        inputMode="decimal"
-        autoComplete="off"
         required
         value={texts.amount}
-        error={errorOf('amount') ?? messageOf(texts.amount, read.amount)}
+        error={errorOf('amount')}
         onText={(text) => set('amount', text)}
       />
       <Field
@@ -216,8 +217,8 @@ function OperatorSelect({ value, error, onChange }: OperatorSelectProps) {
 }
 
 /** Why the text is not taken; undefined where it is, or where nothing is typed yet. */
-function messageOf(text: string, read: TypedPhone | TypedAmount | undefined): string | undefined {
-  return text !== '' && read !== undefined && 'message' in read ? read.message : undefined;
+function messageOf(text: string, read: TypedPhone): string | undefined {
+  return text !== '' && 'message' in read ? read.message : undefined;
 }
 
 type CheckedDraftProps = {
@@ -249,7 +250,7 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
         label="The payout"
         fields={[
           // On a small screen the bar at the top has no room for the whole name.
-          ...(merchants.length > 1 ? [['Paid by', merchant.name] as const] : []),
+          ...(merchants.length > 1 ? [['Paid by', <MerchantText key="merchant" text={merchant.name} />] as const] : []),
           ['Payee', <Phone key="phone" phone={draft.phone} />],
           ['Operator', OPERATOR_NAMES[operator ?? ''] ?? operator],
           ['Amount', <Amount key="amount" amount={draft.amount} currency={currency} />],

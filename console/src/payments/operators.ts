@@ -23,6 +23,11 @@ export function useCountries(): readonly string[] | undefined {
   return data && countriesOf(data, currency);
 }
 
+/** Why nobody knows them; null: they are known, or asked for. */
+export function useOperatorsError(): Error | null {
+  return useQuery(OPERATORS_QUERY).error;
+}
+
 /** Those that pay in the merchant's currency; none while nobody knows. */
 export function useOperators(): Schemas['OperatorList']['data'] {
   const { currency } = useSession().merchant;

@@ -5,6 +5,7 @@ import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { useStepUp } from '../session/step-up.tsx';
+import { AmountField } from '../ui/amount-field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatAmount, readAmount } from '../ui/format.ts';
 import { ModalActions } from '../ui/modal-actions.tsx';
@@ -115,19 +116,16 @@ function AmountInput({ rule, before, error, onChange }: NumberInputProps) {
   const { currency } = useSession().merchant;
   const { name, what, empty } = RULES[rule];
   const [text, setText] = useState(before === null ? '' : formatAmount(before, currency));
-  const read = (typed: string) => (typed.trim() === '' ? null : readAmount(typed, currency, { least: 0 }));
-  const shown = read(text);
   return (
-    <TextInput
-      label={`${name}, in ${currency}`}
+    <AmountField
+      label={`${name}, in`}
       description={`${what} If empty: ${empty}.`}
-      inputMode="decimal"
-      autoComplete="off"
+      least={0}
       value={text}
-      error={shown?.kind === 'refused' ? shown.message : error}
-      onChange={({ currentTarget: { value } }) => {
-        setText(value);
-        const limit = read(value);
+      error={error}
+      onText={(typed) => {
+        setText(typed);
+        const limit = typed.trim() === '' ? null : readAmount(typed, currency, 0);
         onChange(limit?.kind === 'refused' ? 'wrong' : (limit?.amount ?? null));
       }}
     />

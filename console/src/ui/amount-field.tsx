@@ -1,0 +1,33 @@
+// The field in which an amount of the merchant's currency is typed: one reader, and why it takes a text not.
+import { useSession } from '../session/session.ts';
+import { Field } from './field.tsx';
+import { readAmount } from './format.ts';
+
+type AmountFieldProps = {
+  /** Before the currency. */
+  readonly label?: string;
+  readonly description?: string | undefined;
+  readonly required?: boolean;
+  /** The smallest amount. */
+  readonly least?: 0 | 1;
+  readonly value: string;
+  /** What the service says of it. */
+  readonly error?: string | undefined;
+  readonly onText: (text: string) => void;
+};
+
+export function AmountField({ label = 'Amount in', least = 1, value, error, ...field }: AmountFieldProps) {
+  const { currency } = useSession().merchant;
+  const read = readAmount(value, currency, { least });
+  const isRefused = value.trim() !== '' && read.kind === 'refused';
+  return (
+    <Field
+      {...field}
+      label={`${label} ${currency}`}
+      inputMode="decimal"
+      autoComplete="off"
+      value={value}
+      error={isRefused ? read.message : error}
+    />
+  );
+}
