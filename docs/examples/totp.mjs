@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 // Prints the current one-time code for a secret in base32, as an authenticator app does: node totp.mjs SECRET
 import { createHmac } from 'node:crypto';
+import { endWithUsage, readArguments } from '../../src/arguments.mjs';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-const [secret = '', ...others] = process.argv.slice(2);
-if (!/^[A-Z2-7]+$/.test(secret) || others.length > 0) {
-  console.error('usage: node totp.mjs SECRET   (base32)');
-  process.exit(secret === '--help' ? 0 : 2);
-}
+const USAGE = 'usage: node docs/examples/totp.mjs SECRET   (base32)';
+const { positionals } = readArguments({ usage: USAGE, positionals: [1, 1] });
+const [secret] = positionals;
+if (!/^[A-Z2-7]+$/.test(secret)) endWithUsage('The secret is not base32', USAGE);
 const bits = [...secret].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0')).join('');
 const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
 const counter = Buffer.alloc(8);

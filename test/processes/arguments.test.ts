@@ -33,6 +33,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     ['start', 'server', 'sandbox'].map((name) => [name, [builtFile(`dist/src/processes/${name}.js`)]]),
   ),
   'the example receiver': ['docs/examples/webhook-receiver.mjs'],
+  'the example of one-time codes': ['docs/examples/totp.mjs'],
 };
 
 /** A module exports, and does nothing by itself. */
