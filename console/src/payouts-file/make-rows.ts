@@ -80,7 +80,7 @@ async function send({ payout, key }: CheckedRow): Promise<string> {
   if (phone === undefined || amount === undefined || reference === undefined || key === null) {
     throw new Error('a row that was not checked was to be made');
   }
-  // The check knew it.
+  // The check refuses any other name.
   const named = operator !== undefined && { operator: operator as NonNullable<Schemas['CreatePayout']['operator']> };
   const body = { ...texts, phone, amount, reference, ...named };
   const params = { header: { 'Idempotency-Key': key } };

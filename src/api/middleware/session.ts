@@ -79,7 +79,7 @@ export async function requireLiveSession(ctx: Context, deps: SessionDeps, demand
   ctx.state.session = session;
 }
 
-// No refusal of the person, whose pages may ask every few seconds: the audit log has none of these.
+// Not recorded in the audit log: the page is refused, not the person, and it may ask every few seconds.
 function requireShownMerchant(ctx: Context, { person }: Session): void {
   const shown = ctx.get(SHOWN_MERCHANT);
   if (shown === '' || shown === person.merchantId) return;
