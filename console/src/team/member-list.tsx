@@ -183,8 +183,8 @@ function RemoveModal({ member, onDone, onClose }: ActModalProps) {
     >
       <Person person={member} />
       <Text>
-        {roleNames(roles)}: the sessions here end at once, and API keys that {isSelf ? 'you' : 'they'}{' '}
-        created create no more payouts.
+        {roleNames(roles)}: the sessions here end at once, and API keys that {isSelf ? 'you' : 'they'} created create no
+        more payouts.
       </Text>
       {!isSelf && <Text size="sm">The removal of an owner or admin waits for a second person.</Text>}
     </ConfirmModal>

@@ -125,7 +125,7 @@ function AmountInput({ rule, before, error, onChange }: NumberInputProps) {
       error={error}
       onText={(typed) => {
         setText(typed);
-        const limit = typed.trim() === '' ? null : readAmount(typed, currency, 0);
+        const limit = typed.trim() === '' ? null : readAmount(typed, currency, { least: 0 });
         onChange(limit?.kind === 'refused' ? 'wrong' : (limit?.amount ?? null));
       }}
     />
