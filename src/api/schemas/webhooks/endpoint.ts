@@ -4,7 +4,7 @@ import { ENDPOINT_STATES, MAX_SECRET_OVERLAP_MS, SHOWN_DISABLED_REASONS } from '
 import { PAYMENT_EVENT_TYPES, type PaymentEventType } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
-import { idOf, printable, time } from '../primitives.ts';
+import { formatAlone, idOf, printable, time } from '../primitives.ts';
 
 const MAX_KEEP_SECONDS = MAX_SECRET_OVERLAP_MS / 1000;
 const KEEP_MESSAGE = `keep_previous_for must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}.`;
@@ -30,7 +30,9 @@ export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
       .meta({
         description: 'An `https` address of the public internet, without credentials.',
         example: 'https://shop.example/webhooks',
+        format: 'uri',
         maxLength: 2048,
+        override: formatAlone,
       }),
     description: printable('description', 200)
       .nullable()
