@@ -16,6 +16,7 @@ export const searchSchema = z.strictObject({
         'An id of any kind, a reference or its beginning, a phone number however it is written, an idempotency key, or what the ' +
         'operator knows a payment by: our reference there, or its own receipt. In capitals or small letters is the same; a receipt that has both is found as it is written.',
       example: 'INV-1042',
+      minLength: 1,
     }),
 });
 
