@@ -17,6 +17,7 @@ export const searchSchema = z.strictObject({
         'operator’s identifier of a payment: our reference at the operator, or the operator’s receipt. Case does not ' +
         'matter; a receipt with letters of both cases is found as it is written.',
       example: 'INV-1042',
+      minLength: 1,
     }),
 });
 
