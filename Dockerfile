@@ -30,4 +30,4 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 USER node
 EXPOSE 8080
-CMD ["node", "dist/src/processes/server.js"]
+CMD ["node", "dist/src/server/entries/server.js"]

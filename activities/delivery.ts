@@ -4,7 +4,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { makeAttempt, type MadeAttempt } from '../src/webhooks/attempt.ts';
 import type { WebhookSender } from '../src/webhooks/sender.ts';
 import type { EndpointConcurrency } from '../src/webhooks/endpoint-concurrency.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import { findRetryingDelivery } from '../src/db/webhooks/delivery.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';

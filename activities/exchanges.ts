@@ -1,5 +1,5 @@
 // Records each exchange with an operator beside the payment, for people to see: nothing is decided by these records.
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import { insertExchange, type NewExchange } from '../src/db/payments/operator-exchange.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';

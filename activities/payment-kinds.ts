@@ -1,5 +1,5 @@
 // What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { beginCollectionSend, markAccepted } from '../src/db/payments/payment-progress.ts';
 import type { Clocks } from '../src/domain/clocks.ts';

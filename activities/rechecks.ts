@@ -1,7 +1,7 @@
 // The activity that rechecks final payments of one operator: it queries them, and records what is news.
 import { cancellationSignal } from '@temporalio/activity';
-import type { Database } from '../src/db/database.ts';
-import { claimRechecks, type ClaimedRecheck } from '../src/db/rechecks.ts';
+import type { Database } from '../src/db/platform/database.ts';
+import { claimRechecks, type ClaimedRecheck } from '../src/db/work/rechecks.ts';
 import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
 import { findingIn, nextRecheck, type RecheckFinding } from '../src/domain/payments/late-checks.ts';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';

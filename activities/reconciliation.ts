@@ -2,8 +2,8 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { progressOfEarlierTry, whileHeartbeating } from './heartbeats.ts';
 import { attestCheck, continuedFrom, type StartedCheck } from './ledger-check-progress.ts';
-import type { Database } from '../src/db/database.ts';
-import { markDone } from '../src/db/housekeeping.ts';
+import type { Database } from '../src/db/platform/database.ts';
+import { markDone } from '../src/db/platform/housekeeping.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { HousekeepingTask } from '../src/domain/housekeeping.ts';
 import { retainedSince } from '../src/domain/retention.ts';

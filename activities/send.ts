@@ -1,7 +1,7 @@
 // The send of a payment to its operator: raises the prompt of a collection, or sends a payout or refund.
 import { ApplicationFailure } from '@temporalio/common';
 import { markSendBegun, markSendRepeated } from '../src/db/payments/payment-progress.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Operator } from '../src/operators/port.ts';

@@ -1,6 +1,6 @@
 // Walks of the books and of housekeeping: balances and records that were changed, checks that are not made, entries that are kept out.
 import { Client, Connection } from '@temporalio/client';
-import { APPLICATION } from '../src/db/access.ts';
+import { APPLICATION } from '../src/db/platform/access.ts';
 import { ledgerCheckScheduleId } from '../workflows/contract.ts';
 import { change, holdOpen } from './database.ts';
 import { correctAtOperator } from './operator.ts';

@@ -1,7 +1,7 @@
 // What somebody does in the database past the service: holds a lock, changes a row, makes it older.
 import { Client } from 'pg';
 import { DATABASE } from '../chaos/engines.ts';
-import type { APPLICATION } from '../src/db/access.ts';
+import type { APPLICATION } from '../src/db/platform/access.ts';
 import type { Stage } from './stage.ts';
 
 type Row = Readonly<Record<string, unknown>>;

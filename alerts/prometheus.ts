@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../src/dev/ports.ts';
-import { findProjectRoot } from '../src/dev/project-root.ts';
+import { freePort } from '../src/engines/process/ports.ts';
+import { findProjectRoot } from '../src/project-root.ts';
 import { findPrometheus } from '../tools/prometheus.ts';
 
 export type Prometheus = {

@@ -9,7 +9,7 @@ import { prepare } from '../chaos/campaign.ts';
 import { openLineFile } from '../chaos/line-file.ts';
 import type { Merchant } from '../chaos/merchants.ts';
 import { startTopology, type ServerProcess, type Topology } from '../chaos/topology.ts';
-import { findProjectRoot } from '../src/dev/project-root.ts';
+import { findProjectRoot } from '../src/project-root.ts';
 import { startPrometheus, type Prometheus } from './prometheus.ts';
 
 export type Stage = {
@@ -89,7 +89,7 @@ export async function startStage(report: (line: string) => void): Promise<Stage 
 }
 
 function staffOf({ environment }: Topology): Stage['staff'] {
-  const entry = join(findProjectRoot(), 'dist/src/processes/staff.js');
+  const entry = join(findProjectRoot(), 'dist/src/server/entries/staff.js');
   return async (...args) => {
     const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
       env: { ...process.env, ...environment },

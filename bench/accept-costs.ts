@@ -2,7 +2,7 @@
 // databases that lack some of them, in turns within one run.
 import { readFileSync } from 'node:fs';
 import type { ApiKey } from '../src/db/accounts/api-key.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import { acceptCollections } from '../src/db/payments/collection-acceptance.ts';
 import { addKey, newAcceptance, startBenchDatabase, type BenchDatabase } from './bench-database.ts';
 import { median, printTable } from './table.ts';

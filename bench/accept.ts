@@ -2,7 +2,7 @@
 // PostgreSQL within one run. The service has no role but `api`, and Temporal does not answer, so nothing but accepting is measured.
 // `BENCH_BESIDE` names the folder of another checkout that is built, which is measured in the same turns on engines of its own.
 import { randomInt } from 'node:crypto';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import {
   addMerchant,
   addPayoutMerchant,

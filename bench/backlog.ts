@@ -1,9 +1,9 @@
 // Creates many events at once, each for one endpoint: a backlog of deliveries that are all due at the same moment.
-import type { Database } from '../src/db/database.ts';
-import { notify } from '../src/db/listener.ts';
+import type { Database } from '../src/db/platform/database.ts';
+import { notify } from '../src/db/platform/listener.ts';
 import type { AttemptRecord } from '../src/db/webhooks/delivery.ts';
 import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../src/domain/ids.ts';
-import { DELIVERIES_CHANNEL } from '../src/processes/open-databases.ts';
+import { DELIVERIES_CHANNEL } from '../src/server/open-databases.ts';
 
 export type BacklogTarget = { readonly merchantId: MerchantId; readonly endpointId: EndpointId };
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { UnwatchedWorker } from '../src/processes/unwatched-worker.ts';
+import { UnwatchedWorker } from '../src/server/unwatched-worker.ts';
 
 export type BareActivities = {
   callOperator(id: string): Promise<void>;

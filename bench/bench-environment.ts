@@ -8,20 +8,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { request } from 'undici';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/settings/config.ts';
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
 import type { MerchantId } from '../src/domain/ids.ts';
 import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
-import { prepareDatabase } from '../src/processes/prepare-database.ts';
-import { openDatabase, type Database } from '../src/db/database.ts';
-import { startChild, type SupervisedChild } from '../src/dev/child-process.ts';
-import { freePort } from '../src/dev/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
-import { findProjectRoot } from '../src/dev/project-root.ts';
-import type { TemporalServer } from '../src/dev/temporal-server.ts';
+import { prepareDatabase } from '../src/server/prepare-database.ts';
+import { openDatabase, type Database } from '../src/db/platform/database.ts';
+import { startChild, type SupervisedChild } from '../src/engines/process/child-process.ts';
+import { freePort } from '../src/engines/process/ports.ts';
+import { startPostgresServer, type PostgresServer } from '../src/engines/postgres/server.ts';
+import { findProjectRoot } from '../src/project-root.ts';
+import type { TemporalServer } from '../src/engines/temporal/server.ts';
 import { startTemporalEngine, TEMPORAL_DATABASE, type TemporalEngine } from './temporal-engine.ts';
 
 export const NAMESPACE = 'malipo-test';
@@ -78,7 +78,7 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
     startChild({
       name,
-      entry: join(root, `dist/src/processes/${name}.js`),
+      entry: join(root, `dist/src/server/entries/${name}.js`),
       execArgv: [],
       env: { ...process.env, ...environment },
       logFile: join(folder, `${name}.log`),

@@ -2,7 +2,7 @@
 // `BENCH_BESIDE` names, on engines of their own.
 import type { ChildProcess } from 'node:child_process';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/settings/config.ts';
 import { cpuSecondsOf, ownCpuSeconds } from './cpu.ts';
 import {
   addMerchant,

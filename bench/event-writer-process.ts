@@ -2,13 +2,13 @@
 // plain INSERT. Notes when each was committed.
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { loadConfig } from '../src/config.ts';
-import { openDatabase } from '../src/db/database.ts';
-import { notify } from '../src/db/listener.ts';
+import { loadConfig } from '../src/settings/config.ts';
+import { openDatabase } from '../src/db/platform/database.ts';
+import { notify } from '../src/db/platform/listener.ts';
 import type { CollectionId, MerchantId } from '../src/domain/ids.ts';
 import { recordCollectionTransition } from '../src/operations/payments/record-collection-transition.ts';
-import { createDispatcherWake } from '../src/processes/dispatcher-wake.ts';
-import { DELIVERIES_CHANNEL } from '../src/processes/open-databases.ts';
+import { createDispatcherWake } from '../src/server/dispatcher-wake.ts';
+import { DELIVERIES_CHANNEL } from '../src/server/open-databases.ts';
 import { insertMessage } from './bare-messages.ts';
 import { callAll, type Load } from './callers.ts';
 import { nowMs } from './now.ts';

@@ -1,12 +1,12 @@
 // What the work of the service costs beside many payments: the same calls in a database with few and in one with many, in turns.
 import { randomUUID } from 'node:crypto';
 import type { ApiKey } from '../src/db/accounts/api-key.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import { acceptCollections } from '../src/db/payments/collection-acceptance.ts';
-import { findDueWork } from '../src/db/due-work.ts';
+import { findDueWork } from '../src/db/work/due-work.ts';
 import { claimDeliveries, recordAttempts } from '../src/db/webhooks/delivery.ts';
-import { claimUnstarted, markStarted } from '../src/db/work.ts';
-import { claimLate } from '../src/db/work-checks.ts';
+import { claimUnstarted, markStarted } from '../src/db/work/work.ts';
+import { claimLate } from '../src/db/work/work-checks.ts';
 import type { Person } from '../src/domain/accounts/member.ts';
 import { REAL_CLOCKS } from '../src/domain/clocks.ts';
 import { lowestIdAt, type EndpointId, type UserId } from '../src/domain/ids.ts';

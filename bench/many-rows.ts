@@ -1,6 +1,6 @@
 // A year of payments of one merchant and what belongs to them, written straight into the tables: a ledger that adds up.
 import type { PoolClient } from 'pg';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import { attestedStatusOf } from '../src/db/payments/attested-credit.ts';
 import type { EndpointId, MerchantId, UserId } from '../src/domain/ids.ts';
 import { posting } from '../src/domain/payments/ledger.ts';

@@ -1,14 +1,14 @@
 // What a claim, a mark and a record cost beside many deliveries, and what they read, whatever PostgreSQL knows of the table: before
 // it was ever analysed, analysed before a backlog came, and analysed with the backlog. The same calls in a small database, in turns.
 import { isDeepStrictEqual } from 'node:util';
-import type { Database, Queryable } from '../src/db/database.ts';
+import type { Database, Queryable } from '../src/db/platform/database.ts';
 import {
   claimDeliveries,
   escalateDeliveries,
   recordAttempts,
   withholdDeliveries,
 } from '../src/db/webhooks/delivery.ts';
-import { claimUnstarted, markStarted } from '../src/db/work.ts';
+import { claimUnstarted, markStarted } from '../src/db/work/work.ts';
 import { lowestIdAt, type DeliveryId } from '../src/domain/ids.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';

@@ -1,7 +1,7 @@
 // How long each call of the API and the console takes with a million payments of one merchant, beside a merchant with few.
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/settings/config.ts';
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
 import type { MerchantId } from '../src/domain/ids.ts';
 import { createApiKey } from '../src/operations/accounts/create-api-key.ts';

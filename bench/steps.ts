@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { fetch } from 'undici';
-import { freePort } from '../src/dev/ports.ts';
+import { freePort } from '../src/engines/process/ports.ts';
 import { COLLECTION_WORKFLOW } from '../workflows/contract.ts';
 import { COUNT, startWholeShape } from './collections.ts';
 import { NAMESPACE, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';

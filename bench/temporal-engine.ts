@@ -1,10 +1,10 @@
 // The Temporal server of a bench environment, on the database that the benchmark names.
 import { join } from 'node:path';
-import { freePort } from '../src/dev/ports.ts';
-import { TEMPORAL, type PostgresServer } from '../src/dev/postgres-server.ts';
-import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
-import { commitWithoutWaiting, startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
-import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
+import { freePort } from '../src/engines/process/ports.ts';
+import { TEMPORAL, type PostgresServer } from '../src/engines/postgres/server.ts';
+import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/engines/temporal/binary.ts';
+import { commitWithoutWaiting, startTemporalOnPostgres } from '../src/engines/temporal/on-postgres.ts';
+import { startTemporalServer, type TemporalServer } from '../src/engines/temporal/server.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 
 /**

@@ -1,7 +1,7 @@
 // The service and its bare counterpart, each with the ways in which messages for one endpoint come into it.
 import type { ChildProcess } from 'node:child_process';
 import { Agent, request } from 'undici';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/settings/config.ts';
 import { newId, type CollectionId, type MerchantId } from '../src/domain/ids.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const entry = new URL('../dist/src/processes/malipo.js', import.meta.url);
+const entry = new URL('../dist/src/server/entries/malipo.js', import.meta.url);
 if (!existsSync(fileURLToPath(entry))) {
   console.error('malipo is not built yet: run npm run build in its folder once');
   process.exit(1);

@@ -1,7 +1,7 @@
 // Servers with one line of their code replaced: each breaks one promise of the service, and the checker must name it.
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../src/dev/project-root.ts';
+import { findProjectRoot } from '../src/project-root.ts';
 import type { RuleName } from './checker/violation.ts';
 
 export type BrokenService = {

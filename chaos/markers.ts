@@ -1,7 +1,7 @@
 // Rows written one after the other beside Temporal's, by which one sees how many of its commits each pull of the plug has lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { PostgresServer } from '../src/dev/postgres-server.ts';
+import type { PostgresServer } from '../src/engines/postgres/server.ts';
 import { TEMPORAL_DATABASE } from './engines.ts';
 
 /** What was confirmed, and was not there any more when PostgreSQL ran again. */

@@ -12,7 +12,7 @@ import { createRowAttestor } from '../src/security/row-attestation.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import { generateTotpSecret } from '../src/security/totp.ts';
 import { putPolicy } from '../src/db/accounts/policy.ts';
-import { openDatabase, type Database } from '../src/db/database.ts';
+import { openDatabase, type Database } from '../src/db/platform/database.ts';
 import type { Endpoint } from './checker/evidence.ts';
 
 export type Person = { readonly id: UserId; readonly email: string; readonly totpSecret: string };

@@ -4,12 +4,12 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../src/config.ts';
-import { startChild, type ChildEvent, type SupervisedChild } from '../src/dev/child-process.ts';
-import { freePort } from '../src/dev/ports.ts';
-import type { PostgresServer } from '../src/dev/postgres-server.ts';
-import { findProjectRoot } from '../src/dev/project-root.ts';
-import { prepareDatabase } from '../src/processes/prepare-database.ts';
+import { loadConfig } from '../src/settings/config.ts';
+import { startChild, type ChildEvent, type SupervisedChild } from '../src/engines/process/child-process.ts';
+import { freePort } from '../src/engines/process/ports.ts';
+import type { PostgresServer } from '../src/engines/postgres/server.ts';
+import { findProjectRoot } from '../src/project-root.ts';
+import { prepareDatabase } from '../src/server/prepare-database.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import type { Evidence } from './checker/evidence.ts';
 import { mountDisk, type Disk } from './disk.ts';
@@ -272,7 +272,7 @@ async function launch(options: PartOptions, root: string): Promise<SupervisedChi
       })
     : startChild({
         ...common,
-        entry: join(root, `dist/src/processes/${name}.js`),
+        entry: join(root, `dist/src/server/entries/${name}.js`),
         execArgv: [],
         env: {
           ...process.env,

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, relative } from 'node:path';
 import ts from 'typescript';
-import { findProjectRoot } from '../src/dev/project-root.ts';
+import { findProjectRoot } from '../src/project-root.ts';
 
 const root = findProjectRoot();
 const MAX_FILE_LINES = 400;
@@ -38,16 +38,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/webhooks',
     'src/temporal',
     'src/dispatcher',
-    'src/db/batcher.ts',
-    'src/db/work.ts',
-    'src/db/work-checks.ts',
-    'src/db/rechecks.ts',
-    'src/db/housekeeping.ts',
+    'src/db/platform/batcher.ts',
+    'src/db/work/work.ts',
+    'src/db/work/work-checks.ts',
+    'src/db/work/rechecks.ts',
+    'src/db/platform/housekeeping.ts',
     'src/db/payments/totals.ts',
-    'src/db/backlog.ts',
+    'src/db/work/backlog.ts',
     'src/db/service-figures.ts',
     'src/db/webhooks/delivery.ts',
-    'type src/db/database.ts',
+    'type src/db/platform/database.ts',
     'type src/log.ts',
   ],
   'src/api': [
@@ -58,65 +58,63 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/api',
     'type src/temporal/client.ts',
     'type src/temporal/workflow-links.ts',
-    'type src/db/database.ts',
+    'type src/db/platform/database.ts',
     'type src/log.ts',
   ],
   // A client of the public HTTP API. Beyond that it knows only the domain's names.
   'src/cli': ['src/domain', 'src/security', 'src/cli'],
+  // Other people's servers as child processes. PostgreSQL is given the accounts of the service.
+  'src/engines': [
+    'src/engines',
+    'src/project-root.ts',
+    'src/domain',
+    'src/db/platform/access.ts',
+    'src/db/platform/create-accounts.ts',
+    'type src/log.ts',
+  ],
+  'src/project-root.ts': [],
   'src/dev': [
     'src/dev',
+    'src/engines',
+    'src/project-root.ts',
     'src/domain',
     'src/security',
     'src/operations',
     'src/queries',
-    'src/config.ts',
+    'src/settings/config.ts',
     'src/temporal/setup.ts',
     'src/temporal/transport.ts',
-    'src/db/database.ts',
-    'src/db/access.ts',
-    'src/db/create-accounts.ts',
+    'src/db/platform/database.ts',
     'type src/log.ts',
   ],
   // It only looks: at what nothing else of the staff's commands may reach.
   'src/admin/doctor': [
     'src/admin/doctor',
-    'src/config.ts',
-    'src/clock-settings.ts',
+    'src/settings/config.ts',
+    'src/settings/clocks.ts',
     'src/domain',
     'src/security',
     'src/queries',
     'src/temporal',
-    'src/db/attested-rows.ts',
-    'src/db/database.ts',
-    'src/db/excess-rights.ts',
-    'src/db/migrate.ts',
-    'src/db/sealed-secret.ts',
-    'src/db/transport.ts',
+    'src/db/accounts/attested-rows.ts',
+    'src/db/platform/database.ts',
+    'src/db/platform/excess-rights.ts',
+    'src/db/platform/migrate.ts',
+    'src/db/platform/sealed-secret.ts',
+    'src/db/platform/transport.ts',
   ],
   'src/admin': [
     'src/admin',
-    'src/config.ts',
+    'src/settings/config.ts',
     'src/domain',
     'src/security',
     'src/operations',
     'src/queries',
-    'src/db/database.ts',
+    'src/db/platform/database.ts',
   ],
   'src/arguments.mjs': [],
-  'src/config.ts': [
-    'src/domain',
-    'src/security',
-    'src/unsafe-settings.ts',
-    'src/secret-files.ts',
-    'src/clock-settings.ts',
-    'src/trace-settings.ts',
-    'src/setting-values.ts',
-  ],
-  'src/setting-values.ts': ['src/domain', 'src/security'],
-  'src/clock-settings.ts': ['src/domain'],
-  'src/secret-files.ts': [],
-  'src/trace-settings.ts': ['src/setting-values.ts'],
-  'src/unsafe-settings.ts': ['src/domain'],
+  // The settings alone know what the environment is called.
+  'src/settings': ['src/domain', 'src/security', 'src/settings'],
   // What a line about a payment is found by.
   'src/log.ts': ['src/domain/trace.ts'],
   activities: [
@@ -130,10 +128,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'workflows/contract.ts',
     'src/db/payments/payment-progress.ts',
     'src/db/payments/operator-exchange.ts',
-    'src/db/rechecks.ts',
-    'src/db/housekeeping.ts',
+    'src/db/work/rechecks.ts',
+    'src/db/platform/housekeeping.ts',
     'src/db/webhooks/delivery.ts',
-    'type src/db/database.ts',
+    'type src/db/platform/database.ts',
     'type src/log.ts',
   ],
   // Workflows are replayed, so the other code that they run is named file by file.
@@ -146,7 +144,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/domain/payments/waits-for.ts',
     'type src/domain',
   ],
-  'src/processes': ['src', 'activities', 'workflows/contract.ts'],
+  'src/server': ['src', 'activities', 'workflows/contract.ts'],
   // A client of the HTTP API, like any other. It writes amounts and CSV as the domain does, and reads what people type as the domain does.
   console: [
     'console',
@@ -156,19 +154,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only these parts may use. */
 const PACKAGE_OWNERS: Readonly<Record<string, readonly string[]>> = {
-  pg: ['src/db', 'src/dev'],
+  pg: ['src/db', 'src/engines'],
   koa: ['src/api', 'src/sandbox'],
   '@koa/router': ['src/api', 'src/sandbox'],
   '@koa/bodyparser': ['src/api', 'src/sandbox'],
   undici: ['src/outbound', 'src/webhooks', 'src/operators', 'src/sandbox'],
-  '@opentelemetry/api': ['src/processes'],
-  '@opentelemetry/core': ['src/processes'],
-  '@opentelemetry/exporter-trace-otlp-http': ['src/processes'],
-  '@opentelemetry/resources': ['src/processes'],
-  '@opentelemetry/sdk-trace': ['src/processes'],
-  '@temporalio/client': ['src/temporal', 'src/dev'],
-  '@temporalio/worker': ['src/temporal', 'src/processes'],
-  '@temporalio/testing': ['src/dev'],
+  '@opentelemetry/api': ['src/server'],
+  '@opentelemetry/core': ['src/server'],
+  '@opentelemetry/exporter-trace-otlp-http': ['src/server'],
+  '@opentelemetry/resources': ['src/server'],
+  '@opentelemetry/sdk-trace': ['src/server'],
+  '@temporalio/client': ['src/temporal', 'src/engines'],
+  '@temporalio/worker': ['src/temporal', 'src/server'],
+  '@temporalio/testing': ['src/engines'],
   '@temporalio/activity': ['activities'],
   '@temporalio/workflow': ['workflows'],
   '@temporalio/common': ['workflows', 'activities', 'src/temporal'],
@@ -318,7 +316,7 @@ describe('the source tree', () => {
   it('reads the environment in the processes and the staff commands only', () => {
     const readers = codeFiles.filter((file) => /\bprocess\.env\b/.test(readFileSync(join(root, file), 'utf8')));
     assert.deepEqual(
-      readers.filter((file) => !isWithin(file, 'src/processes') && !isWithin(file, 'src/admin')),
+      readers.filter((file) => !isWithin(file, 'src/server') && !isWithin(file, 'src/admin')),
       [],
     );
   });

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import fastifyApiReference from '@scalar/fastify-api-reference';
 import { readArguments } from '../src/arguments.mjs';
-import { findProjectRoot } from '../src/dev/project-root.ts';
+import { findProjectRoot } from '../src/project-root.ts';
 import { DOWNLOADS, GUIDES, head, header, renderGuide } from './guides.ts';
 
 readArguments({

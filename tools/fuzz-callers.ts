@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { findSession } from '../src/db/accounts/session.ts';
-import type { Database } from '../src/db/database.ts';
+import type { Database } from '../src/db/platform/database.ts';
 import { isFreshlyVerified, type Role } from '../src/domain/accounts/member.ts';
 import { continueReplay } from '../src/operations/webhooks/continue-replay.ts';
 import { hashToken } from '../src/security/token.ts';

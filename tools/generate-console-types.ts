@@ -5,7 +5,7 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { readArguments } from '../src/arguments.mjs';
 import { openApiDocument } from '../src/api/openapi.ts';
 import { apiRoutes } from './api-routes.ts';
-import { findProjectRoot } from '../src/dev/project-root.ts';
+import { findProjectRoot } from '../src/project-root.ts';
 
 const PUBLIC_URL = 'http://localhost';
 /** The client sends it with every request by itself. */

@@ -5,8 +5,8 @@ import { REACHED, type Check } from '../src/admin/doctor/check.ts';
 import { CHECKS } from '../src/admin/doctor/doctor.ts';
 import { readArguments } from '../src/arguments.mjs';
 import { HTTP_STATUS } from '../src/api/errors.ts';
-import { clockSetting } from '../src/clock-settings.ts';
-import { describeSettings, secretFileSettings } from '../src/config.ts';
+import { clockSetting } from '../src/settings/clocks.ts';
+import { describeSettings, secretFileSettings } from '../src/settings/config.ts';
 import {
   CLOCK_NAMES,
   DURATIONS,
@@ -21,7 +21,7 @@ import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
 import { approvalState } from '../src/domain/payments/approval.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
-import { findProjectRoot } from '../src/dev/project-root.ts';
+import { findProjectRoot } from '../src/project-root.ts';
 import { generatedGuides } from './guide-pages.ts';
 import { metricSections } from './metrics-page.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';

@@ -1,7 +1,7 @@
 // Generates the page of metrics: what each says, and which labels it has.
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { metricCatalogue } from '../src/processes/metrics/catalogue.ts';
-import type { MetricDescription } from '../src/processes/metrics/metric-description.ts';
+import { metricCatalogue } from '../src/server/metrics/catalogue.ts';
+import type { MetricDescription } from '../src/server/metrics/metric-description.ts';
 import { apiRoutes } from './api-routes.ts';
 
 /** A label with more values than these is described in words. */

@@ -1,6 +1,6 @@
 // Finds or builds both kinds of Temporal server before the tests, whose time limits are too short for a first build.
 import { readArguments } from '../src/arguments.mjs';
-import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
+import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/engines/temporal/binary.ts';
 
 readArguments({
   usage: 'usage: node --import=tsx/esm tools/prepare-temporal.ts\n\nFinds or builds the Temporal servers of the tests.',

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { readArguments } from '../src/arguments.mjs';
-import { findOnPath } from '../src/dev/go-build.ts';
+import { findOnPath } from '../src/engines/temporal/go-build.ts';
 
 export type PrometheusPrograms = { readonly prometheus: string; readonly promtool: string };
 

@@ -14,4 +14,4 @@ const startedAtMs = Date.now();
 const { status } = spawnSync(process.execPath, [join(root, 'tools/build.mjs')], { cwd: root, stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 process.env.NPM_START_BUILD_MS = String(Date.now() - startedAtMs);
-await import('../dist/src/processes/start.js');
+await import('../dist/src/server/entries/start.js');

@@ -50,7 +50,7 @@ const RUNS_AT_ONCE = 3;
 const GROUPS = {
   crashes: ['faults'],
   api: ['api'],
-  flows: ['workflows', 'webhooks', 'processes', 'operators', 'sandbox'],
+  flows: ['workflows', 'webhooks', 'server', 'settings', 'operators', 'sandbox'],
   data: ['db', 'isolation'],
   pages: ['browser'],
   programs: ['cli', 'embedded', 'deployment'],

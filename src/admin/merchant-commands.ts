@@ -10,7 +10,7 @@ import { decideMemberChange } from '../operations/accounts/decide-member-change.
 import { listInvitations } from '../queries/accounts/invitation.ts';
 import { listMembers, type ListedMember } from '../queries/accounts/member.ts';
 import { allMerchants, listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
 import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase } from './server-database.ts';
 

@@ -1,6 +1,6 @@
 // Opens the server's own database for one staff command.
-import { ConfigError, loadStaffSettings, type StaffSettings } from '../config.ts';
-import { openDatabase, type Database } from '../db/database.ts';
+import { ConfigError, loadStaffSettings, type StaffSettings } from '../settings/config.ts';
+import { openDatabase, type Database } from '../db/platform/database.ts';
 import { coverageOf, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import type { KeyRing } from '../security/sealing.ts';

@@ -1,5 +1,5 @@
 // The command line of `npm run staff`: its help pages, and how arguments become one of the staff's commands.
-import { ConfigError, requiredStaffSettings } from '../config.ts';
+import { ConfigError, requiredStaffSettings } from '../settings/config.ts';
 import { AttestationFault } from './attestation-commands.ts';
 import { AuditFault } from './audit-commands.ts';
 import type { StaffCommand, StaffEnvironment, StaffOutcome } from './staff-commands.ts';

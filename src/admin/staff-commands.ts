@@ -1,6 +1,6 @@
 // Every command of the staff: what it does, for its help page, which options it takes, and what it needs.
 import type { z } from 'zod';
-import type { StaffNeeds } from '../config.ts';
+import type { StaffNeeds } from '../settings/config.ts';
 import { attestAllRows } from './attestation-commands.ts';
 import { exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands.ts';

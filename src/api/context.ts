@@ -2,7 +2,7 @@
 import type { Middleware } from 'koa';
 import type { TemporalClient } from '../temporal/client.ts';
 import type { WorkflowLinks } from '../temporal/workflow-links.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import type { Environment } from '../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';

@@ -1,6 +1,6 @@
 // Exports of lists as CSV: read page by page as fast as the caller takes them, for as long as the caller's session lasts.
 import { Readable } from 'node:stream';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { csvLine, type Cell } from '../domain/csv.ts';

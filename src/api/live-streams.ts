@@ -1,6 +1,6 @@
 // The open streams of live updates of this process: one loop reads the database for all of them.
 import { Readable } from 'node:stream';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isBefore, readPlace, writePlace, type LiveUpdate, type Place } from '../domain/live-update.ts';

@@ -1,5 +1,5 @@
 // Gathers the requests of API keys, and records them in batches after their responses, so that no request waits for it.
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import type { ApiRequest } from '../domain/accounts/api-request.ts';
 import type { Log } from '../log.ts';
 import { recordApiRequests } from '../operations/accounts/record-api-requests.ts';

@@ -1,8 +1,8 @@
 // Reads live updates in an order to which nothing is added later, and removes old ones.
 import type { MerchantId } from '../domain/ids.ts';
 import type { LiveUpdate, LiveUpdateKind, Place } from '../domain/live-update.ts';
-import { boundedDelete } from './bounded-delete.ts';
-import { findOne, statement, type Queryable } from './database.ts';
+import { boundedDelete } from './platform/bounded-delete.ts';
+import { findOne, statement, type Queryable } from './platform/database.ts';
 
 const HORIZON = statement('live_update_horizon', 'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid');
 

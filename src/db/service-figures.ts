@@ -6,8 +6,8 @@ import { PAYOUT_STATES } from '../domain/payments/payout.ts';
 import { REVERSAL_STATES } from '../domain/payments/reversal.ts';
 import { DURATION_BOUNDS_SECONDS } from '../domain/service-figures.ts';
 import { WORK_KINDS, type WorkKind } from '../domain/work.ts';
-import { findOne, statement, type Queryable } from './database.ts';
-import { SOURCES } from './work-sources.ts';
+import { findOne, statement, type Queryable } from './platform/database.ts';
+import { SOURCES } from './work/work-sources.ts';
 
 // Whoever folds at the same time takes other rows, and all write the figures in the same order.
 const FOLD = statement(

@@ -1,6 +1,6 @@
 // The demo merchant of the embedded start: created once, and kept in a file that only this user can read.
 import { z } from 'zod';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import { MAX_PAYOUT_KEY_LIFE_MS, SCOPES } from '../domain/accounts/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT } from '../domain/webhooks/endpoint.ts';
@@ -15,7 +15,7 @@ import { listEndpoints } from '../queries/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
 import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
 import { readJsonFile } from './json-file.ts';
-import { writePrivateFile } from './private-file.ts';
+import { writePrivateFile } from '../engines/process/private-file.ts';
 
 const demoSchema = z.object({
   merchantId: z.string(),

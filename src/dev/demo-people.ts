@@ -1,7 +1,7 @@
 // The demo merchant's two people: a maker and an approver, because a payout needs both.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import type { MerchantId, UserId } from '../domain/ids.ts';
 import type { Role } from '../domain/accounts/member.ts';
 import { hashPassword } from '../security/password.ts';

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readJsonFile } from './json-file.ts';
-import { writePrivateFile } from './private-file.ts';
+import { writePrivateFile } from '../engines/process/private-file.ts';
 
 const secretsSchema = z.record(z.string(), z.string());
 

@@ -1,8 +1,8 @@
 // Our own processes of the embedded start: server, sandbox operator and demo receiver, restarted when they die.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChild, type ChildEvent, type SupervisedChild } from './child-process.ts';
-import { findProjectRoot } from './project-root.ts';
+import { startChild, type ChildEvent, type SupervisedChild } from '../engines/process/child-process.ts';
+import { findProjectRoot } from '../project-root.ts';
 import type { RunRecord } from './run-record.ts';
 import type { Report } from './embedded-engines.ts';
 
@@ -13,9 +13,9 @@ export type ChildPlan = {
   readonly ready: 'message' | { readonly url: string };
 };
 
-/** The compiled entry beside this file. */
+/** The compiled entry of a process. */
 export function processEntry(name: 'server' | 'sandbox'): string {
-  return fileURLToPath(new URL(`../processes/${name}.js`, import.meta.url));
+  return fileURLToPath(new URL(`../server/entries/${name}.js`, import.meta.url));
 }
 
 export function receiverEntry(): string {

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StartSettings } from '../config.ts';
+import type { StartSettings } from '../settings/config.ts';
 import type { Ports } from './embedded-ports.ts';
-import { keepRunning, type Engine, type KeptRunning } from './keep-running.ts';
-import { startPostgresServer, type DatabaseUrls, type PostgresServer } from './postgres-server.ts';
+import { keepRunning, type Engine, type KeptRunning } from '../engines/process/keep-running.ts';
+import { startPostgresServer, type DatabaseUrls, type PostgresServer } from '../engines/postgres/server.ts';
 import type { RunRecord } from './run-record.ts';
-import { resolveTemporalBinary } from './temporal-binary.ts';
-import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
+import { resolveTemporalBinary } from '../engines/temporal/binary.ts';
+import { startTemporalServer, type TemporalServer } from '../engines/temporal/server.ts';
 
 export const HOST = '127.0.0.1';
 const DATABASE = 'malipo';

@@ -1,6 +1,6 @@
 // Chooses the ports of the embedded start, all of them before anything is started.
-import type { StartSettings } from '../config.ts';
-import { choosePort } from './ports.ts';
+import type { StartSettings } from '../settings/config.ts';
+import { choosePort } from '../engines/process/ports.ts';
 
 type Setting = Extract<keyof StartSettings, `${string}_PORT`>;
 

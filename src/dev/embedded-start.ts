@@ -1,13 +1,13 @@
 // The embedded start: engines, demo merchant and our own processes, one demonstration, and the stop of all of it.
 import { join, resolve } from 'node:path';
-import { loadConfig, loadStartSettings } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
+import { loadConfig, loadStartSettings } from '../settings/config.ts';
+import { openDatabase } from '../db/platform/database.ts';
 import { DEMO_CLOCKS } from '../domain/clocks.ts';
 import { attestRows } from '../operations/accounts/attest-rows.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import { prepareTemporal } from '../temporal/setup.ts';
 import { temporalTarget } from '../temporal/transport.ts';
-import type { SupervisedChild } from './child-process.ts';
+import type { SupervisedChild } from '../engines/process/child-process.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { runDemoCollection } from './demo-collection.ts';
 import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
@@ -15,12 +15,12 @@ import { demoSecrets } from './demo-secrets.ts';
 import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
 import { existingDatabase, HOST, startEngines, type EngineOptions, type Engines } from './embedded-engines.ts';
 import { choosePorts } from './embedded-ports.ts';
-import { findProjectRoot } from './project-root.ts';
+import { findProjectRoot } from '../project-root.ts';
 import { openRunRecord } from './run-record.ts';
 import { writeServerSettings } from './server-settings.ts';
 import { printSummary, writeDemoSettings } from './start-summary.ts';
 import { startTimes } from './start-times.ts';
-import type { Environment } from './supervised-process.ts';
+import type { Environment } from '../engines/process/supervised-process.ts';
 
 type StartOptions = EngineOptions & {
   readonly secrets: Environment;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts';
+import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '../engines/process/process-identity.ts';
 
 /** PostgreSQL needs SIGINT: on SIGTERM it waits for its clients to disconnect. */
 type StopSignal = 'SIGTERM' | 'SIGINT';

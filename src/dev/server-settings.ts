@@ -2,9 +2,9 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readJsonFile } from './json-file.ts';
-import { writePrivateFile } from './private-file.ts';
-import { findProjectRoot } from './project-root.ts';
-import type { Environment } from './supervised-process.ts';
+import { writePrivateFile } from '../engines/process/private-file.ts';
+import { findProjectRoot } from '../project-root.ts';
+import type { Environment } from '../engines/process/supervised-process.ts';
 
 const FILE = 'server-settings.json';
 const DEFAULT_FOLDER = 'var';

@@ -4,7 +4,7 @@ import { DEMO_PHONE } from './demo-collection.ts';
 import type { DemoMerchant } from './demo-merchant.ts';
 import { peopleSettings } from './demo-people.ts';
 import type { Engines } from './embedded-engines.ts';
-import { writePrivateFile } from './private-file.ts';
+import { writePrivateFile } from '../engines/process/private-file.ts';
 
 export type StartSummary = {
   /** Path of demo.env. */

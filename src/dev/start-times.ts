@@ -1,5 +1,5 @@
 // How long each step of `npm start` took, from the build to a paid collection.
-import type { Environment } from './supervised-process.ts';
+import type { Environment } from '../engines/process/supervised-process.ts';
 
 export type StartTimes = {
   /** The step of this name ends now, and began where the one before it ended. */

@@ -1,5 +1,5 @@
 // Links new entries of audit logs into their hash chains and signs these once an hour, and logs each head that is signed.
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import type { Log } from '../log.ts';
 import {
   findForeignHeads,

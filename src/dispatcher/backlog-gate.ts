@@ -1,6 +1,6 @@
 // The backlog gate: no new work is accepted while too much accepted work waits for us, in all or of one merchant.
-import { measureBacklog } from '../db/backlog.ts';
-import type { Database } from '../db/database.ts';
+import { measureBacklog } from '../db/work/backlog.ts';
+import type { Database } from '../db/platform/database.ts';
 import { backlogOf, EMPTY_BACKLOG, type BacklogLimits } from '../domain/backlog.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';

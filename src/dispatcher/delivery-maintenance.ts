@@ -1,6 +1,6 @@
 // Moves pending deliveries that get no first attempt: escalates those of failing endpoints to workflows, withholds those of
 // disabled endpoints, and continues bulk replays.
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import { escalateDeliveries, withholdDeliveries } from '../db/webhooks/delivery.ts';
 import { continueReplay } from '../operations/webhooks/continue-replay.ts';
 

@@ -1,7 +1,7 @@
 // Records as of when the dispatcher has done what was due, and as of when final payments are rechecked.
-import type { Database } from '../db/database.ts';
-import { markDone } from '../db/housekeeping.ts';
-import { firstRecheckDueAt } from '../db/rechecks.ts';
+import type { Database } from '../db/platform/database.ts';
+import { markDone } from '../db/platform/housekeeping.ts';
+import { firstRecheckDueAt } from '../db/work/rechecks.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 
 export type DispatchReport = {

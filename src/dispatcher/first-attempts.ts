@@ -2,13 +2,13 @@
 import { makeAttempt, type MadeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import { claimDeliveries, LEAST_SHARE, type DueDelivery } from '../db/webhooks/delivery.ts';
 import type { EndpointId } from '../domain/ids.ts';
 import type { Attempt } from '../domain/webhooks/delivery.ts';
 import type { Log } from '../log.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
-import { createBatcher } from '../db/batcher.ts';
+import { createBatcher } from '../db/platform/batcher.ts';
 import { createAttemptCapacity } from './attempt-capacity.ts';
 import { createClaimLoop } from './claim-loop.ts';
 

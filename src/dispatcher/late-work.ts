@@ -1,6 +1,6 @@
 // Checks started work that is late: whether its workflow still runs, and whether the run progresses.
-import { claimRecheckRuns, endRechecks } from '../db/rechecks.ts';
-import { claimLate, markLost, scheduleChecks, type LateWork } from '../db/work-checks.ts';
+import { claimRecheckRuns, endRechecks } from '../db/work/rechecks.ts';
+import { claimLate, markLost, scheduleChecks, type LateWork } from '../db/work/work-checks.ts';
 import { PAYMENT_KINDS, type PaymentKind } from '../domain/payments/payment.ts';
 import { nextCheckMs, WORK_KINDS, type OpenRun, type WorkKind } from '../domain/work.ts';
 import type { Clocks } from '../domain/clocks.ts';

@@ -1,6 +1,6 @@
 // Has workers recheck final payments: starts the workflow of each operator of which rechecks are due.
-import type { Database } from '../db/database.ts';
-import { listOperatorsToRecheck } from '../db/rechecks.ts';
+import type { Database } from '../db/platform/database.ts';
+import { listOperatorsToRecheck } from '../db/work/rechecks.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { TemporalClient } from '../temporal/client.ts';

@@ -1,6 +1,6 @@
 // Starts recorded work whose first start was lost, was over its limit, or found Temporal away.
-import type { Database } from '../db/database.ts';
-import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../db/work.ts';
+import type { Database } from '../db/platform/database.ts';
+import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../db/work/work.ts';
 import {
   firstCheckMs,
   QUARANTINE_AFTER,

@@ -1,7 +1,7 @@
 // Replaces runs that are open and cannot progress: the row is the truth, and a new run continues from it.
-import type { Database } from '../db/database.ts';
-import { postponeStarts } from '../db/work.ts';
-import type { LateWork } from '../db/work-checks.ts';
+import type { Database } from '../db/platform/database.ts';
+import { postponeStarts } from '../db/work/work.ts';
+import type { LateWork } from '../db/work/work-checks.ts';
 import { QUARANTINE_AFTER, startBackoffMs, stuckReason, type CheckClocks, type OpenRun } from '../domain/work.ts';
 import { giveUpRun } from '../operations/give-up-run.ts';
 import type { Log } from '../log.ts';

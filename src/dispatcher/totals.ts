@@ -1,5 +1,5 @@
 // Folds the changes of payments into the totals that the console shows, and into the figures of the metrics.
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import { foldTotals } from '../db/payments/totals.ts';
 import { foldMoves } from '../db/service-figures.ts';
 

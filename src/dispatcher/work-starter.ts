@@ -1,11 +1,11 @@
 // Starts workflows for recorded work. Two callers, one function: the API right after it recorded, and the dispatcher.
-import { markStarted } from '../db/work.ts';
+import { markStarted } from '../db/work/work.ts';
 import { COLLECTION_TRANSITIONS } from '../domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../domain/payments/reversal.ts';
 import { firstCheckMs, WORK_KINDS, type PaymentWork } from '../domain/work.ts';
 import type { TemporalClient } from '../temporal/client.ts';
-import { createBatcher } from '../db/batcher.ts';
+import { createBatcher } from '../db/platform/batcher.ts';
 import { createRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
 
 export type WorkStarter = {

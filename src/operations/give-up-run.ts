@@ -1,7 +1,7 @@
 // Gives up a run that cannot progress: from then on its work is unstarted, and the merchant's audit log says why.
 import { recordServiceAct } from '../db/accounts/audit.ts';
-import type { Database } from '../db/database.ts';
-import { markStuck, type StuckWork } from '../db/work-checks.ts';
+import type { Database } from '../db/platform/database.ts';
+import { markStuck, type StuckWork } from '../db/work/work-checks.ts';
 import type { StuckReason } from '../domain/work.ts';
 
 export type GiveUpRun = {

@@ -1,5 +1,5 @@
 // Deletes expired records: what src/domain/retention.ts names, each when its time is over.
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import type { RetainedSince } from '../domain/retention.ts';
 import { UPDATES_KEPT_FOR_MS } from '../domain/live-update.ts';
 import { eraseEndedSecrets } from '../db/webhooks/endpoint.ts';

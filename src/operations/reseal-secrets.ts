@@ -1,6 +1,6 @@
 // Seals stored secrets again that an older key sealed, so that the older key can be removed from the configuration.
-import type { Database } from '../db/database.ts';
-import { SEALED_COLUMNS, type ResealedSecret, type SealedSecret } from '../db/sealed-secret.ts';
+import type { Database } from '../db/platform/database.ts';
+import { SEALED_COLUMNS, type ResealedSecret, type SealedSecret } from '../db/platform/sealed-secret.ts';
 import { open, seal, type KeyRing } from '../security/sealing.ts';
 
 export type ResealSecrets = {

@@ -1,5 +1,5 @@
 // Reads live updates for streams, and whether a stream's session is still what it was.
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/platform/database.ts';
 import { findSession } from '../db/accounts/session.ts';
 import { findHorizon, listLiveUpdates } from '../db/live-updates.ts';
 import { mustEnrol } from '../domain/accounts/member.ts';

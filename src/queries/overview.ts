@@ -1,5 +1,5 @@
 // Reads what the home page of the console shows of a merchant.
-import type { Database, Queryable } from '../db/database.ts';
+import type { Database, Queryable } from '../db/platform/database.ts';
 import { countQueued, countWaitingFor } from '../db/payments/approval.ts';
 import { findBalance, type Balance } from '../db/payments/ledger.ts';
 import { countPayments, listTotals } from '../db/payments/totals.ts';

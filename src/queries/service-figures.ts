@@ -6,9 +6,9 @@ import {
   measureBacklog,
   type AuditLag,
   type FailingWork,
-} from '../db/backlog.ts';
-import type { Queryable } from '../db/database.ts';
-import { listHousekeeping } from '../db/housekeeping.ts';
+} from '../db/work/backlog.ts';
+import type { Queryable } from '../db/platform/database.ts';
+import { listHousekeeping } from '../db/platform/housekeeping.ts';
 import {
   findDeliveryFigures,
   listDisabledEndpoints,

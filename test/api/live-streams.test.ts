@@ -10,7 +10,7 @@ import { readEnd, readUpdates } from '../../src/queries/live-updates.ts';
 import { makeCollection, newCollection, paid, record } from '../db/rows.ts';
 import { attempt, makeCheckout } from '../db/payments/checkouts.ts';
 import { makePayout, makeShop } from '../db/payments/payout-rows.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { addPerson, logIn, logInAs, type Browser } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createRefusalLog, isAttempt } from '../../src/api/refusal-log.ts';
 import { DomainError, ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { call, collectionFields, type ApiResponse } from '../support/api.ts';
 import { collectedLog } from '../support/log-lines.ts';
 import { logInAs } from '../support/people.ts';

@@ -1,7 +1,7 @@
 // Checks of what every response and every error response must contain, and further servers on one test environment.
 import assert from 'node:assert/strict';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { errorCategory, errorType, type ErrorCode } from '../../src/domain/errors.ts';
 import type { ApiResponse } from '../support/api.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';

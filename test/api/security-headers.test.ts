@@ -1,7 +1,7 @@
 // The headers that keep browsers from misusing a response: on every surface, whatever the response is.
 import assert from 'node:assert/strict';
 import { securityHeaders } from '../../src/api/security-headers.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { startTestSandbox } from '../sandbox/sandbox-harness.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 
 const PICTURES = join(findProjectRoot(), 'var', 'screenshots');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

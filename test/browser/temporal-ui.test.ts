@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { NAMESPACE, temporal, temporalClient } from '../support/engines.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
 import { fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';

@@ -2,7 +2,7 @@
 // that dies in the middle of a release.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { phoneFor, pay, untilState } from '../support/payments.ts';
 import { rewrite } from '../support/attestation.ts';
 import { fund, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';

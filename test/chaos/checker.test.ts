@@ -7,7 +7,7 @@ import { BREAKAGES } from '../../chaos/breakages.ts';
 import { BROKEN_SERVICES } from '../../chaos/broken-services.ts';
 import { violationLines } from '../../chaos/report.ts';
 import { runSmall, type SmallRun } from '../../chaos/small-run.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 
 /** Engines, servers and a score of payments on a slow machine. */
 const RUN_LIMIT_MS = 900_000;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { builtFile } from '../support/build.ts';
 import { runFolder } from '../support/engines.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../src/dev/ports.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { API_ONLY } from '../api/responses.ts';
 import { startLiveServer } from '../support/live-server.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Client, DatabaseError } from 'pg';
-import { APPLICATION, APPLICATION_RIGHTS, REPORT_TABLES, REPORTS } from '../../src/db/access.ts';
-import { createAccounts } from '../../src/db/create-accounts.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { OWNER, TEMPORAL, type AccountName } from '../../src/dev/postgres-server.ts';
+import { APPLICATION, APPLICATION_RIGHTS, REPORT_TABLES, REPORTS } from '../../src/db/platform/access.ts';
+import { createAccounts } from '../../src/db/platform/create-accounts.ts';
+import { migrate } from '../../src/db/platform/migrate.ts';
+import { OWNER, TEMPORAL, type AccountName } from '../../src/engines/postgres/server.ts';
 import { availableAccount } from '../../src/domain/payments/ledger.ts';
 import { postgres } from '../support/engines.ts';
 import { useFixture } from '../support/use-fixture.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { APPLICATION } from '../../src/db/access.ts';
-import { openDatabase, statement, type Database } from '../../src/db/database.ts';
-import { listen } from '../../src/db/listener.ts';
+import { APPLICATION } from '../../src/db/platform/access.ts';
+import { openDatabase, statement, type Database } from '../../src/db/platform/database.ts';
+import { listen } from '../../src/db/platform/listener.ts';
 import { testAttestor } from '../support/attestation.ts';
 import { createTestDatabase, testLog, type TestDatabase } from '../support/engines.ts';
 import { eventually } from '../support/test-environment.ts';

@@ -1,6 +1,6 @@
 // The batcher: each item once, in its order, and no more batches at once than it may have.
 import assert from 'node:assert/strict';
-import { createBatcher } from '../../src/db/batcher.ts';
+import { createBatcher } from '../../src/db/platform/batcher.ts';
 
 /** Each batch begins, and ends when the test lets it. */
 function createGate() {

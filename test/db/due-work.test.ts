@@ -1,7 +1,7 @@
 // What the work poll of a dispatcher finds: each kind of work that a loop would find, and nothing where there is none.
 import assert from 'node:assert/strict';
 import { recordServiceAct } from '../../src/db/accounts/audit.ts';
-import { findDueWork } from '../../src/db/due-work.ts';
+import { findDueWork } from '../../src/db/work/due-work.ts';
 import type { DueWork } from '../../src/domain/due-work.ts';
 import { setEndpointsFailing } from '../../src/db/webhooks/endpoint.ts';
 import { insertReplay } from '../../src/db/webhooks/replay.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { attestCheck } from '../../activities/ledger-check-progress.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
-import { listHousekeeping, markDone } from '../../src/db/housekeeping.ts';
+import { listHousekeeping, markDone } from '../../src/db/platform/housekeeping.ts';
 import { createDispatchReport } from '../../src/dispatcher/dispatch-report.ts';
 import type { HousekeepingTask } from '../../src/domain/housekeeping.ts';
 import { availableAccount } from '../../src/domain/payments/ledger.ts';

@@ -5,7 +5,7 @@ import { appendFile, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/platform/migrate.ts';
 import { RECOVERED_BEFORE } from './recovered-before.ts';
 import {
   AUDIT_LOG_OF_BEFORE,

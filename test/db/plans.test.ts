@@ -1,6 +1,6 @@
 // The plans of statements that run often: with more than a hundred thousand rows, none of them reads a whole table.
 import assert from 'node:assert/strict';
-import type { Queryable } from '../../src/db/database.ts';
+import type { Queryable } from '../../src/db/platform/database.ts';
 import { newId, type MerchantId } from '../../src/domain/ids.ts';
 import { listCollections } from '../../src/db/payments/collection.ts';
 import { listLedgerEntries } from '../../src/db/payments/ledger-entry.ts';
@@ -8,7 +8,7 @@ import { listDayTotals } from '../../src/db/payments/totals.ts';
 import { clocksOf, daysBetween } from '../../src/domain/time-zone.ts';
 import { listLiveUpdates } from '../../src/db/live-updates.ts';
 import { listApiRequests } from '../../src/db/accounts/api-request.ts';
-import { claimRechecks, listOperatorsToRecheck } from '../../src/db/rechecks.ts';
+import { claimRechecks, listOperatorsToRecheck } from '../../src/db/work/rechecks.ts';
 import { findLatestReversal } from '../../src/db/payments/reversal.ts';
 import { listAuditEntries } from '../../src/db/accounts/audit.ts';
 import { listExchanges } from '../../src/db/payments/operator-exchange.ts';

@@ -1,8 +1,8 @@
 // The plans of claims and of what is recorded in batches: they read what they claim, whatever PostgreSQL knows of the tables.
 import assert from 'node:assert/strict';
-import type { Database, Queryable } from '../../src/db/database.ts';
-import { findDueWork } from '../../src/db/due-work.ts';
-import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work.ts';
+import type { Database, Queryable } from '../../src/db/platform/database.ts';
+import { findDueWork } from '../../src/db/work/due-work.ts';
+import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work/work.ts';
 import {
   claimDeliveries,
   escalateDeliveries,

@@ -1,7 +1,7 @@
 // The removal of old records: each kind by its own setting.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { RETAINED_TABLES, retainedSince, RETENTION, type RetainedTable } from '../../src/domain/retention.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertCollection } from '../../src/db/payments/collection.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import type { Collection, CollectionState } from '../../src/domain/payments/collection.ts';
 import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';

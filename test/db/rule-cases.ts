@@ -1,6 +1,6 @@
 // Cases for the database's own rules: a valid row of each table, and helpers that say how a wrong row differs from it.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import { COLLECTION_STATES, type CollectionState } from '../../src/domain/payments/collection.ts';
 import {
   isId,

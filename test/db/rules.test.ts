@@ -1,7 +1,7 @@
 // The database itself refuses every wrong row: a case for each constraint and each trigger of the migrations.
 import assert from 'node:assert/strict';
 import { DatabaseError, type PoolClient } from 'pg';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';

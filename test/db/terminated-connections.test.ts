@@ -1,8 +1,8 @@
 // PostgreSQL terminates a connection in the very moment in which it is handed over: the work fails, the process goes on.
 import assert from 'node:assert/strict';
 import { toDomainError } from '../../src/api/errors.ts';
-import { openDatabase, statement, type Database } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { openDatabase, statement, type Database } from '../../src/db/platform/database.ts';
+import { migrate } from '../../src/db/platform/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { openMergingLine, type MergingLine } from '../support/merging-line.ts';
 import { eventually } from '../support/test-environment.ts';

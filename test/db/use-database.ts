@@ -1,5 +1,5 @@
 // Databases for the cases of a `describe`: each is created and dropped by hooks.
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { useFixture, useFixturePerCase } from '../support/use-fixture.ts';
 

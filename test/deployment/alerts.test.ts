@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { metricCatalogue } from '../../src/processes/metrics/catalogue.ts';
-import type { MetricDescription } from '../../src/processes/metrics/metric-description.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
+import { metricCatalogue } from '../../src/server/metrics/catalogue.ts';
+import type { MetricDescription } from '../../src/server/metrics/metric-description.ts';
 import { apiRoutes } from '../../tools/api-routes.ts';
 import { findPrometheus } from '../../tools/prometheus.ts';
 import {
@@ -25,7 +25,7 @@ const alerts = rules().flatMap((rule) => (rule.alert === undefined ? [] : [{ ...
 const recorded = new Set(rules().map(({ record }) => record));
 const catalogue = metricCatalogue(apiRoutes());
 const DESCRIBED = [...catalogue.ofProcess, ...catalogue.ofService, ...catalogue.ofSdk];
-/** What Prometheus itself adds, or the library of Node.js; a server that runs is held to the latter in test/processes. */
+/** What Prometheus itself adds, or the library of Node.js; a server that runs is held to the latter in test/server. */
 const NOT_OURS = /^(up|ALERTS|(nodejs|process)_\w+)$/;
 const OF_PROMETHEUS = ['job', 'instance', 'le'];
 

@@ -13,8 +13,8 @@ import {
   loadConfig,
   loadMigrateSettings,
   loadSandboxSettings,
-} from '../../src/config.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+} from '../../src/settings/config.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 
 type Service = {
   readonly read_only?: boolean;
@@ -135,7 +135,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('uses only settings that the code knows', () => {
-    const config = readFileSync(join(root, 'src/config.ts'), 'utf8');
+    const config = readFileSync(join(root, 'src/settings/config.ts'), 'utf8');
     for (const service of ['accounts', 'malipo', 'migrate', 'sandbox']) {
       for (const name of Object.keys(environmentOf(service))) assert.ok(config.includes(`${name}:`), name);
     }

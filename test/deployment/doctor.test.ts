@@ -4,14 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { CHECKS, examine } from '../../src/admin/doctor/doctor.ts';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { makeCollection } from '../db/rows.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { AMINA } from '../support/staff.ts';
 import { temporalClient } from '../support/engines.ts';
 import { openTcpLine } from '../support/tcp-line.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { until } from '../dev/throwaway.ts';
+import { until } from '../engines/throwaway.ts';
 
 type Lines = Readonly<Record<string, readonly string[]>>;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { startPrometheus, type Prometheus } from '../../alerts/prometheus.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
 import { runFolder } from '../support/engines.ts';
 import { pay } from '../support/payments.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { gunzipSync } from 'node:zlib';
-import { throwaway } from './throwaway.ts';
+import { throwaway } from '../engines/throwaway.ts';
 
 /** Stands for the one that reads our routes: the type of a price is that of the source. */
 const GENERATE_TYPES = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

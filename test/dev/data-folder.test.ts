@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareDataFolder } from '../../src/dev/data-folder.ts';
-import { throwaway } from './throwaway.ts';
+import { throwaway } from '../engines/throwaway.ts';
 
 describe('the data folder', () => {
   const { folder, defer, cleanUp } = throwaway();

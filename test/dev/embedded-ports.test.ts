@@ -1,8 +1,8 @@
 // The ports of the embedded start: chosen together, before anything is started.
 import assert from 'node:assert/strict';
-import { loadStartSettings } from '../../src/config.ts';
+import { loadStartSettings } from '../../src/settings/config.ts';
 import { choosePorts, type Ports } from '../../src/dev/embedded-ports.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 
 describe('the ports of the embedded start', () => {
   const reported: string[] = [];

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { throwaway } from './throwaway.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
+import { throwaway } from '../engines/throwaway.ts';
 
 type Package = { version: string; integrity: string; optional?: true; os?: string | string[]; cpu?: string | string[] };
 

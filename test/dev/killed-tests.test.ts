@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { endWithThisProcess } from '../../src/dev/parent-guard.ts';
-import { startOfProcess } from '../../src/dev/process-identity.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { throwaway, until } from './throwaway.ts';
+import { endWithThisProcess } from '../../src/engines/process/parent-guard.ts';
+import { startOfProcess } from '../../src/engines/process/process-identity.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
+import { throwaway, until } from '../engines/throwaway.ts';
 
 const LIMIT_MS = 90_000;
 
@@ -22,7 +22,7 @@ describe('a run of the tests that is ended', function () {
   /** Resolves when its engines run. */
   async function start(): Promise<Run> {
     const root = findProjectRoot();
-    const mocha = spawn(join(root, 'node_modules/.bin/mocha'), ['test/dev/programs/endless-tests.ts'], {
+    const mocha = spawn(join(root, 'node_modules/.bin/mocha'), ['test/engines/programs/endless-tests.ts'], {
       cwd: root,
       // In a group of its own, as `npm test` runs it.
       detached: true,

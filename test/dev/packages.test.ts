@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { throwaway } from './throwaway.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
+import { throwaway } from '../engines/throwaway.ts';
 
 const root = findProjectRoot();
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { throwaway } from './throwaway.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
+import { throwaway } from '../engines/throwaway.ts';
 
 describe('the reporter of the whole run', () => {
   const { folder, command, cleanUp } = throwaway();
@@ -16,7 +16,7 @@ describe('the reporter of the whole run', () => {
       '--reporter=test/support/parts-reporter.mjs',
       `--reporter-option=file=${file}`,
       '--reporter-option=endLimitMs=500',
-      'test/dev/programs/broken-hooks.ts',
+      'test/engines/programs/broken-hooks.ts',
     ]);
     const exited = once(running.process, 'exit');
     let line = await running.nextLine();
@@ -26,7 +26,7 @@ describe('the reporter of the whole run', () => {
     const { passed, failed, failedFiles } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     assert.deepEqual(
       { passed, failed, failedFiles },
-      { passed: 1, failed: 1, failedFiles: ['test/dev/programs/broken-hooks.ts'] },
+      { passed: 1, failed: 1, failedFiles: ['test/engines/programs/broken-hooks.ts'] },
     );
   });
 });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { identifyProcess, startOfProcess } from '../../src/dev/process-identity.ts';
+import { identifyProcess, startOfProcess } from '../../src/engines/process/process-identity.ts';
 import { openRunRecord, type RunRecord } from '../../src/dev/run-record.ts';
-import { throwaway, until, untilGone } from './throwaway.ts';
+import { throwaway, until, untilGone } from '../engines/throwaway.ts';
 
 type Content = { children: { name: string; pid: number; startedAt: string; stopSignal: string }[] };
 

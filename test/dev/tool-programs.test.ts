@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { startOfProcess } from '../../src/dev/process-identity.ts';
-import { throwaway, untilGone, type RunningProgram } from './throwaway.ts';
+import { startOfProcess } from '../../src/engines/process/process-identity.ts';
+import { throwaway, untilGone, type RunningProgram } from '../engines/throwaway.ts';
 
 const LONG_MS = 600_000;
 

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
 import { addressOf, DOWNLOADS, GUIDES, renderGuide } from '../../tools/guides.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';

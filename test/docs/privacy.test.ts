@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clockSetting } from '../../src/clock-settings.ts';
-import { APPLICATION_RIGHTS } from '../../src/db/access.ts';
+import { clockSetting } from '../../src/settings/clocks.ts';
+import { APPLICATION_RIGHTS } from '../../src/db/platform/access.ts';
 import { CLOCK_NAMES, leastClockMs, REAL_CLOCKS } from '../../src/domain/clocks.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../../src/domain/payments/payment-request.ts';
 import { RETAINED_TABLES, RETENTION } from '../../src/domain/retention.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 
 const root = findProjectRoot();
 const page = readFileSync(join(root, 'docs/privacy.md'), 'utf8');

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import { secretFileSettings } from '../../src/config.ts';
-import { APPLICATION_RIGHTS } from '../../src/db/access.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { secretFileSettings } from '../../src/settings/config.ts';
+import { APPLICATION_RIGHTS } from '../../src/db/platform/access.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 
 const root = findProjectRoot();
 const PAGE = 'docs/security.md';
@@ -196,7 +196,7 @@ describe('the source', () => {
       readFileSync(join(root, file), 'utf8').includes('node:child_process'),
     );
     assert.deepEqual(
-      starting.filter((file) => !file.startsWith('src/dev/')),
+      starting.filter((file) => !file.startsWith('src/engines/')),
       [],
     );
   });

@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { endWithThisProcess } from '../../src/dev/parent-guard.ts';
-import { freePorts } from '../../src/dev/ports.ts';
-import { until } from '../dev/throwaway.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
+import { endWithThisProcess } from '../../src/engines/process/parent-guard.ts';
+import { freePorts } from '../../src/engines/process/ports.ts';
+import { until } from '../engines/throwaway.ts';
 
 const PORTS = [
   'MALIPO_HTTP_PORT',
@@ -49,7 +49,7 @@ export async function chosenPorts(): Promise<Record<(typeof PORTS)[number], stri
 
 export function startEmbedded(dataDir: string, settings: Readonly<Record<string, string>>): EmbeddedRun {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [join(findProjectRoot(), 'dist/src/processes/start.js')], {
+  const child = spawn(process.execPath, [join(findProjectRoot(), 'dist/src/server/entries/start.js')], {
     // The ports beside that of the metrics may belong to another test.
     env: { PATH, HOME, MALIPO_DATA_DIR: dataDir, MALIPO_PROCESS_PER_ROLE: 'false', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { startOfProcess } from '../../src/dev/process-identity.ts';
-import { throwaway, until } from '../dev/throwaway.ts';
+import { startOfProcess } from '../../src/engines/process/process-identity.ts';
+import { throwaway, until } from '../engines/throwaway.ts';
 import { build, chosenPorts, startEmbedded, type EmbeddedRun } from './embedded-run.ts';
 
 const ENGINES = ['PostgreSQL', 'the Temporal server'] as const;

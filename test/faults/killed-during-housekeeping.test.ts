@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { reconciliationScheduleId, wholeLedgerCheckScheduleId } from '../../workflows/contract.ts';
 import type { StartedCheck } from '../../activities/ledger-check-progress.ts';
-import { listHousekeeping } from '../../src/db/housekeeping.ts';
+import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
 import { availableBalance, pay, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';

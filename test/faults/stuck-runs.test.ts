@@ -1,10 +1,10 @@
 // Runs that are open and cannot progress, as after a release whose code does not replay them: the service replaces them.
 import assert from 'node:assert/strict';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { countReplacedRuns } from '../../src/db/backlog.ts';
+import { countReplacedRuns } from '../../src/db/work/backlog.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import { giveUpRun } from '../../src/operations/give-up-run.ts';
-import type { RunningServer } from '../../src/processes/assemble-server.ts';
+import type { RunningServer } from '../../src/server/assemble-server.ts';
 import { oneRow } from '../db/rows.ts';
 import { workflowBundle } from '../support/engines.ts';
 import { pay, promptsRaised, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';

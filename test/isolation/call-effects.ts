@@ -1,6 +1,6 @@
 // Checks of what a call left in the database: a refused call leaves nothing but its entry in the audit log.
 import assert from 'node:assert/strict';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { assertError, assertNotAuthenticated } from '../api/responses.ts';

@@ -1,5 +1,5 @@
 // The ids of everything that belongs to a merchant, from the database: the tests check responses against them.
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 
 const TABLES_WITH_IDS = `

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 
 export const PROMETHEUS_FOLDER = join(findProjectRoot(), 'deploy/prometheus');
 const GRAFANA_FOLDER = join(findProjectRoot(), 'deploy/grafana');

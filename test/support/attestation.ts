@@ -1,8 +1,8 @@
 // The attestation keys of the tests, and rows that a test changes by hand and the service is to take for its own.
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { QueryResult, QueryResultRow } from 'pg';
-import { ATTESTED_TABLES, attestRow, listAttestedKeys, verifyRow } from '../../src/db/attested-rows.ts';
-import type { Database } from '../../src/db/database.ts';
+import { ATTESTED_TABLES, attestRow, listAttestedKeys, verifyRow } from '../../src/db/accounts/attested-rows.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import { createRowAttestor, type RowAttestor } from '../../src/security/row-attestation.ts';
 import type { KeyRing } from '../../src/security/sealing.ts';
 

@@ -2,7 +2,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 
 const root = findProjectRoot();
 const COMMAND = [process.execPath, ['tools/build.mjs'], { cwd: root }] as const;

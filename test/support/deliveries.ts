@@ -1,7 +1,7 @@
 // Webhook deliveries of a merchant as recorded in the database, and further endpoints.
-import { APPLICATION } from '../../src/db/access.ts';
+import { APPLICATION } from '../../src/db/platform/access.ts';
 import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import type { DeliveryState } from '../../src/domain/webhooks/delivery.ts';
 import type { DeliveryId, EndpointId } from '../../src/domain/ids.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';

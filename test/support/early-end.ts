@@ -7,7 +7,7 @@ const STOP_LIMIT_MS = 90_000;
 
 /**
  * Calls `stop` once when the run is ended early, and ends this process after it. What `stop` leaves has guards of its own
- * (src/dev/parent-guard.ts), which end it then.
+ * (src/engines/process/parent-guard.ts), which end it then.
  */
 export function onEarlyEnd(stop: () => Promise<void>): void {
   let isEnding = false;

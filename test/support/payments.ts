@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { collectionWorkflowId } from '../../src/temporal/workflow-ids.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { call, collectionFields, type CollectionFields } from './api.ts';

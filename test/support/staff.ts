@@ -1,6 +1,6 @@
 // The service's staff in tests: two people, and what they do together.
 import assert from 'node:assert/strict';
-import type { Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/platform/database.ts';
 import { parseStaff, type Staff } from '../../src/domain/accounts/staff.ts';
 import { approveRecovery } from '../../src/operations/accounts/approve-recovery.ts';
 import { requestRecovery } from '../../src/operations/accounts/request-recovery.ts';

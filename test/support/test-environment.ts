@@ -6,9 +6,9 @@ import {
   reconciliationScheduleId,
   wholeLedgerCheckScheduleId,
 } from '../../workflows/contract.ts';
-import { loadConfig, type Config } from '../../src/config.ts';
-import type { Database } from '../../src/db/database.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { loadConfig, type Config } from '../../src/settings/config.ts';
+import type { Database } from '../../src/db/platform/database.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
 import type { MerchantId, UserId } from '../../src/domain/ids.ts';
 import type { Currency } from '../../src/domain/money.ts';
@@ -16,7 +16,7 @@ import { createApiKey } from '../../src/operations/accounts/create-api-key.ts';
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
-import { startServer, type RunningServer, type ServerOptions } from '../../src/processes/assemble-server.ts';
+import { startServer, type RunningServer, type ServerOptions } from '../../src/server/assemble-server.ts';
 import type { SandboxTimes } from '../../src/sandbox/sandbox-config.ts';
 import { securityHeaders } from '../../src/api/security-headers.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/start-sandbox.ts';

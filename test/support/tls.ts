@@ -4,7 +4,7 @@ import { createConnection, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import { Client } from 'pg';
-import type { PostgresServer } from '../../src/dev/postgres-server.ts';
+import type { PostgresServer } from '../../src/engines/postgres/server.ts';
 import type { Certificate } from './certificates.ts';
 
 /** Writes a text to a file of the run, and returns its path. */

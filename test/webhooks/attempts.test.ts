@@ -1,7 +1,7 @@
 // Tests the attempts of a delivery: what is sent, what counts as success, and what is stored of every response.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { addEndpoint, attemptsOf, deliveriesOf, untilDelivery } from '../support/deliveries.ts';
 import { eventually, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';

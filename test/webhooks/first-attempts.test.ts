@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import type { Database, Statement } from '../../src/db/database.ts';
+import type { Database, Statement } from '../../src/db/platform/database.ts';
 import type { DueDelivery } from '../../src/db/webhooks/delivery.ts';
 import { createFirstAttempts, type FirstAttempts } from '../../src/dispatcher/first-attempts.ts';
 import { newId, type EndpointId } from '../../src/domain/ids.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import { createAuthority, selfSigned } from '../support/certificates.ts';
 import { startCountedListener, type CountedListener, type Serve } from '../support/counted-listener.ts';
 import {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { AttemptResult } from '../../src/domain/webhooks/delivery.ts';
-import { freePort } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/engines/process/ports.ts';
 import type { Serve } from '../support/counted-listener.ts';
 import { urlOf, useSenders } from '../support/webhook-senders.ts';
 import { assertSigned } from '../support/foreign-hmac.ts';

@@ -5,7 +5,7 @@ import {
   reconciliationScheduleId,
   wholeLedgerCheckScheduleId,
 } from '../../workflows/contract.ts';
-import { listHousekeeping } from '../../src/db/housekeeping.ts';
+import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { tamper } from '../db/rows.ts';
 import { eventually, startTestEnvironment } from '../support/test-environment.ts';

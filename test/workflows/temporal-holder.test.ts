@@ -16,7 +16,7 @@ import {
   wholeLedgerCheckScheduleId,
 } from '../../workflows/contract.ts';
 import type { SendResult } from '../../activities/attestation.ts';
-import { listHousekeeping } from '../../src/db/housekeeping.ts';
+import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
 import type { AttestedStatus } from '../../src/domain/payments/operator-status.ts';
 import { temporal, temporalClient } from '../support/engines.ts';
 import { fetchPayment, pay, storedEvents, untilState, type Payment } from '../support/payments.ts';

@@ -1,7 +1,7 @@
 // What a check of the doctor is: one look at a deployment that changes nothing, with the remedy of what it finds.
 import type { Clocks } from '../../domain/clocks.ts';
-import type { loadUsableSettings } from '../../config.ts';
-import type { Database } from '../../db/database.ts';
+import type { loadUsableSettings } from '../../settings/config.ts';
+import type { Database } from '../../db/platform/database.ts';
 import type { ServiceFigures } from '../../queries/service-figures.ts';
 import type { TemporalLook } from '../../temporal/inspection.ts';
 

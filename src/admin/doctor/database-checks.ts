@@ -1,9 +1,9 @@
 // The doctor's checks of the database itself: for whom it is, what the account may do, its schema, its clock and its keys.
-import { findExcessRights } from '../../db/excess-rights.ts';
-import { compareMigrations } from '../../db/migrate.ts';
-import { SEALED_COLUMNS } from '../../db/sealed-secret.ts';
-import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/attested-rows.ts';
-import { readTransport } from '../../db/transport.ts';
+import { findExcessRights } from '../../db/platform/excess-rights.ts';
+import { compareMigrations } from '../../db/platform/migrate.ts';
+import { SEALED_COLUMNS } from '../../db/platform/sealed-secret.ts';
+import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
+import { readTransport } from '../../db/platform/transport.ts';
 import { findEnvironment } from '../../queries/deployment.ts';
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { ageText, type Check } from './check.ts';

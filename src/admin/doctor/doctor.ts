@@ -1,8 +1,8 @@
 // `npm run staff -- doctor`: looks at a deployment with what can be reached of it, and says what is wrong, with the remedy.
-import { ConfigError, loadUsableSettings } from '../../config.ts';
-import { loadClocks } from '../../clock-settings.ts';
-import { openDatabase, type Database } from '../../db/database.ts';
-import { readTransport } from '../../db/transport.ts';
+import { ConfigError, loadUsableSettings } from '../../settings/config.ts';
+import { loadClocks } from '../../settings/clocks.ts';
+import { openDatabase, type Database } from '../../db/platform/database.ts';
+import { readTransport } from '../../db/platform/transport.ts';
 import { readServiceFigures, type ServiceFigures } from '../../queries/service-figures.ts';
 import { createRowAttestor } from '../../security/row-attestation.ts';
 import { withTemporalLook, type TemporalLook } from '../../temporal/inspection.ts';

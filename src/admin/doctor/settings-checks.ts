@@ -1,5 +1,5 @@
 // The doctor's checks of the settings, and of the processes that have them.
-import { ConfigError, loadCommandConfig } from '../../config.ts';
+import { ConfigError, loadCommandConfig } from '../../settings/config.ts';
 import type { Check, Finding } from './check.ts';
 
 const CALL_LIMIT_MS = 5000;

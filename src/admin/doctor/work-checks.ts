@@ -1,5 +1,5 @@
 // The doctor's checks of the work of the service: what waits, what failed, and whether housekeeping is done.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { HOUSEKEEPING_TASKS, type HousekeepingTask } from '../../domain/housekeeping.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { listMembers } from '../../queries/accounts/member.ts';

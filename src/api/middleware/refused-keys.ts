@@ -2,7 +2,7 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { countRefusedKey } from '../../operations/accounts/count-refused-key.ts';
 import { refusedKeyLimit } from '../../security/attempt-limit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { tooManyRequests } from './rate-limit.ts';
 
 /**

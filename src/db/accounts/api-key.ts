@@ -11,8 +11,8 @@ import {
   findAttested,
   isAttested,
   type AttestedRow,
-} from '../attested-rows.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+} from './attested-rows.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { namedPerson } from './named.ts';
 
 export type ApiKey = {

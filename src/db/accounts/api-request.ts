@@ -1,8 +1,8 @@
 // Rows of the request log.
 import type { ListedApiRequest, ApiRequest, StatusClass } from '../../domain/accounts/api-request.ts';
 import { lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
-import { boundedDelete } from '../bounded-delete.ts';
-import { composedStatement, findOne, statement, type Queryable } from '../database.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
+import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
 
 const INSERT = statement(
   'api_request_insert',

@@ -1,8 +1,8 @@
 // Attempt counters: how many authentication attempts or refused API keys a subject has in its current window.
-import { boundedDelete } from '../bounded-delete.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 // One statement under the row's own lock, so that simultaneous attempts cannot exceed the limit together.
 const COUNT = statement(

@@ -1,6 +1,6 @@
 // Rows of the audit logs' hash chains: entries that wait for their link, links, the ends of chains, signed heads.
 import type { AuditChainName, AuditHead, RecordedAuditEntry } from '../../domain/accounts/audit-chain.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 /** The end of a chain. */
 export type AuditChain = {

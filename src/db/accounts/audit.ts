@@ -4,7 +4,7 @@ import type { Staff } from '../../domain/accounts/staff.ts';
 import { isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
-import { composedStatement, statement, type Queryable, type Tx } from '../database.ts';
+import { composedStatement, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { namedKey } from './named.ts';
 
 export type AuditEntry = Act & {

@@ -1,7 +1,7 @@
 // The failed log-ins of a person since their last one that succeeded: counted on the user, and shown by the next session.
 import type { UserId } from '../../domain/ids.ts';
 import type { FailedLogIns } from '../../domain/accounts/session.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const NOTE = statement(
   'failed_log_in_note',

@@ -9,8 +9,8 @@ import {
   isAttested,
   requireAttested,
   type AttestedRow,
-} from '../attested-rows.ts';
-import { statement, type Queryable, type Statement, type Tx } from '../database.ts';
+} from './attested-rows.ts';
+import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 import { namedPerson } from './named.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 

@@ -3,7 +3,7 @@ import { insertAuditEntry } from './audit.ts';
 import { withdrawInvitationsBy } from './invitation.ts';
 import { withdrawMemberChangesBy } from './member-change.ts';
 import { withdrawPolicyChangesBy } from './policy-change.ts';
-import type { Tx } from '../database.ts';
+import type { Tx } from '../platform/database.ts';
 import { withdrawApprovalsBy } from '../payments/approval.ts';
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 

@@ -2,8 +2,8 @@
 import type { MemberChangeId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Role } from '../../domain/accounts/member.ts';
 import type { Decider, MemberChange } from '../../domain/accounts/member-change.ts';
-import { attestRow } from '../attested-rows.ts';
-import { statement, type Tx } from '../database.ts';
+import { attestRow } from './attested-rows.ts';
+import { statement, type Tx } from '../platform/database.ts';
 import { recordDecision } from './audit.ts';
 import { markMemberRemoved, setRoles } from './member.ts';
 import { namedPerson } from './named.ts';

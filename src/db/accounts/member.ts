@@ -9,8 +9,8 @@ import {
   changeAttestedRow,
   requireAttested,
   type AttestedRow,
-} from '../attested-rows.ts';
-import { findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
+} from './attested-rows.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
 const LOCK = statement('member_lock', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
 

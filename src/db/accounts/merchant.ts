@@ -2,7 +2,7 @@
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const INSERT = statement(
   'merchant_insert',

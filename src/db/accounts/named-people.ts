@@ -1,7 +1,7 @@
 // Finds the people and API keys that records of other nouns name by their ids.
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
-import { statement, type Queryable } from '../database.ts';
+import { statement, type Queryable } from '../platform/database.ts';
 import { listUsers } from './user.ts';
 
 export type KnownKey = { readonly id: ApiKeyId; readonly name: string | null };

@@ -2,7 +2,7 @@
 import type { ChallengeUse } from '../../domain/accounts/passkey.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { verifyAssertion, type GivenCredential, type RelyingParty } from '../../security/passkey.ts';
-import type { Tx } from '../database.ts';
+import type { Tx } from '../platform/database.ts';
 import { findPasskeyLocked, useChallenge, usePasskey } from './passkey.ts';
 
 /** What a browser returned from a passkey, and for whom it counts. */

@@ -2,9 +2,9 @@
 import type { PasskeyId, UserId } from '../../domain/ids.ts';
 import { CHALLENGE_LIFE_MS, type ChallengeUse, type Passkey } from '../../domain/accounts/passkey.ts';
 import { hashToken, newToken } from '../../security/token.ts';
-import { boundedDelete } from '../bounded-delete.ts';
-import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from '../attested-rows.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
+import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from './attested-rows.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 export type StoredPasskey = Passkey & {
   readonly userId: UserId;

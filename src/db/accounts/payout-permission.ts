@@ -1,6 +1,6 @@
 // The versions of all rows by which an API key may create payouts or not, for what confirms that none was written since.
 import type { ApiKeyId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable } from '../database.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { rowVersionOf } from './api-key.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Reads everything that is stored about a phone number or a person, table by table, without what is secret.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
-import { composedStatement, type Queryable, type Statement } from '../database.ts';
+import { composedStatement, type Queryable, type Statement } from '../platform/database.ts';
 
 /** A stored row. Its columns have the database's names. */
 export type PersonalRecord = {

@@ -1,8 +1,8 @@
 // Rows of proposals to change a merchant's policy.
 import type { MerchantId, PolicyChangeId, UserId } from '../../domain/ids.ts';
 import type { PolicyChange } from '../../domain/accounts/policy.ts';
-import { attestRow } from '../attested-rows.ts';
-import { statement, type Tx } from '../database.ts';
+import { attestRow } from './attested-rows.ts';
+import { statement, type Tx } from '../platform/database.ts';
 import { proposalStatements } from './proposal.ts';
 
 const INSERT = statement(

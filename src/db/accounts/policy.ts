@@ -1,8 +1,8 @@
 // Rows of policies: one for each merchant that has changed its policy.
 import type { MerchantId } from '../../domain/ids.ts';
 import { DEFAULT_POLICY, type Policy } from '../../domain/accounts/policy.ts';
-import { attestedColumns, changeAttestedRow, requireAttested, type AttestedRow } from '../attested-rows.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { attestedColumns, changeAttestedRow, requireAttested, type AttestedRow } from './attested-rows.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const FIND = statement('policy_find', `SELECT ${attestedColumns('policies')} FROM policies t WHERE t.merchant_id = $1`);
 

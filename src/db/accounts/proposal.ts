@@ -2,8 +2,8 @@
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { NamedPerson } from '../../domain/accounts/member.ts';
 import type { Proposal } from '../../domain/accounts/proposal.ts';
-import { attestedColumns, attestedOnly, requireAttested, type AttestedRow } from '../attested-rows.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { attestedColumns, attestedOnly, requireAttested, type AttestedRow } from './attested-rows.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { namedPerson } from './named.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 

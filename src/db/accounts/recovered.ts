@@ -1,6 +1,6 @@
 // Keeps what an account asked for before its recovery from taking effect after it.
 import { permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
-import { statement, type Tx } from '../database.ts';
+import { statement, type Tx } from '../platform/database.ts';
 import { lockMembers } from './member.ts';
 import { findUser } from './user.ts';
 

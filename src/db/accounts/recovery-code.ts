@@ -1,6 +1,6 @@
 // Rows of recovery codes: digests, with a key that the database does not have, of a person's one-time codes for a lost second factor.
 import type { UserId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const DELETE = statement('recovery_code_delete', 'DELETE FROM recovery_codes WHERE user_id = $1');
 

@@ -9,9 +9,9 @@ import {
   isAttested,
   requireAttested,
   type AttestedRow,
-} from '../attested-rows.ts';
-import { boundedDelete } from '../bounded-delete.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+} from './attested-rows.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { namedPerson } from './named.ts';
 
 const DELETE_OF_USER = statement('recovery_delete_of_user', 'DELETE FROM recoveries WHERE user_id = $1');

@@ -1,7 +1,7 @@
 // Refusals of a person in the audit log: so many of a kind an hour by themselves, and all further ones as one entry with their number.
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { leftOutOf, REFUSAL_WINDOW_MS, REFUSALS_RECORDED, type RefusalCount } from '../../domain/accounts/refusal.ts';
-import { statement, type Tx } from '../database.ts';
+import { statement, type Tx } from '../platform/database.ts';
 import { actorOf, insertAuditEntry, type Act } from './audit.ts';
 
 /** What a person was refused. The action is the method and the route, because nothing was done that has a name. */

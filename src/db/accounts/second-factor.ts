@@ -2,7 +2,7 @@
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { matchTotpStep } from '../../security/totp.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { useTotpStep, type User } from './user.ts';
 
 /** What a person has enrolled as second factors. */

@@ -4,9 +4,9 @@ import { notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
 import { HAS_SECOND_FACTOR } from './second-factor.ts';
-import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from '../attested-rows.ts';
-import { boundedDelete } from '../bounded-delete.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from './attested-rows.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const INSERT = statement(
   'session_insert',

@@ -8,8 +8,8 @@ import {
   changeAttestedRow,
   isAttested,
   type AttestedRow,
-} from '../attested-rows.ts';
-import { findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
+} from './attested-rows.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
 export type User = {
   readonly id: UserId;

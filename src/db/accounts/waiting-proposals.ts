@@ -3,7 +3,7 @@ import { listAttestedInvitations } from './invitation.ts';
 import { listAttestedMembers } from './member.ts';
 import { listPendingMemberChanges } from './member-change.ts';
 import { listPendingPolicyChanges } from './policy-change.ts';
-import type { Queryable } from '../database.ts';
+import type { Queryable } from '../platform/database.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
 import { holdsOneOf, type Person } from '../../domain/accounts/member.ts';
 

@@ -11,7 +11,7 @@ import type { Policy } from '../../domain/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
-import type { Queryable } from '../database.ts';
+import type { Queryable } from '../platform/database.ts';
 import { findApiKeyCreation } from './api-key.ts';
 import { findMembership, listAttestedMemberships, type Membership } from './member.ts';
 import { factorsOf, hasAny } from './second-factor.ts';

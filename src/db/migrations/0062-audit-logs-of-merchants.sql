@@ -3,7 +3,7 @@
 -- Rules that the database itself enforces here:
 -- - A link is in the chain of its entry's merchant, at the place after the last one.
 -- - A chain begins and ends with its links, and an entry waits until it has its link: the triggers here write both tables, as the
---   owner, and the application's account has no right to (`src/db/access.ts`).
+--   owner, and the application's account has no right to (`src/db/platform/access.ts`).
 
 -- The fixed path keeps a caller from putting tables of its own in the place of these.
 CREATE FUNCTION append_audit_link() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$

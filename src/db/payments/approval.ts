@@ -4,7 +4,7 @@ import type { Approval } from '../../domain/payments/approval.ts';
 import { holdsOneOf } from '../../domain/accounts/member.ts';
 import { listMembershipsAmong } from '../accounts/member.ts';
 import { waitedAmong, type MoneyMove } from '../accounts/waiting-time.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 type ApprovedKind = 'payout' | 'reversal';
 

@@ -13,7 +13,7 @@ import {
 import type { OperatorStatus, StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentId, PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
-import { findOne, statement, type Queryable } from '../database.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
 import type { EntryRange } from './unposted.ts';
 
 /** What it rests on. Kind and time are null where no status decided: a person did, or nothing was ever sent. */

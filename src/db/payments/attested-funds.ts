@@ -1,7 +1,7 @@
 // Whether what a merchant spends came by operator statuses that processes of ours attested.
 import { DomainError } from '../../domain/errors.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import type { Queryable } from '../database.ts';
+import type { Queryable } from '../platform/database.ts';
 import { findAllUnattestedCredits, findUnattestedRefunds } from './attested-credit.ts';
 import { findFunds, isCheckpointAttested } from './ledger-checkpoint.ts';
 

@@ -2,7 +2,7 @@
 import type { CheckoutId, CollectionId, MerchantId } from '../../domain/ids.ts';
 import type { Attempt, Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const INSERT = statement(
   'checkout_attempt_insert',

@@ -2,8 +2,8 @@
 import type { CheckoutId, MerchantId } from '../../domain/ids.ts';
 import { lowestIdAt } from '../../domain/ids.ts';
 import { checkoutState, MOST_COUNTED_PAID, type Checkout, type CheckoutState } from '../../domain/payments/checkout.ts';
-import type { Page } from '../page.ts';
-import { composedStatement, findOne, statement, type Queryable, type Tx } from '../database.ts';
+import type { Page } from '../platform/page.ts';
+import { composedStatement, findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const COLUMNS = `k.id, k.code, k.merchant_id, k.amount_minor, k.currency, k.reference, k.description, k.metadata, k.use,
   k.return_url, k.expires_at, k.cancelled_at, k.created_by, k.created_at`;

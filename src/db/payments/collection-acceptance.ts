@@ -2,7 +2,7 @@
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { CollectionId } from '../../domain/ids.ts';
 import { rowVersionOf } from '../accounts/api-key.ts';
-import { isRefusedValue, statement, type Database } from '../database.ts';
+import { isRefusedValue, statement, type Database } from '../platform/database.ts';
 import { announceCreated, insertNewFrom, NEW_ROW, newRowOf } from './collection.ts';
 import { putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
 

@@ -3,7 +3,7 @@ import { collectionPosting, type CollectionChange } from '../../domain/payments/
 import { collectionEvent, type Environment } from '../../domain/event.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
-import type { Queryable } from '../database.ts';
+import type { Queryable } from '../platform/database.ts';
 import type { NewExchange } from './operator-exchange.ts';
 import {
   announceChange,

@@ -3,7 +3,7 @@ import type { Collection, CollectionState } from '../../domain/payments/collecti
 import type { CollectionId } from '../../domain/ids.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { firstCheckAt } from '../../domain/work.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { paymentReads, SHARED_COLUMNS, type PaymentFilter } from './payment-reads.ts';
 
 /** The columns of a new collection in JSON, by the names of `newRowOf`. */

@@ -1,5 +1,5 @@
 // What differs between a payout and a refund when people decide about it.
-import type { Tx } from '../database.ts';
+import type { Tx } from '../platform/database.ts';
 import { isPaymentAttested } from './attested-credit.ts';
 import { recordPayoutChange } from './payout-change.ts';
 import { findPayoutLocked } from './payout.ts';

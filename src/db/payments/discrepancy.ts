@@ -4,7 +4,7 @@ import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrep
 import type { ReportedMoney } from '../../domain/payments/operator-status.ts';
 import type { PaymentId, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { insertAuditEntry, recordStaffAct } from '../accounts/audit.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'foundAt'> & {
   readonly reported: ReportedMoney | null;

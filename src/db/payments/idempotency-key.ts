@@ -2,8 +2,8 @@
 import { DomainError } from '../../domain/errors.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import { boundedDelete } from '../bounded-delete.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 

@@ -1,8 +1,8 @@
 // How far the ledger was checked: of each account up to which entry, and up to when the payments that changed.
 import type { EventId, MerchantId } from '../../domain/ids.ts';
 import { availableAccount } from '../../domain/payments/ledger.ts';
-import { isAttested, nextAttestation } from '../attested-rows.ts';
-import { findOne, statement, type Queryable } from '../database.ts';
+import { isAttested, nextAttestation } from '../accounts/attested-rows.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
 import type { EntryRange, IdRange } from './unposted.ts';
 
 /** Entries of an account that no check has seen yet. */

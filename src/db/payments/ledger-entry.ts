@@ -8,7 +8,7 @@ import {
   type LedgerEntry,
   type StatementAccount,
 } from '../../domain/payments/ledger-entry.ts';
-import { composedStatement, type Queryable } from '../database.ts';
+import { composedStatement, type Queryable } from '../platform/database.ts';
 
 export type LedgerEntryFilter = {
   readonly account?: StatementAccount;

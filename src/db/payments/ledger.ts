@@ -3,7 +3,7 @@ import type { ApiKeyId, MerchantId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import { driftFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';
 import type { Currency } from '../../domain/money.ts';
-import { findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 import type { IdRange } from './unposted.ts';
 
 const ENSURE_OPERATOR_ACCOUNT = statement(

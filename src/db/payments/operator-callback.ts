@@ -1,9 +1,9 @@
 // Rows of operator callbacks, stored as they came.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
-import { boundedDelete } from '../bounded-delete.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { findOne, statement, type Queryable, type Statement } from '../database.ts';
+import { findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { COLLECTION_COLUMNS } from './collection.ts';
 
 export type NewOperatorCallback = {

@@ -2,8 +2,8 @@
 import type { FailureCode } from '../../domain/payments/failure.ts';
 import type { ExchangeOutcome, OperatorExchange } from '../../domain/payments/operator-exchange.ts';
 import type { PaymentId, PaymentRef } from '../../domain/payments/payment.ts';
-import { boundedDelete } from '../bounded-delete.ts';
-import { statement, type Queryable } from '../database.ts';
+import { boundedDelete } from '../platform/bounded-delete.ts';
+import { statement, type Queryable } from '../platform/database.ts';
 
 /** After so many of a payment, only one that ended otherwise than the last is kept, and none after twice as many. */
 const MOST_ALIKE = 50;

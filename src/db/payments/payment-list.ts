@@ -9,7 +9,7 @@ import {
   type ListPlace,
   type ListRequest,
 } from '../../domain/payments/payment-list.ts';
-import { composedStatement, findOne, type Queryable } from '../database.ts';
+import { composedStatement, findOne, type Queryable } from '../platform/database.ts';
 
 export type ListSource<Row, Payment> = {
   readonly table: 'collections' | 'payouts';

@@ -2,7 +2,7 @@
 // decides nothing.
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
-import { findOne, statement, type Queryable, type Statement } from '../database.ts';
+import { findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { COLLECTION_COLUMNS } from './collection.ts';
 
 /** A payment that sends money out: a payout, or the refund of a reversal. */

@@ -2,7 +2,7 @@
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
-import { composedStatement, findOne, statement, type Queryable, type Statement } from '../database.ts';
+import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { countMatching, listPage } from './payment-list.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = {

@@ -3,7 +3,7 @@ import { availableAccount } from '../../domain/payments/ledger.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { PERMISSION_VERSION } from '../accounts/payout-permission.ts';
-import { findOne, isRefusedValue, statement, type Database } from '../database.ts';
+import { findOne, isRefusedValue, statement, type Database } from '../platform/database.ts';
 import { hasResponse, putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
 import { lockSpendableOf } from './ledger.ts';
 import { announceNewPayout, consequencesOf, insertNewPayout, newPayoutValues } from './payout-change.ts';

@@ -4,7 +4,7 @@ import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-change.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
-import type { Queryable, Tx } from '../database.ts';
+import type { Queryable, Tx } from '../platform/database.ts';
 import {
   announceChange,
   ANY_TRIES,

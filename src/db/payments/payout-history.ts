@@ -11,7 +11,7 @@ import {
   type PayoutHistory,
   type UsualAmount,
 } from '../../domain/payments/payout-warnings.ts';
-import { findOne, statement, type Queryable } from '../database.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
 
 // As the indexes have it.
 const IS_SENT = `p.state IN (${SENT_STATES.map((state) => `'${state}'`).join(', ')})`;

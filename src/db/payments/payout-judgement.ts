@@ -1,5 +1,5 @@
 // What is known of the payouts around others, for whoever makes or releases those.
-import type { Queryable } from '../database.ts';
+import type { Queryable } from '../platform/database.ts';
 import { findUsualAmount, listPayoutHistories, type JudgedPayout } from './payout-history.ts';
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import { warningsOf, type PayoutJudgement } from '../../domain/payments/payout-warnings.ts';

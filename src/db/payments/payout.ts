@@ -1,7 +1,7 @@
 // Rows of payouts, each with its approvals.
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 

@@ -8,7 +8,7 @@ import type { PaymentId } from '../../domain/payments/payment.ts';
 import { ReceiptReused } from '../../domain/payments/discrepancy.ts';
 import { DatabaseError } from 'pg';
 import type { StateChange } from '../../domain/payments/state-change.ts';
-import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../database.ts';
+import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { attestedStatusOf, type AttestedCreditStatus } from './attested-credit.ts';
 
 /** What a change writes besides the payment's own row. */

@@ -4,7 +4,14 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
-import { composedStatement, findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
+import {
+  composedStatement,
+  findOne,
+  statement,
+  type Queryable,
+  type Statement,
+  type Tx,
+} from '../platform/database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { attestedFailureOf } from './attested-credit.ts';
 import { ANY_TRIES, type Condition } from './recorded-change.ts';

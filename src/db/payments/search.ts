@@ -2,7 +2,7 @@
 import { idTimeMs, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { FoundBy, HitKind, SearchHit } from '../../domain/payments/search.ts';
-import { statement, type Queryable, type Statement } from '../database.ts';
+import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
 /** Of each kind, found in one way. */
 const MOST = 10;

@@ -12,7 +12,7 @@ import {
   type TimelineEntry,
   type TimelineState,
 } from '../../domain/payments/timeline.ts';
-import { statement, type Queryable, type Statement } from '../database.ts';
+import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
 /** A collection or a payout. */
 export type ListedRef = PaymentRef<'collection' | 'payout'>;

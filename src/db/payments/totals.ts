@@ -2,7 +2,7 @@
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { DayTotal, PaymentTotal } from '../../domain/payments/totals.ts';
 import type { DayRange } from '../../domain/time-zone.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 // What a change adds: one payment to its new state, and one less to the state that it left.
 const MOVED = `(VALUES (to_state, 1), (from_state, -1)) AS moved (state, n)`;

@@ -1,6 +1,6 @@
 // Payments whose state and transfers disagree: none unless somebody bypassed the database's checks.
 import type { MerchantId } from '../../domain/ids.ts';
-import { statement, type Queryable } from '../database.ts';
+import { statement, type Queryable } from '../platform/database.ts';
 
 /** The rows of a check: after the one id, up to the other. */
 export type IdRange = { readonly after: string; readonly to: string };

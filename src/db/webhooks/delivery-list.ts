@@ -9,7 +9,7 @@ import {
   type MerchantId,
   type PayoutId,
 } from '../../domain/ids.ts';
-import { composedStatement, findOne, statement, type Queryable, type Statement } from '../database.ts';
+import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 
 import { columnOfObject } from './event.ts';
 

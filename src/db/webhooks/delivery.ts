@@ -2,7 +2,7 @@
 import type { Attempt, NextStep } from '../../domain/webhooks/delivery.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { CollectionId, DeliveryId, EndpointId, EventId, MerchantId, PayoutId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable } from '../database.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
 
 /** Everything that one attempt needs, read at one moment. */
 export type DueDelivery = {

@@ -1,7 +1,7 @@
 // Statements on webhook endpoints.
 import type { DisabledReason, Endpoint } from '../../domain/webhooks/endpoint.ts';
 import type { EndpointId, MerchantId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const INSERT = statement(
   'endpoint_insert',

@@ -1,7 +1,14 @@
 // Reads events for lists and pages, and inserts events that do not belong to a payment's change.
 import type { EventType, ListedEvent } from '../../domain/event.ts';
 import { isId, lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
-import { composedStatement, DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../database.ts';
+import {
+  composedStatement,
+  DELIVERIES_OWED,
+  findOne,
+  statement,
+  type Queryable,
+  type Tx,
+} from '../platform/database.ts';
 
 export type EndpointEvent = {
   readonly id: EventId;

@@ -2,7 +2,7 @@
 import type { DeliveryId, MerchantId, ReplayId } from '../../domain/ids.ts';
 import { lowestIdAt } from '../../domain/ids.ts';
 import type { Replay, ReplayFilter } from '../../domain/webhooks/replay.ts';
-import { DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 // An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {

@@ -1,6 +1,6 @@
 // Makes the person who accepts an invitation a member: a new user, or one who has an account already.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import {
   findInvitationByToken,
   listOpenInvitations,

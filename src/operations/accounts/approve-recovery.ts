@@ -1,6 +1,6 @@
 // Approves a requested recovery as the second one of the staff, and makes its token.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
 import { approveRecovery as approveRow, findRecoveryRequestLocked } from '../../db/accounts/recovery.ts';
 import { findUser } from '../../db/accounts/user.ts';

@@ -7,8 +7,8 @@ import {
   verifyRow,
   type AttestationState,
   type AttestedTable,
-} from '../../db/attested-rows.ts';
-import type { Database } from '../../db/database.ts';
+} from '../../db/accounts/attested-rows.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { renewFailedRefunds, type RenewedRefunds } from '../../db/payments/attested-credit.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { RowName } from '../../security/row-attestation.ts';

@@ -1,7 +1,7 @@
 // Identifies an API key and checks that it may be used for the request; records refusals of known keys.
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { permissionDenied } from '../../domain/accounts/member.ts';

@@ -1,5 +1,5 @@
 // Finds the session of a token, with its person and their current roles.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findSession, touchSession } from '../../db/accounts/session.ts';
 import type { Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';

@@ -1,7 +1,7 @@
 // Begins an authentication attempt: counts it against its limits, and finds the user that it is for.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import { countAttempt, findWindowEnd, requireAttempt } from '../../db/accounts/attempt-counter.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { findRecovery } from '../../db/accounts/recovery.ts';
 import { findUser, findUserByEmail, findUserIdByEmail, type User } from '../../db/accounts/user.ts';

@@ -1,6 +1,6 @@
 // Changes a member's roles or removes the member: at once, or by a proposal if a second person must approve.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { listOpenInvitations } from '../../db/accounts/invitation.ts';
 import { listMembers } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovered.ts';

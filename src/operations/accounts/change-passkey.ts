@@ -1,7 +1,7 @@
 // Names and removes a person's own passkeys.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { listRolesOf } from '../../db/accounts/member.ts';
 import { deletePasskey, renamePasskey } from '../../db/accounts/passkey.ts';
 import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';

@@ -1,6 +1,6 @@
 // Changes a person's password.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, setPassword } from '../../db/accounts/user.ts';

@@ -1,6 +1,6 @@
 // Logs a person out.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { deleteSession } from '../../db/accounts/session.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 

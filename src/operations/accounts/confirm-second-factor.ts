@@ -1,6 +1,6 @@
 // Completes the enrolment of a second factor with a first code.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';

@@ -1,6 +1,6 @@
 // Counts a refused API key against the address that it came from.
 import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 
 /**

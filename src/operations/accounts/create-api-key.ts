@@ -1,7 +1,7 @@
 // Creates an API key for a merchant.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { countActiveApiKeys, insertApiKey } from '../../db/accounts/api-key.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import {

@@ -1,6 +1,6 @@
 // Invites a person to act for a merchant.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { insertInvitation, listOpenInvitations, withdrawInvitationsOf } from '../../db/accounts/invitation.ts';
 import { listMembers } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovered.ts';

@@ -1,6 +1,6 @@
 // Creates a merchant with its ledger accounts, and invites its first owners.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { insertInvitation } from '../../db/accounts/invitation.ts';
 import { ensureOperatorAccount } from '../../db/payments/ledger.ts';
 import { insertMerchant } from '../../db/accounts/merchant.ts';

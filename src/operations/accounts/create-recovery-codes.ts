@@ -1,7 +1,7 @@
 // Gives a person new recovery codes in place of those that they have.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { deleteRecoveryCodes, insertRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';

@@ -1,6 +1,6 @@
 // Approves or rejects an invitation that waits for a second person.
 import { recordDecision } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import {
   approveInvitation,
   findOpenInvitation,

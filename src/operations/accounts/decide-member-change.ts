@@ -1,6 +1,6 @@
 // Approves or rejects a proposal to change a member's roles or to remove them.
 import { recordDecision } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listMembers, lockMembers } from '../../db/accounts/member.ts';
 import { requireNotRecovered } from '../../db/accounts/recovered.ts';
 import { applyRoles, endMemberChange, findMemberChange } from '../../db/accounts/member-change.ts';

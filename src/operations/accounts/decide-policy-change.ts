@@ -1,6 +1,6 @@
 // Approves or rejects a proposal to change a merchant's policy.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import { endPolicyChange, findPolicyChange } from '../../db/accounts/policy-change.ts';

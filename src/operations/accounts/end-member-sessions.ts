@@ -1,6 +1,6 @@
 // Ends the sessions of a member: what an owner or admin does when a member's browser is lost or stolen.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findMember, findRoles } from '../../db/accounts/member.ts';
 import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import type { UserId } from '../../domain/ids.ts';

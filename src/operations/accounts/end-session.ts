@@ -1,6 +1,6 @@
 // Ends a person's own session by its id, or all of them but the one in use.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { deleteMemberSessions, deleteSessionById } from '../../db/accounts/session.ts';
 import { isId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';

@@ -1,5 +1,5 @@
 // Adds a person as a member without an invitation: for the people of the demonstration merchant.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { putMember } from '../../db/accounts/member.ts';
 import { findUserByEmail, insertUser } from '../../db/accounts/user.ts';
 import { newId, type MerchantId, type UserId } from '../../domain/ids.ts';

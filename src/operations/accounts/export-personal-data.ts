@@ -2,7 +2,7 @@
 import { recordStaffAct } from '../../db/accounts/audit.ts';
 import { listDataOfPerson, listDataOfPhone, type PersonalRecord } from '../../db/accounts/personal-data.ts';
 import { findUserByEmail } from '../../db/accounts/user.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { accountLimits, personLimits } from '../../security/attempt-limit.ts';

@@ -10,7 +10,7 @@ import {
   type AuditChain,
   type AuditLink,
 } from '../../db/accounts/audit-chain.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import {
   auditChainOf,
   auditLine,

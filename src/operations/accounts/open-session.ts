@@ -1,6 +1,6 @@
 // Logs a person in: makes the final checks, opens the session, and records either outcome in the audit log.
 import { insertAuditEntry, type AuditEntry } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { moveFailedLogIns, noteFailedLogIn } from '../../db/accounts/failed-log-in.ts';

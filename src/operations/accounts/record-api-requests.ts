@@ -1,6 +1,6 @@
 // Records requests of API keys in the request log.
 import { insertApiRequests } from '../../db/accounts/api-request.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import type { ApiRequest } from '../../domain/accounts/api-request.ts';
 
 /** All of them or none; repeating it changes nothing. */

@@ -1,6 +1,6 @@
 // Records in the audit log that a person exported data.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 
 export type RecordExport = {

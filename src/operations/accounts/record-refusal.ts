@@ -1,6 +1,6 @@
 // Records in the audit log that a person was refused.
 import { recordRefusal as record, type Refusal } from '../../db/accounts/refusal.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 
 export type RecordRefusal = Refusal & { readonly by: ActedBy };

@@ -1,6 +1,6 @@
 // Sets a new password for a person who presents a recovery token.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { listMerchantsOf, lockMembers } from '../../db/accounts/member.ts';
 import { withdrawLeftBehind } from '../../db/accounts/left-behind.ts';
 import { lockMemberships } from '../../db/accounts/recovered.ts';

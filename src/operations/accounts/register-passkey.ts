@@ -1,7 +1,7 @@
 // Completes the registration of a passkey with what the browser created.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { insertPasskey, listPasskeys, useChallenge } from '../../db/accounts/passkey.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';

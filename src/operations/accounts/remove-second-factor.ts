@@ -1,6 +1,6 @@
 // Removes a person's own second factor.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { listRolesOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';

@@ -1,6 +1,6 @@
 // Requests the recovery of a person who lost their password or second factor, in the name of one of the staff.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
 import { replaceRecovery } from '../../db/accounts/recovery.ts';
 import { findUserByEmail, findUserLocked } from '../../db/accounts/user.ts';

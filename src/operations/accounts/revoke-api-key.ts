@@ -1,7 +1,7 @@
 // Revokes an API key.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { endApiKey, findApiKeyLocked } from '../../db/accounts/api-key.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { apiKeyNotFound, mayHandleKeys, type ListedApiKey } from '../../domain/accounts/api-key.ts';
 import { isId } from '../../domain/ids.ts';

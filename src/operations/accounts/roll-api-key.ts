@@ -1,7 +1,7 @@
 // Replaces an API key by a new one; the old one may stay valid for a while.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { countActiveApiKeys, endApiKey, findApiKeyLocked, insertApiKey } from '../../db/accounts/api-key.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovered.ts';
 import {

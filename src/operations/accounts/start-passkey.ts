@@ -1,7 +1,7 @@
 // Creates challenges for passkeys: to register one, to step up and to log in with one.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { requireAttempt, uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { createChallenge, listPasskeys } from '../../db/accounts/passkey.ts';
 import { findUser, type User } from '../../db/accounts/user.ts';
 import { isFreshToEnrol, permissionDenied, type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';

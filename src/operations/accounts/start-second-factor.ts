@@ -1,6 +1,6 @@
 // Starts the enrolment of a second factor: the secret takes effect when the person confirms it with a code.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { findUserLocked, setPendingTotp } from '../../db/accounts/user.ts';

@@ -1,6 +1,6 @@
 // Verifies a person again within a session: by the second factor, or by the password of a person who has none.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey-use.ts';
 import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';

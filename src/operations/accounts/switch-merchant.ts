@@ -1,6 +1,6 @@
 // Takes a person's session from one of their merchants to another one.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { deleteLeastUsedSessions, moveSession } from '../../db/accounts/session.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';

@@ -1,6 +1,6 @@
 // Withdraws an open invitation.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findOpenInvitation, withdrawInvitation as withdrawRow } from '../../db/accounts/invitation.ts';
 import { isId } from '../../domain/ids.ts';
 import { invitationNotFound, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';

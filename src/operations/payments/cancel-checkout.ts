@@ -1,7 +1,7 @@
 // Cancels a checkout: it takes no other attempt.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { cancelCheckout as cancelRow, countPaid, findCheckoutLocked } from '../../db/payments/checkout.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';

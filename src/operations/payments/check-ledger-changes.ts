@@ -1,5 +1,5 @@
 // Checks what changed in the ledger since the check before, and records how far it came.
-import type { Database, LongReadLimits } from '../../db/database.ts';
+import type { Database, LongReadLimits } from '../../db/platform/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import {
   findUnattestedCredits,

@@ -1,10 +1,10 @@
 // Accepts a request for a collection: once per idempotency key, and recorded before the payer is prompted.
 import { requireAttempt } from '../../db/accounts/attempt-counter.ts';
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Tx } from '../../db/database.ts';
+import type { Tx } from '../../db/platform/database.ts';
 import { findCheckoutLocked } from '../../db/payments/checkout.ts';
 import { insertAttempt, listEarlierAttempts } from '../../db/payments/checkout-attempt.ts';
-import { createBatcher } from '../../db/batcher.ts';
+import { createBatcher } from '../../db/platform/batcher.ts';
 import { acceptCollections, type Acceptance } from '../../db/payments/collection-acceptance.ts';
 import { insertCollection } from '../../db/payments/collection.ts';
 import {

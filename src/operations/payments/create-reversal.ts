@@ -1,7 +1,7 @@
 // Accepts a request to reverse a collection: once per idempotency key, and one reversal at a time per collection.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findCollection } from '../../db/payments/collection.ts';
-import type { Tx } from '../../db/database.ts';
+import type { Tx } from '../../db/platform/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,

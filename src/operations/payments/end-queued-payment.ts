@@ -1,6 +1,6 @@
 // Ends a queued payout or refund without sending it: an approver rejects it, or its maker cancels it.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { asRequested } from '../../db/database.ts';
+import { asRequested } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import type { Payout } from '../../domain/payments/payout.ts';

@@ -1,5 +1,5 @@
 // Creates the ledger accounts of operators that do not exist yet.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { ensureOperatorAccount } from '../../db/payments/ledger.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 

@@ -1,7 +1,7 @@
 // Ends rechecks of final payments: when each is rechecked next, and whether that ends for want of a status.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
-import { finishRechecks as finish, type ClaimedRecheck, type FinishedRecheck } from '../../db/rechecks.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { finishRechecks as finish, type ClaimedRecheck, type FinishedRecheck } from '../../db/work/rechecks.ts';
 import type { PaymentKind } from '../../domain/payments/payment.ts';
 
 export type RecheckResult = FinishedRecheck & {

@@ -1,5 +1,5 @@
 // What every payment operation needs besides its input. Bound once, by `createPayments`.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import type { Coverage } from '../../domain/payments/operator-catalogue.ts';
 import type { Environment } from '../../domain/event.ts';

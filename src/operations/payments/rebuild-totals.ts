@@ -1,5 +1,5 @@
 // Counts the payments of a merchant again, should its totals ever be wrong.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { rebuildTotals as rebuild } from '../../db/payments/totals.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 

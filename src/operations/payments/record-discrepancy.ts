@@ -1,6 +1,6 @@
 // Records that an operator status contradicts the recorded outcome of a payment.
 import { findCollection } from '../../db/payments/collection.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import { findReversal } from '../../db/payments/reversal.ts';

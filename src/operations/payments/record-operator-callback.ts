@@ -1,5 +1,5 @@
 // Stores an operator's callback, and finds the payment that it is about.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { insertOperatorCallback, recordCallbackOfCollection } from '../../db/payments/operator-callback.ts';
 import { scheduleRecheck } from '../../db/payments/payment-progress.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';

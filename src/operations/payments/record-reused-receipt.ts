@@ -1,5 +1,5 @@
 // Records that an operator gave one receipt for two payments.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 

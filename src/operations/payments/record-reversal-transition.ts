@@ -1,7 +1,7 @@
 // Records a transition of a reversal. When the refund succeeds, the same transaction reverses the collection.
 import { findCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
-import type { Tx } from '../../db/database.ts';
+import type { Tx } from '../../db/platform/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { isSendRepeated } from '../../db/payments/payment-progress.ts';
 import { findReversal, updateReversal } from '../../db/payments/reversal.ts';

@@ -1,5 +1,5 @@
 // Records that a payment is released in the database, and that no process of ours recorded its release.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { hasOpenDiscrepancy, insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 

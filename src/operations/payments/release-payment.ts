@@ -1,7 +1,7 @@
 // Releases payouts and refunds: records the approval of a person, and releases the payment when it has enough approvals.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { recordRefusal } from '../../db/accounts/refusal.ts';
-import { asRequested, withSavepoint, type Tx } from '../../db/database.ts';
+import { asRequested, withSavepoint, type Tx } from '../../db/platform/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,

@@ -1,5 +1,5 @@
 // Records how a person settled a discrepancy between an operator's status and the recorded outcome.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { markDiscrepancySettled, type SettleDiscrepancy } from '../../db/payments/discrepancy.ts';
 import type { Discrepancy } from '../../domain/payments/discrepancy.ts';
 

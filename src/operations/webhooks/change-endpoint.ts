@@ -1,6 +1,6 @@
 // Changes the settings of an endpoint: URL, description, event types, enabled or disabled.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { changeEndpoint as changeRow, findEndpointLocked } from '../../db/webhooks/endpoint.ts';
 import {
   changedEndpoint,

@@ -1,5 +1,5 @@
 // Continues a bulk replay by one batch.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import {
   isAnyReplayRunning,
   lockRunningReplay,

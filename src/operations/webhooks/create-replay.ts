@@ -1,6 +1,6 @@
 // Begins a bulk replay, which the dispatcher carries out in batches.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { endpointExists, lockMerchant } from '../../db/webhooks/endpoint.ts';
 import { countMatching, countRunningReplays, insertReplay } from '../../db/webhooks/replay.ts';
 import { endpointNotFound } from '../../domain/webhooks/endpoint.ts';

@@ -1,6 +1,6 @@
 // Deletes an endpoint.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { deleteEndpoint as deleteRow, findEndpointLocked } from '../../db/webhooks/endpoint.ts';
 import { endpointNotFound } from '../../domain/webhooks/endpoint.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';

@@ -1,6 +1,6 @@
 // Records webhook attempts and what follows from them, many at a time.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { recordAttempts, type AttemptRecord } from '../../db/webhooks/delivery.ts';
 import {
   disableEndpoints,

@@ -1,6 +1,6 @@
 // Registers a webhook endpoint of a merchant.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { countEndpoints, insertEndpoint, lockMerchant } from '../../db/webhooks/endpoint.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
 import { DomainError } from '../../domain/errors.ts';

@@ -1,6 +1,6 @@
 // Replays one delivery: same event, same bytes, the endpoint's current secret, the schedule from its beginning.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { lockDelivery, resetForReplay } from '../../db/webhooks/replay.ts';
 import { deliveryNotFound } from '../../domain/webhooks/delivery.ts';
 import { DomainError } from '../../domain/errors.ts';

@@ -1,6 +1,6 @@
 // Replaces the signing secret of an endpoint.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findEndpointLocked, rotateEndpointSecret as rotateRow } from '../../db/webhooks/endpoint.ts';
 import { endpointNotFound, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
 import { isId } from '../../domain/ids.ts';

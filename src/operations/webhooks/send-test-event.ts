@@ -1,6 +1,6 @@
 // Creates a test event for one endpoint.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findEndpoint } from '../../db/webhooks/endpoint.ts';
 import { insertEndpointEvent } from '../../db/webhooks/event.ts';
 import { endpointNotFound, endpointObject } from '../../domain/webhooks/endpoint.ts';

@@ -1,7 +1,7 @@
 // Reads the API keys of a merchant as its people see them.
 import { findApiKey, listApiKeys as listRows } from '../../db/accounts/api-key.ts';
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { apiKeyNotFound, type ListedApiKey } from '../../domain/accounts/api-key.ts';
 import type { ApiKeyId, MerchantId } from '../../domain/ids.ts';
 

@@ -1,7 +1,7 @@
 // Reads the request log of a merchant.
 import { findApiRequest, listApiRequests as listRows, type ApiRequestFilter } from '../../db/accounts/api-request.ts';
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { requestNotFound, type ListedApiRequest } from '../../domain/accounts/api-request.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 

@@ -1,8 +1,8 @@
 // Reads the audit log of a merchant.
 import { listAuditEntries as listRows, type AuditFilter } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/named-people.ts';
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { shownToMerchant, type ListedAuditEntry } from '../../domain/accounts/audit.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 

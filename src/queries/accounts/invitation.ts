@@ -1,5 +1,5 @@
 // Reads the open invitations of a merchant, and the one that a person may accept with the tokens they hold.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import {
   findInvitationByToken,
   listAttestedInvitations,

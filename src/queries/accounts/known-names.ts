@@ -1,5 +1,5 @@
 // Reads the names around a person that somebody who guesses their password would try first.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import type { User } from '../../db/accounts/user.ts';
 

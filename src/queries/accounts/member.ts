@@ -1,5 +1,5 @@
 // Reads the members of a merchant, with the proposed changes that wait for approval.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listAttestedMembers } from '../../db/accounts/member.ts';
 import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
 import type { MerchantId } from '../../domain/ids.ts';

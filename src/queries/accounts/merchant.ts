@@ -1,6 +1,6 @@
 // The merchants of the service, for its staff.
 import { listMerchants as list, type ListedMerchant } from '../../db/accounts/merchant.ts';
-import type { Queryable } from '../../db/database.ts';
+import type { Queryable } from '../../db/platform/database.ts';
 
 const PAGE = 200;
 

@@ -1,5 +1,5 @@
 // Reads a person's own sessions at one merchant.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listSessions } from '../../db/accounts/session.ts';
 import {
   MAX_SESSIONS_PER_MEMBER,

@@ -1,5 +1,5 @@
 // Reads a person's own passkeys.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listPasskeys } from '../../db/accounts/passkey.ts';
 import type { Passkey } from '../../domain/accounts/passkey.ts';
 import type { UserId } from '../../domain/ids.ts';

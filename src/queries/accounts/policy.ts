@@ -1,5 +1,5 @@
 // Reads the policy of a merchant and the proposals to change it.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
 import type { MerchantId } from '../../domain/ids.ts';

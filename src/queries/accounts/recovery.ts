@@ -1,5 +1,5 @@
 // Reads the recoveries that wait for the approval of a second one of the staff.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listRecoveryRequests as listRows } from '../../db/accounts/recovery.ts';
 import type { RecoveryRequest } from '../../domain/accounts/recovery.ts';
 

@@ -1,5 +1,5 @@
 // Reads a session for its own person, with the merchants that they can log in to.
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { listRecoveryNotices } from '../../db/accounts/recovery.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';

@@ -8,7 +8,7 @@ import {
   type AuditChain,
   type LinkedAuditEntry,
 } from '../../db/accounts/audit-chain.ts';
-import type { Database, Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
 import {
   auditChainOf,
   auditHeadLine,

@@ -1,5 +1,5 @@
 // Reads the balance of a merchant.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findBalance, type Balance } from '../../db/payments/ledger.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 

@@ -1,5 +1,5 @@
 // Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued.
-import type { Database, Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import { findAllUnattestedCredits, findUnattestedRefunds } from '../../db/payments/attested-credit.ts';
 import { findAvailableAccounts, isCheckpointAttested } from '../../db/payments/ledger-checkpoint.ts';

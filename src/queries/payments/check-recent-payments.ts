@@ -1,5 +1,5 @@
 // Checks recent payments against the ledger: cheap enough for every sweep, however many older ones there are.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findUnpostedCollections, findUnpostedPayouts } from '../../db/payments/unposted.ts';
 import { lowestIdAt } from '../../domain/ids.ts';
 import { unpostedFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';

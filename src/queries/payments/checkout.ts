@@ -1,7 +1,7 @@
 // Reads checkouts: for a merchant's people, and for the page at which payers pay.
 import { findNames } from '../../db/accounts/named-people.ts';
-import type { Database, Queryable } from '../../db/database.ts';
-import type { Page } from '../../db/page.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
+import type { Page } from '../../db/platform/page.ts';
 import {
   countPaid,
   findCheckout,

@@ -5,8 +5,8 @@ import {
   pageCollections as pageRows,
   type CollectionFilter,
 } from '../../db/payments/collection.ts';
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { ListedPage, ListRequest } from '../../domain/payments/payment-list.ts';
 import { DomainError } from '../../domain/errors.ts';

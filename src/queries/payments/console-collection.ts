@@ -1,6 +1,6 @@
 // Reads collections for a merchant's people: with the names of whoever created them.
 import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
-import type { Database, Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { countCollections as countRows, pageCollections } from '../../db/payments/collection.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';

@@ -1,6 +1,6 @@
 // Reads payouts for a merchant's people: with names, and for those that wait what an approver should know.
 import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
-import type { Database, Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { countPayouts as countRows, pagePayouts } from '../../db/payments/payout.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';

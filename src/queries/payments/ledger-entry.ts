@@ -1,6 +1,6 @@
 // Reads the statement of a merchant's accounts.
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { listLedgerEntries as listRows, type LedgerEntryFilter } from '../../db/payments/ledger-entry.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { LedgerEntry } from '../../domain/payments/ledger-entry.ts';

@@ -1,5 +1,5 @@
 // Lists the discrepancies that nobody has settled yet.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import type { Discrepancy } from '../../domain/payments/discrepancy.ts';
 

@@ -1,6 +1,6 @@
 // Reads one collection or payout with everything that is recorded of it, at one moment.
 import { findNames, type Names } from '../../db/accounts/named-people.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import { listExchanges } from '../../db/payments/operator-exchange.ts';

@@ -1,7 +1,7 @@
 // Reads the payouts of a merchant.
 import { findNames } from '../../db/accounts/named-people.ts';
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { findPayout, listPayouts as listRows, pagePayouts, type PayoutFilter } from '../../db/payments/payout.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';

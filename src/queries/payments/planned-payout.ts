@@ -1,5 +1,5 @@
 // Finds what became of payouts that a list of them names by idempotency key, and what is known around them, before anybody makes them.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listUsedKeys } from '../../db/payments/idempotency-key.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { listPayoutsOfKeys, type KeyedPayout } from '../../db/payments/payout.ts';

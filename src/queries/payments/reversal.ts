@@ -1,14 +1,14 @@
 // Reads reversals: by id, in pages, and the latest reversal of a collection.
 import { findCollection } from '../../db/payments/collection.ts';
 import { findNames, type Names } from '../../db/accounts/named-people.ts';
-import type { Database, Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
 import {
   findLatestReversal,
   findReversal,
   listReversals as listRows,
   type ReversalFilter,
 } from '../../db/payments/reversal.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';

@@ -1,5 +1,5 @@
 // Searches the objects of a merchant by what a person has in hand.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { findHits } from '../../db/payments/search.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import { readTypedPhone } from '../../domain/payments/typed-phone.ts';

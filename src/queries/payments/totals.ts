@@ -1,5 +1,5 @@
 // Reads the totals of a merchant's payments by day and state.
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { listDayTotals } from '../../db/payments/totals.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { DayTotal } from '../../domain/payments/totals.ts';

@@ -1,6 +1,6 @@
 // Reads the webhook deliveries of a merchant and the attempts made for them.
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import {
   findDelivery,
   listAttempts,

@@ -1,6 +1,6 @@
 // Reads the webhook endpoints of a merchant.
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { findEndpoint, listEndpoints as listRows } from '../../db/webhooks/endpoint.ts';
 import { endpointNotFound, type Endpoint } from '../../domain/webhooks/endpoint.ts';
 import { isId, type EndpointId, type MerchantId } from '../../domain/ids.ts';

@@ -1,6 +1,6 @@
 // Reads the events of a merchant, with the text that is sent and the deliveries.
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { listDeliveriesOfEvent } from '../../db/webhooks/delivery-list.ts';
 import { findEvent, listEvents as listRows, type EventFilter } from '../../db/webhooks/event.ts';
 import type { ListedDelivery } from '../../domain/webhooks/delivery.ts';

@@ -1,7 +1,7 @@
 // Reads the replays of a merchant, each with its progress.
 import { findNames } from '../../db/accounts/named-people.ts';
-import type { Database } from '../../db/database.ts';
-import { readPage, type Page } from '../../db/page.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { readPage, type Page } from '../../db/platform/page.ts';
 import { findReplay, listReplays as listRows } from '../../db/webhooks/replay.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import { isId, type MerchantId, type ReplayId } from '../../domain/ids.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createRequestLog } from '../../../src/api/request-log.ts';
 import type { ApiRequest } from '../../../src/domain/accounts/api-request.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import type { Database } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { createLog } from '../../../src/log.ts';
 import { countRows } from '../../db/rows.ts';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';

@@ -6,7 +6,7 @@ import { authenticateApiKey } from '../../../src/operations/accounts/authenticat
 import { createPayments } from '../../../src/operations/payments/create-payments.ts';
 import type { CreateCollection } from '../../../src/operations/payments/create-collection.ts';
 import { findApiKeyByHash, touchApiKey } from '../../../src/db/accounts/api-key.ts';
-import type { Database } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
 import { contextOf } from '../../db/rows.ts';

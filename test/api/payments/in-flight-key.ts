@@ -1,5 +1,5 @@
 // Keeps an idempotency key in flight, as if another call used it, for as long as a test needs.
-import type { Database } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 
 export async function holdIdempotencyKey(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
-import { freePort } from '../../../src/dev/ports.ts';
+import { freePort } from '../../../src/engines/process/ports.ts';
 import { record } from '../../db/rows.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';

@@ -9,8 +9,8 @@ import {
   attestedColumns,
   changeAttestedRow,
   type AttestedTable,
-} from '../../../src/db/attested-rows.ts';
-import type { Database } from '../../../src/db/database.ts';
+} from '../../../src/db/accounts/attested-rows.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/accounts/policy.ts';
 import { newId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import { attestRows, type AttestRows } from '../../../src/operations/accounts/attest-rows.ts';

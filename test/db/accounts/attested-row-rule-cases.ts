@@ -1,5 +1,5 @@
 // Rows that say who may do what, without their attestation or away from their place, each with the rule that refuses it.
-import { ATTESTED_TABLES, type AttestedTable } from '../../../src/db/attested-rows.ts';
+import { ATTESTED_TABLES, type AttestedTable } from '../../../src/db/accounts/attested-rows.ts';
 import { checkpointAt } from '../payments/ledger-checkpoint-rule-cases.ts';
 import { insert, insertRow, ruleCase, type RuleCase, type RuleFixture, type Sql } from '../rule-cases.ts';
 

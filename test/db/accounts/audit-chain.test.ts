@@ -4,7 +4,7 @@ import { createHash, createPublicKey, createSecretKey, randomBytes, verify } fro
 import { Client } from 'pg';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { listRecordedChains, listLinkedEntries, listUnlinkedEntries } from '../../../src/db/accounts/audit-chain.ts';
-import type { Database } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { createAuditChains } from '../../../src/dispatcher/audit-chains.ts';
 import { auditLine, CHAIN_START } from '../../../src/domain/accounts/audit-chain.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { Client, DatabaseError } from 'pg';
-import { REPORTS } from '../../../src/db/access.ts';
+import { REPORTS } from '../../../src/db/platform/access.ts';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { insertAuditHead, listRecordedChains, lockAuditChains } from '../../../src/db/accounts/audit-chain.ts';
-import { measureAuditLag } from '../../../src/db/backlog.ts';
-import type { Database } from '../../../src/db/database.ts';
+import { measureAuditLag } from '../../../src/db/work/backlog.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { linkAuditEntries, signAuditHeads } from '../../../src/operations/accounts/link-audit-entries.ts';
 import { verifyAudit } from '../../../src/queries/accounts/verify-audit.ts';

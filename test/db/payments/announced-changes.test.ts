@@ -1,6 +1,6 @@
 // What the database announces of changes: each that is committed, once, and none that is not.
 import assert from 'node:assert/strict';
-import { openDatabase, withSavepoint } from '../../../src/db/database.ts';
+import { openDatabase, withSavepoint } from '../../../src/db/platform/database.ts';
 import { insertCollection } from '../../../src/db/payments/collection.ts';
 import type { StateChange } from '../../../src/domain/payments/state-change.ts';
 import { makeMerchant, newCollection, record } from '../rows.ts';

@@ -1,7 +1,7 @@
 // What counts as backlog: accepted payments that wait for the service, and not for people or the operator.
 import assert from 'node:assert/strict';
-import { countFailingWork, measureBacklog } from '../../../src/db/backlog.ts';
-import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
+import { countFailingWork, measureBacklog } from '../../../src/db/work/backlog.ts';
+import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { COLLECTION_STATES } from '../../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';

@@ -1,6 +1,6 @@
 // Checkouts for tests, with attempts that the service's own operations make.
 import { insertCheckout } from '../../../src/db/payments/checkout.ts';
-import type { Database } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { idTimeMs, newId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import { attemptKey, DEFAULT_CHECKOUT_LIFE_MS, type Checkout } from '../../../src/domain/payments/checkout.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';

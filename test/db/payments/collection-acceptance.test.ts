@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { findApiKeyByHash, type ApiKey } from '../../../src/db/accounts/api-key.ts';
-import { openDatabase } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/db/platform/database.ts';
 import { acceptCollections, type Acceptance } from '../../../src/db/payments/collection-acceptance.ts';
 import { claimIdempotencyKey } from '../../../src/db/payments/idempotency-key.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';

@@ -1,7 +1,7 @@
 // Lists of collections read one index range at any depth, with whichever filters.
 import assert from 'node:assert/strict';
 import { listCollections, type CollectionFilter } from '../../../src/db/payments/collection.ts';
-import type { Database, Queryable, Statement } from '../../../src/db/database.ts';
+import type { Database, Queryable, Statement } from '../../../src/db/platform/database.ts';
 import { lowestIdAt, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import { makeMerchant } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';

@@ -1,7 +1,7 @@
 // The console's lists of payments: each filter and order finds what it says, page by page, at the same cost at any depth.
 import assert from 'node:assert/strict';
 import { countCollections, pageCollections } from '../../../src/db/payments/collection.ts';
-import type { Database, Queryable, Statement } from '../../../src/db/database.ts';
+import type { Database, Queryable, Statement } from '../../../src/db/platform/database.ts';
 import { lowestIdAt, type CheckoutId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import {

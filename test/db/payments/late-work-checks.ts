@@ -1,5 +1,5 @@
 // Checks of late work whose Temporal says what the test wants.
-import type { Database } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { createLateWorkChecks } from '../../../src/dispatcher/late-work.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { OpenRun, Work } from '../../../src/domain/work.ts';

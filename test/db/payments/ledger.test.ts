@@ -1,7 +1,7 @@
 // The ledger under concurrent postings: balances are the sum of their entries, and the ledger check finds what is not.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase, type Database } from '../../../src/db/database.ts';
+import { openDatabase, type Database } from '../../../src/db/platform/database.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../src/db/payments/payment-progress.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { getReversal } from '../../../src/queries/payments/reversal.ts';
-import { claimRechecks, finishRechecks } from '../../../src/db/rechecks.ts';
+import { claimRechecks, finishRechecks } from '../../../src/db/work/rechecks.ts';
 import { nextRecheck } from '../../../src/domain/payments/late-checks.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { makeCollection, oneRow, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';

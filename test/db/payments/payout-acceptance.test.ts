@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { findApiKeyByHash, type ApiKey } from '../../../src/db/accounts/api-key.ts';
-import { DELIVERIES_OWED, type Database, type News } from '../../../src/db/database.ts';
+import { DELIVERIES_OWED, type Database, type News } from '../../../src/db/platform/database.ts';
 import type { Environment } from '../../../src/domain/event.ts';
 import { payoutObject } from '../../../src/domain/payments/payout.ts';
 import { newId, type UserId } from '../../../src/domain/ids.ts';

@@ -5,8 +5,8 @@ import {
   finishRechecks,
   listOperatorsToRecheck,
   type ClaimedRecheck,
-} from '../../../src/db/rechecks.ts';
-import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
+} from '../../../src/db/work/rechecks.ts';
+import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { nextRecheck, type RecheckFinding } from '../../../src/domain/payments/late-checks.ts';

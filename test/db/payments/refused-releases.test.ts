@@ -1,7 +1,7 @@
 // Releases that the database refuses because something changed after the operation had checked it: each refusal has its code.
 import assert from 'node:assert/strict';
 import type { PayoutId } from '../../../src/domain/ids.ts';
-import { RULES_WITH_CODE } from '../../../src/db/refused-rules.ts';
+import { RULES_WITH_CODE } from '../../../src/db/payments/refused-rules.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 import { tamper, whileLocked } from '../rows.ts';

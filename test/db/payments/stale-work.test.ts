@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
-import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
-import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work-checks.ts';
+import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
+import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work/work-checks.ts';
 import { checksOf } from './late-work-checks.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';

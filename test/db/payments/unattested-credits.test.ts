@@ -1,7 +1,7 @@
 // Money that became available by rows which somebody wrote by hand, with the account of the application: nobody can spend it.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
-import { statement, type Database } from '../../../src/db/database.ts';
+import { statement, type Database } from '../../../src/db/platform/database.ts';
 import { isPaymentAttested } from '../../../src/db/payments/attested-credit.ts';
 import { findAttestedFunds } from '../../../src/db/payments/attested-funds.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';

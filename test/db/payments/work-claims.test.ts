@@ -1,8 +1,8 @@
 // The queues of unstarted work: each row goes to one dispatcher at a time, and no merchant's queue delays another's.
 import assert from 'node:assert/strict';
-import type { Queryable } from '../../../src/db/database.ts';
-import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../../../src/db/work.ts';
-import { markStuck } from '../../../src/db/work-checks.ts';
+import type { Queryable } from '../../../src/db/platform/database.ts';
+import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../../../src/db/work/work.ts';
+import { markStuck } from '../../../src/db/work/work-checks.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';

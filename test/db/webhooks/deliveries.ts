@@ -1,5 +1,5 @@
 // Claims and records deliveries as a dispatcher does, with limits that no test reaches by default.
-import type { Database } from '../../../src/db/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { claimDeliveries, type ClaimDeliveries, type DueDelivery } from '../../../src/db/webhooks/delivery.ts';
 import {
   recordDeliveryAttempts,

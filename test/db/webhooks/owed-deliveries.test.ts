@@ -1,6 +1,6 @@
 // What the database passes on of deliveries whose first attempt is owed: that there are some, once that is committed.
 import assert from 'node:assert/strict';
-import { openDatabase, type Database } from '../../../src/db/database.ts';
+import { openDatabase, type Database } from '../../../src/db/platform/database.ts';
 import { disableEndpoints } from '../../../src/db/webhooks/endpoint.ts';
 import { insertEndpointEvent } from '../../../src/db/webhooks/event.ts';
 import { insertReplay, resetForReplay } from '../../../src/db/webhooks/replay.ts';

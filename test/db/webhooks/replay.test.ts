@@ -12,7 +12,7 @@ import type { AttemptResult, NextStep } from '../../../src/domain/webhooks/deliv
 import { newId, type EndpointId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
-import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
+import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import { claim, record } from './deliveries.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';

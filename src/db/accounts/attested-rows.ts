@@ -1,0 +1,279 @@
+// The rows that say who may do what. Each carries an attestation by the process that wrote it, and counts for nothing without.
+import { permissionDenied } from '../../domain/accounts/member.ts';
+import type { AttestedValue } from '../../security/row-attestation.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
+
+type Source = {
+  /** The columns that name a row, as properties of what is read. */
+  readonly key: readonly string[];
+  /** What is attested beside the key, in this order for ever: another order is another attestation. */
+  readonly attested: readonly string[];
+  /** The expressions of properties that are no columns, for a table that the statement calls `t`. */
+  readonly computed?: Readonly<Record<string, string>>;
+  /** What the computed properties read beside the row: it is locked with it. */
+  readonly locked?: string;
+};
+
+const PASSKEYS = 'ARRAY(SELECT p.id FROM passkeys p WHERE p.user_id = t.id ORDER BY p.id)';
+
+// A column that is not here can be changed by hand: nothing that lets anybody in or gives a right may depend on it alone.
+const SOURCES = {
+  // The sealed secret itself is authenticated for its row by the key that seals it.
+  users: {
+    key: ['id'],
+    attested: ['email', 'name', 'passwordHash', 'hasTotp', 'passkeyIds', 'lostSecondFactor', 'recoveredAt'],
+    computed: { hasTotp: 't.totp_secret_sealed IS NOT NULL', passkeyIds: PASSKEYS },
+    locked: 'SELECT 1 FROM passkeys WHERE user_id = $1 FOR UPDATE',
+  },
+  passkeys: { key: ['id'], attested: ['userId', 'credentialId', 'publicKey'] },
+  members: { key: ['merchantId', 'userId'], attested: ['roles', 'approverSince', 'removedAt'] },
+  sessions: {
+    key: ['id'],
+    attested: ['tokenSha256', 'merchantId', 'userId', 'createdAt', 'verifiedAt', 'secondFactorAt', 'expiresAt'],
+  },
+  api_keys: {
+    key: ['id'],
+    attested: [
+      ...['merchantId', 'environment', 'keySha256', 'scopes', 'createdBy', 'createdAt', 'expiresAt', 'revokedAt'],
+      ...['allowedAddresses', 'name', 'hint'],
+    ],
+  },
+  policies: {
+    key: ['merchantId'],
+    attested: [
+      'secondFactorRequired',
+      'twoApproversAboveMinor',
+      'approverDailyLimitMinor',
+      'payoutExpiresAfterMs',
+      'approverWaitMs',
+      'keyHeldLimitMinor',
+    ],
+    computed: {
+      payoutExpiresAfterMs: 't.payout_expires_after_ms::float8',
+      approverWaitMs: 't.approver_wait_ms::float8',
+    },
+  },
+  invitations: {
+    key: ['id'],
+    attested: [
+      ...['merchantId', 'email', 'roles', 'tokenSha256', 'createdBy', 'createdAt', 'expiresAt'],
+      ...['approvedBy', 'approvedAt', 'approvalSha256', 'acceptedAt', 'withdrawnAt'],
+    ],
+  },
+  recoveries: {
+    key: ['id'],
+    attested: ['userId', 'requestedBy', 'createdAt', 'expiresAt', 'approvedBy', 'approvedAt', 'tokenSha256'],
+  },
+  member_changes: {
+    key: ['id'],
+    attested: ['merchantId', 'userId', 'rolesBefore', 'rolesAfter', 'proposedBy', 'createdAt', 'expiresAt'],
+  },
+  policy_changes: { key: ['id'], attested: ['merchantId', 'changes', 'proposedBy', 'createdAt', 'expiresAt'] },
+  // Entries before it are not verified again before money leaves.
+  ledger_checkpoints: { key: ['accountId'], attested: ['entry', 'balanceMinor', 'unattestedMinor'] },
+} as const satisfies Record<string, Source>;
+
+export type AttestedTable = keyof typeof SOURCES;
+export const ATTESTED_TABLES = Object.keys(SOURCES) as AttestedTable[];
+
+type PropertyOf<Table extends AttestedTable> =
+  (typeof SOURCES)[Table]['key'][number] | (typeof SOURCES)[Table]['attested'][number];
+
+/** All that is attested of a row, and its attestation. */
+export type AttestedRow<Table extends AttestedTable> = Readonly<Record<PropertyOf<Table>, AttestedValue>> & {
+  readonly attestation: string | null;
+};
+
+/** Every column that an attestation needs, for a statement that calls the table `t`. */
+export function attestedColumns(table: AttestedTable): string {
+  return [...propertiesOf(table), 'attestation'].map((property) => expressionOf(table, property)).join(', ');
+}
+
+function propertiesOf(table: AttestedTable): readonly string[] {
+  const { key, attested }: Source = SOURCES[table];
+  return [...key, ...attested];
+}
+
+function expressionOf(table: AttestedTable, property: string): string {
+  const { computed = {} }: Source = SOURCES[table];
+  const expression = computed[property];
+  const column = property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return expression === undefined ? `t.${column}` : `${expression} AS ${column}`;
+}
+
+/** Whether a process of ours wrote the row as it is. One that no process wrote is reported. */
+export function isAttested<Table extends AttestedTable>(db: Queryable, table: Table, row: AttestedRow<Table>): boolean {
+  return isRowAttested(db, table, row);
+}
+
+function isRowAttested({ attestor }: Queryable, table: AttestedTable, row: StoredRow): boolean {
+  if (attestor.isAttested(table, valuesOf(table, row), row.attestation)) return true;
+  attestor.report({ table, key: keyOf(table, row).join(' ') });
+  return false;
+}
+
+/**
+ * Those of the rows that a process of ours wrote as they are; the others are reported. For what a person is shown, and never
+ * where a decision depends on who else is there.
+ */
+export function attestedOnly<Table extends AttestedTable, Row extends AttestedRow<Table>>(
+  db: Queryable,
+  table: Table,
+  rows: readonly Row[],
+): Row[] {
+  return rows.filter((row) => isAttested(db, table, row));
+}
+
+/** Throws `permission_denied` unless a process of ours wrote the row as it is. */
+export function requireAttested<Table extends AttestedTable>(
+  db: Queryable,
+  table: Table,
+  row: AttestedRow<Table>,
+): void {
+  requireRowAttested(db, table, row);
+}
+
+function requireRowAttested(db: Queryable, table: AttestedTable, row: StoredRow): void {
+  if (!isRowAttested(db, table, row)) throw permissionDenied(`a row of ${table} is not attested`);
+}
+
+type Row = Readonly<Record<string, AttestedValue | undefined>>;
+type StoredRow = Row & { readonly attestation: string | null };
+
+function valuesOf(table: AttestedTable, row: Row): AttestedValue[] {
+  return propertiesOf(table).map((property) => {
+    const value = row[property];
+    if (value === undefined) throw new Error(`a statement that reads ${table} lacks ${property}`);
+    return value;
+  });
+}
+
+function keyOf(table: AttestedTable, row: Row): string[] {
+  const { key }: Source = SOURCES[table];
+  return key.map((property) => row[property] as string);
+}
+
+type Statements = Readonly<Record<'find' | 'set' | 'listKeys', Statement>> & { readonly locks: readonly Statement[] };
+
+const STATEMENTS = Object.fromEntries(
+  ATTESTED_TABLES.map((table) => {
+    const { key, locked }: Source = SOURCES[table];
+    const isRow = key.map((property, index) => `${expressionOf(table, property)} = $${index + 1}`).join(' AND ');
+    const names = key.map((property) => expressionOf(table, property)).join(', ');
+    const after = key.map((_, index) => `$${index + 1}`).join(', ');
+    return [
+      table,
+      {
+        locks: [
+          statement(`${table}_lock_attested`, `SELECT 1 FROM ${table} t WHERE ${isRow} FOR NO KEY UPDATE`),
+          ...(locked === undefined ? [] : [statement(`${table}_lock_more_attested`, locked)]),
+        ],
+        find: statement(`${table}_find_attested`, `SELECT ${attestedColumns(table)} FROM ${table} t WHERE ${isRow}`),
+        set: statement(`${table}_attest`, `UPDATE ${table} t SET attestation = $${key.length + 1} WHERE ${isRow}`),
+        listKeys: statement(
+          `${table}_list_attested_keys`,
+          `SELECT ${names} FROM ${table} t WHERE (${names}) > (${after}) ORDER BY ${names} LIMIT $${key.length + 1}`,
+        ),
+      },
+    ];
+  }),
+) as unknown as Readonly<Record<AttestedTable, Statements>>;
+
+/** The row with all that is attested of it; null when there is none, or no process of ours wrote it. */
+export async function findAttested<Table extends AttestedTable>(
+  db: Queryable,
+  table: Table,
+  key: readonly string[],
+): Promise<AttestedRow<Table> | null> {
+  const row = await findOne<AttestedRow<Table>>(db, STATEMENTS[table].find, key);
+  return row !== null && isRowAttested(db, table, row) ? row : null;
+}
+
+/**
+ * The attestation of the row with these values, which follows the one that it has, for a statement that writes several rows. Whether it
+ * was attested before is for the caller to verify.
+ */
+export function nextAttestation<Table extends AttestedTable>(
+  { attestor }: Queryable,
+  table: Table,
+  row: AttestedRow<Table>,
+): string {
+  return attestor.attest(table, valuesOf(table, row), row.attestation);
+}
+
+/** Attests the row that this transaction has just inserted, or changed under its lock. */
+export async function attestRow(tx: Tx, table: AttestedTable, key: readonly string[]): Promise<void> {
+  const { find, set } = STATEMENTS[table];
+  const row = await findOne<StoredRow>(tx, find, key);
+  if (row !== null) await tx.run(set, [...key, tx.attestor.attest(table, valuesOf(table, row), row.attestation)]);
+}
+
+/**
+ * Runs `change`, which changes this row, and attests what it has become. What the row was is verified first, under its lock,
+ * so that what somebody wrote by hand is never attested with it: throws `permission_denied` then. Where there is no such row
+ * yet, `change` may insert it.
+ */
+export async function changeAttestedRow<Result>(
+  tx: Tx,
+  table: AttestedTable,
+  key: readonly string[],
+  change: () => Promise<Result>,
+): Promise<Result> {
+  const row = await lockRow(tx, table, key);
+  if (row !== null) requireRowAttested(tx, table, row);
+  const result = await change();
+  await attestRow(tx, table, key);
+  return result;
+}
+
+async function lockRow(tx: Tx, table: AttestedTable, key: readonly string[]): Promise<StoredRow | null> {
+  const { locks, find } = STATEMENTS[table];
+  // Statements of their own: a single one would read what another table says of the row as it was before it waited for the lock.
+  for (const lock of locks) await tx.run(lock, key);
+  return findOne<StoredRow>(tx, find, key);
+}
+
+/** The keys of the rows that come after `after` in the order of their keys, at most `limit`. Null: the first ones. */
+export async function listAttestedKeys(
+  db: Queryable,
+  table: AttestedTable,
+  after: readonly string[] | null,
+  limit: number,
+): Promise<string[][]> {
+  const { key }: Source = SOURCES[table];
+  const from = after ?? key.map(() => '');
+  return (await db.run<Row>(STATEMENTS[table].listKeys, [...from, limit])).map((row) => keyOf(table, row));
+}
+
+/** `never`: it has no attestation at all. `gone`: there is no such row. */
+export type AttestationState = 'attested' | 'unattested' | 'never' | 'gone';
+
+/** Whether the row is attested. */
+export async function verifyRow(
+  db: Queryable,
+  table: AttestedTable,
+  key: readonly string[],
+): Promise<AttestationState> {
+  return attestationStateOf(db, table, await findOne<StoredRow>(db, STATEMENTS[table].find, key));
+}
+
+/**
+ * Attests the row, as it is, with the ring's first key, if what it was before is one of `from`; returns that. Nobody changes it
+ * in between.
+ */
+export async function renewAttestation(
+  tx: Tx,
+  table: AttestedTable,
+  key: readonly string[],
+  from: readonly AttestationState[],
+): Promise<AttestationState> {
+  const was = attestationStateOf(tx, table, await lockRow(tx, table, key));
+  if (from.includes(was)) await attestRow(tx, table, key);
+  return was;
+}
+
+function attestationStateOf({ attestor }: Queryable, table: AttestedTable, row: StoredRow | null): AttestationState {
+  if (row === null) return 'gone';
+  if (row.attestation === null) return 'never';
+  return attestor.isAttested(table, valuesOf(table, row), row.attestation) ? 'attested' : 'unattested';
+}

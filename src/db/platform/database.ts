@@ -1,0 +1,326 @@
+// The connection pool, statements and transactions: all access to PostgreSQL goes through this file.
+import { createHash } from 'node:crypto';
+import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
+import { WatchedPool, type PoolWatch } from './watched-pool.ts';
+import type { StateChange } from '../../domain/payments/state-change.ts';
+import type { RowAttestor } from '../../security/row-attestation.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { refusedBy } from '../payments/refused-rules.ts';
+import { connectionTo, QUEUE_SETTINGS, SESSION_SETTINGS } from './session-settings.ts';
+
+/** PostgreSQL truncates longer names, and two statements whose names it truncates alike would run as one. */
+const LONGEST_NAME = 63;
+
+/** A prepared statement, planned once per connection under its name. Write one per exported function. */
+export type Statement = { readonly name: string; readonly text: string };
+
+/** What a read runs on: a pool connection or a transaction. */
+export type Queryable = {
+  /**
+   * Each row as an object whose keys are the names of the columns in camel case: `merchant_id` is `merchantId`. A `bigint`
+   * column is a BigInt. What is within a JSON column stays as it is stored.
+   */
+  run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /** Attests and verifies the rows that say who may do what (`attested-rows.ts`). */
+  readonly attestor: RowAttestor;
+  /** Passes on the news, once what it says is committed; in a transaction that is rolled back, never. */
+  announce(news: News): void;
+};
+
+/** That deliveries were recorded whose first attempt is owed. */
+export const DELIVERIES_OWED = 'deliveries owed';
+/** That a payment came into a state, or that dispatchers have something to send. */
+export type News = StateChange | typeof DELIVERIES_OWED;
+
+/** The first row that the statement returns, or null. */
+export async function findOne<Row extends object>(
+  db: Queryable,
+  query: Statement,
+  values: readonly unknown[],
+): Promise<Row | null> {
+  const [row] = await db.run<Row>(query, values);
+  return row ?? null;
+}
+
+const announced = Symbol('announced');
+/** An open transaction, with what is announced once it is committed. Functions that must be atomic with others take this type. */
+export type Tx = Queryable & { readonly [announced]: News[] };
+
+const BEGIN_PART = statement('savepoint_begin', 'SAVEPOINT part');
+const KEEP_PART = statement('savepoint_keep', 'RELEASE SAVEPOINT part');
+const UNDO_PART = statement('savepoint_undo', 'ROLLBACK TO SAVEPOINT part');
+
+/** Runs `work` as a part of the transaction: when it throws, its writes are undone and the rest of the transaction stays. */
+export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
+  await tx.run(BEGIN_PART, []);
+  const before = tx[announced].length;
+  try {
+    const result = await work();
+    await tx.run(KEEP_PART, []);
+    return result;
+  } catch (error) {
+    await tx.run(UNDO_PART, []);
+    tx[announced].length = before;
+    throw error;
+  }
+}
+
+/** Outside of `withTransaction` each statement is a transaction of its own, and is retried like one. */
+export type Database = Queryable & {
+  /**
+   * Runs `work` in one transaction: commits when it returns, rolls back when it throws. After a deadlock or a
+   * serialization failure it runs again from the start, so `work` must touch nothing but the transaction.
+   */
+  withTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs `work` in one read-only transaction whose statements have the time-out given here instead of the pool's. When
+   * the signal aborts, the running statement is cancelled and `work` fails.
+   */
+  withLongReads<Result>(limits: LongReadLimits, work: (db: Queryable) => Promise<Result>): Promise<Result>;
+  readonly pool: Pool;
+  close(): Promise<void>;
+};
+
+export type LongReadLimits = {
+  readonly statementTimeoutMs: number;
+  /** All statements read the database as it is at the first of them. */
+  readonly atOneMoment?: boolean;
+  /** Whether each statement finds a few rows of large tables, by their indexes alone, whatever PostgreSQL believes of the tables. */
+  readonly byIndex?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+export type DatabaseOptions = {
+  readonly url: string;
+  readonly poolSize: number;
+  /** So many connections stay open, once they were needed; none by default. */
+  readonly keptConnections?: number;
+  readonly statementTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly onIdleError: (error: Error) => void;
+  /** Without it nothing that is attested can be read or written. */
+  readonly attestor?: RowAttestor;
+  /** Whether its statements claim from queues: no plan of theirs reads a whole table. */
+  readonly claimsFromQueues?: boolean;
+  /** Called after every wait for a connection. */
+  readonly watch?: PoolWatch;
+  /** Called with every committed change of a payment's state. It must not throw. */
+  readonly onStateChange?: (change: StateChange) => void;
+  /** Called after every commit that recorded deliveries whose first attempt is owed. It must not throw. */
+  readonly onDeliveriesOwed?: () => void;
+};
+
+function lacksKey(): never {
+  throw new Error('this connection was opened without the attestation keys');
+}
+const KEYLESS: RowAttestor = {
+  attest: lacksKey,
+  isAttested: lacksKey,
+  digestsOfSecret: lacksKey,
+  report: lacksKey,
+};
+
+const MAX_TRIES = 4;
+const SILENCE_MARGIN_MS = 1000;
+const RETRYABLE = new Set(['40001', '40P01']);
+
+export function statement(name: string, text: string): Statement {
+  if (name.length > LONGEST_NAME) throw new Error(`the name of statement ${name} is too long`);
+  return { name, text };
+}
+
+/** For a text that is composed at run time: each of its forms is a statement of its own. */
+export function composedStatement(prefix: string, text: string): Statement {
+  return statement(`${prefix}_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`, text);
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const settings = {
+    ...connectionTo(options.url, options.claimsFromQueues ? QUEUE_SETTINGS : SESSION_SETTINGS),
+    max: options.poolSize,
+    min: options.keptConnections ?? 0,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    statement_timeout: options.statementTimeoutMs,
+    // A server that has gone silent cannot time out its own statement.
+    query_timeout: options.statementTimeoutMs + SILENCE_MARGIN_MS,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    application_name: 'malipo',
+  };
+  const pool = options.watch ? new WatchedPool(settings, options.watch) : new Pool(settings);
+  // Without a listener, a connection that breaks while it is idle would end the process.
+  pool.on('error', options.onIdleError);
+  pool.on('connect', watchForLoss);
+  const announce = (news: News): void => {
+    if (news === DELIVERIES_OWED) options.onDeliveriesOwed?.();
+    else options.onStateChange?.(news);
+  };
+  const own = { attestor: options.attestor ?? KEYLESS, announce };
+  return {
+    pool,
+    ...own,
+    run: (query, values) => retrying(() => runOn(pool, query, values)),
+    withTransaction: (work) => withTransaction(pool, own, work),
+    withLongReads: (limits, work) => withLongReads(pool, own, limits, work),
+    close: () => pool.end(),
+  };
+}
+
+const lossOf = new WeakMap<PoolClient, Error>();
+
+// A connection can break in the same tick in which the pool hands it over, before whoever waits for it runs again, and an error
+// event without a listener ends the process. So each connection has a listener from its first moment to its last.
+function watchForLoss(client: PoolClient): void {
+  client.on('error', (error) => {
+    lossOf.set(client, error);
+  });
+}
+
+// The driver's own way is to return a bigint as text. Queries on the pool itself still do.
+const TYPES = new TypeOverrides();
+TYPES.setTypeParser(types.builtins.INT8, BigInt);
+
+async function runOn<Row extends object>(
+  connection: Pool | PoolClient,
+  query: Statement,
+  values: readonly unknown[],
+  limits: { query_timeout?: number } = {},
+): Promise<Row[]> {
+  const { name, text } = query;
+  const config = { name, text, values: [...values], rowMode: 'array' as const, types: TYPES, ...limits };
+  const { fields, rows } = await connection.query<unknown[]>(config).catch((error: unknown) => {
+    throw refusedBy(error) ?? error;
+  });
+  const keys = fields.map((field) => keyOf(field.name));
+  return rows.map((row) => toObject(keys, row) as Row);
+}
+
+function toObject(keys: readonly string[], row: readonly unknown[]): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  keys.forEach((key, index) => (object[key] = row[index]));
+  return object;
+}
+
+// A key is created once for each column name, not for each row. The statements name the columns, so the map stays small.
+const keysByColumn = new Map<string, string>();
+
+function keyOf(column: string): string {
+  const known = keysByColumn.get(column);
+  if (known !== undefined) return known;
+  const key = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  keysByColumn.set(column, key);
+  return key;
+}
+
+async function withTransaction<Result>(
+  pool: Pool,
+  { attestor, announce }: Pick<Queryable, 'attestor' | 'announce'>,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return retrying(async () => {
+    const news: News[] = [];
+    const result = await tryTransaction(pool, async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
+      return work({
+        attestor,
+        announce: (each) => void news.push(each),
+        [announced]: news,
+        run: (query, values) => runOn(client, query, values),
+      });
+    });
+    new Set(news).forEach(announce);
+    return result;
+  });
+}
+
+/** The same transaction, whose changes are announced as those of this request. */
+export function asRequested(tx: Tx, requestId: string): Tx {
+  return {
+    ...tx,
+    announce: (news) => {
+      tx.announce(news === DELIVERIES_OWED ? news : { ...news, byRequestId: requestId });
+    },
+  };
+}
+
+/** Whether the database refused the statement: for a wrong value (class 22) or a broken rule (class 23). */
+export function isRefusedValue(error: unknown): boolean {
+  return error instanceof DomainError || (error instanceof DatabaseError && /^2[23]/.test(error.code ?? ''));
+}
+
+async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const isRetryable = error instanceof DatabaseError && RETRYABLE.has(error.code ?? '');
+      if (!isRetryable || attempt === MAX_TRIES) throw error;
+    }
+  }
+}
+
+const BY_INDEX =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off';
+
+async function withLongReads<Result>(
+  pool: Pool,
+  own: Pick<Queryable, 'attestor' | 'announce'>,
+  { statementTimeoutMs, atOneMoment = false, byIndex = false, signal }: LongReadLimits,
+  work: (db: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return tryTransaction(pool, async (client) => {
+    const level = atOneMoment ? 'REPEATABLE READ' : 'READ COMMITTED';
+    await client.query(`BEGIN ISOLATION LEVEL ${level} READ ONLY`);
+    const { rows } = await client.query<{ pid: number }>(
+      "SELECT pg_backend_pid() AS pid, set_config('statement_timeout', $1, true)",
+      [String(statementTimeoutMs)],
+    );
+    if (byIndex) await client.query(BY_INDEX);
+    const cancel = (): void => {
+      pool.query('SELECT pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => undefined);
+    };
+    signal?.addEventListener('abort', cancel);
+    try {
+      const limits = { query_timeout: statementTimeoutMs + SILENCE_MARGIN_MS };
+      return await work({
+        ...own,
+        run: (query, values) => {
+          signal?.throwIfAborted();
+          return runOn(client, query, values, limits);
+        },
+      });
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  });
+}
+
+/** `work` begins the transaction, which is committed when `work` returns and rolled back when it throws. */
+async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    broken = isSilent(error) ? error : await rollBack(client);
+    throw error;
+  } finally {
+    // A connection whose state is unknown is not returned to the pool.
+    client.release(lossOf.get(client) ?? broken);
+  }
+}
+
+// A rollback on a silent server would only wait for it once more.
+function isSilent(error: unknown): error is Error {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+async function rollBack(client: PoolClient): Promise<Error | undefined> {
+  try {
+    await client.query('ROLLBACK');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

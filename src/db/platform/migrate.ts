@@ -1,0 +1,109 @@
+// Brings a database to the present schema: applies numbered SQL files once each, in order, each in its own transaction.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { grantAccess } from './access.ts';
+import { statement, type Queryable } from './database.ts';
+import { connectionTo } from './session-settings.ts';
+
+const OWN_FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
+// An arbitrary fixed number. It keeps two processes from migrating one database at the same time.
+const ADVISORY_LOCK = 7_261_544_019;
+
+/**
+ * The checksum that a file had before it was mended in place, because it failed on rows that it did not expect. Where it
+ * was applied it had not failed, and a later file brings those databases and all others to the same schema.
+ */
+const BEFORE_ITS_MEND: Readonly<Record<string, string>> = {
+  '0012-operator-receipts.sql': '12b9165a59b96bfe107379d28b161f078fba167491e208bf3e9d21eebebab04b',
+};
+
+type Migration = { readonly name: string; readonly sql: string; readonly sha256: string };
+
+/**
+ * Applies the files that the database does not have yet, grants the accounts what they may do (`access.ts`), and returns the names of
+ * the files. Takes the address of the account that owns the database. Safe to run from several processes at once. Throws when an applied file was altered, or when the database has a migration that this version does not know.
+ */
+export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
+  const migrations = await readMigrations(folder);
+  const client = new Client({ ...connectionTo(ownerUrl), application_name: 'malipo-migrate' });
+  // Without a listener, a lost connection would end the process; the statement that runs, or the next one, fails anyway.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL)',
+    );
+    const { rows } = await client.query<{ name: string; sha256: string }>('SELECT name, sha256 FROM schema_migrations');
+    checkApplied(migrations, rows);
+    const applied = new Set(rows.map((row) => row.name));
+    const missing = migrations.filter((migration) => !applied.has(migration.name));
+    for (const migration of missing) await apply(client, migration);
+    await grantAccess(client);
+    return missing.map((migration) => migration.name);
+  } finally {
+    await client.end();
+  }
+}
+
+export type MigrationDifferences = {
+  /** Files of this version that the database does not have. */
+  readonly missing: readonly string[];
+  /** What the database has and this version does not know, or knows with another content. */
+  readonly unknown: readonly string[];
+};
+
+const LIST_APPLIED = statement('migration_list_applied', 'SELECT name, sha256 FROM public.schema_migrations');
+
+/** How the database differs from this version. Takes any account that reads it; changes nothing. */
+export async function compareMigrations(db: Queryable, folder: string = OWN_FOLDER): Promise<MigrationDifferences> {
+  const migrations = await readMigrations(folder);
+  const applied = await db.run<{ name: string; sha256: string }>(LIST_APPLIED, []);
+  const isKnown = ({ name, sha256 }: { name: string; sha256: string }) =>
+    migrations.some((one) => one.name === name && (one.sha256 === sha256 || BEFORE_ITS_MEND[name] === sha256));
+  const names = new Set(applied.map(({ name }) => name));
+  return {
+    missing: migrations.map(({ name }) => name).filter((name) => !names.has(name)),
+    unknown: applied.filter((one) => !isKnown(one)).map(({ name }) => name),
+  };
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(folder, name), 'utf8');
+      return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+function checkApplied(migrations: Migration[], applied: { name: string; sha256: string }[]): void {
+  for (const { name, sha256 } of applied) {
+    const known = migrations.find((migration) => migration.name === name);
+    if (!known)
+      throw new Error(`the database has migration ${name}, which this version does not know; run a newer one`);
+    if (known.sha256 !== sha256 && BEFORE_ITS_MEND[name] !== sha256) {
+      throw new Error(`migration ${name} was altered after it was applied; add a new migration instead`);
+    }
+  }
+}
+
+async function apply(client: Client, { name, sql, sha256 }: Migration): Promise<void> {
+  try {
+    await client.query('BEGIN');
+    await client.query(sql);
+    await client.query('INSERT INTO schema_migrations (name, sha256, applied_at) VALUES ($1, $2, now())', [
+      name,
+      sha256,
+    ]);
+    await client.query('COMMIT');
+  } catch (error) {
+    // Where the connection is lost the server rolls back by itself.
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw new Error(`migration ${name} failed and was rolled back`, { cause: error });
+  }
+}

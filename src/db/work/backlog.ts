@@ -1,0 +1,108 @@
+// How much accepted work waits for us: what the backlog gate and the metrics are told.
+import type { MerchantBacklog } from '../../domain/backlog.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import { QUARANTINE_AFTER, type WorkKind } from '../../domain/work.ts';
+import { statement, type Queryable } from '../platform/database.ts';
+import { unionOfKinds } from './work-sources.ts';
+
+// Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
+// next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
+// whose own workflow fails, or of work for which it is too late.
+const MEASURE = statement(
+  'backlog_measure',
+  `SELECT merchant_id, count(*)::int AS count,
+          count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
+          coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
+   FROM (
+     (SELECT merchant_id, created_at AS since, workflow_failures = 0 AND prompt_deadline_at > now() AS is_timely
+      FROM collections WHERE state = 'initiated' AND send_begun_at IS NULL AND workflow_failures < $2 LIMIT $1)
+     UNION ALL
+     (SELECT merchant_id, updated_at, workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now()
+      FROM payouts WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
+        AND workflow_failures < $2 LIMIT $1)
+     UNION ALL
+     (SELECT merchant_id, updated_at, workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now()
+      FROM reversals WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
+        AND workflow_failures < $2 LIMIT $1)) AS waiting
+   GROUP BY merchant_id`,
+);
+
+/** The work that waits, by merchant: at most `limit` rows of each kind are counted. Reads no other rows. */
+export async function measureBacklog(
+  db: Queryable,
+  { limit, lateAfterMs }: { readonly limit: number; readonly lateAfterMs: number },
+): Promise<MerchantBacklog[]> {
+  return db.run<MerchantBacklog>(MEASURE, [limit, QUARANTINE_AFTER, lateAfterMs]);
+}
+
+const COUNT_FAILING = statement(
+  'work_count_failing',
+  `SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE workflow_failures >= $1)::int AS quarantined
+   FROM (${unionOfKinds('workflow_failures', 'workflow_failures > 0')}) AS work
+   GROUP BY kind`,
+);
+
+export type FailingWork = {
+  readonly kind: WorkKind;
+  /** Work whose workflow failed to start or to progress at its last try, quarantined work included. */
+  readonly failing: number;
+  readonly quarantined: number;
+};
+
+/** Reads the failing rows alone, of which there are normally none. */
+export async function countFailingWork(db: Queryable): Promise<FailingWork[]> {
+  return db.run<FailingWork>(COUNT_FAILING, [QUARANTINE_AFTER]);
+}
+
+const COUNT_REPLACED = statement(
+  'work_count_replaced',
+  `SELECT count(*)::int AS count FROM audit_entries WHERE action LIKE '%.workflow_replaced'`,
+);
+
+/** How many runs were ever replaced, by all dispatchers. Reads an index that has no other entries. */
+export async function countReplacedRuns(db: Queryable): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_REPLACED, []);
+  return row?.count ?? 0;
+}
+
+// By the database's own clock and triggers, so that no process says how far it is behind itself.
+const MEASURE_AUDIT = statement(
+  'audit_lag_measure',
+  `SELECT coalesce(extract(epoch FROM now() - (
+            SELECT queued_at FROM audit_entries_to_link ORDER BY entry_id LIMIT 1)) * 1000, 0)::float8 AS unlinked_age_ms,
+          coalesce(extract(epoch FROM now() - (
+            SELECT min(unsigned_since) FROM audit_chains)) * 1000, 0)::float8 AS unsigned_age_ms`,
+);
+
+export type AuditLag = {
+  /** For how long the oldest audit entry without a link has waited; 0: none does. */
+  readonly unlinkedAgeMs: number;
+  /** For how long the oldest link that no head covers has been there; 0: there is none. */
+  readonly unsignedAgeMs: number;
+};
+
+/** Reads the oldest rows alone. */
+export async function measureAuditLag(db: Queryable): Promise<AuditLag> {
+  const [lag] = await db.run<AuditLag>(MEASURE_AUDIT, []);
+  return lag ?? { unlinkedAgeMs: 0, unsignedAgeMs: 0 };
+}
+
+const LIST_QUARANTINED = statement(
+  'work_list_quarantined',
+  `${unionOfKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}
+   ORDER BY id LIMIT $2`,
+);
+
+export type QuarantinedWork = {
+  readonly kind: WorkKind;
+  readonly id: string;
+  readonly merchantId: MerchantId;
+  readonly state: string;
+  readonly workflowFailures: number;
+  readonly startDueAt: Date;
+};
+
+/** The quarantined work of all merchants, at most `limit`. */
+export async function listQuarantinedWork(db: Queryable, limit: number): Promise<QuarantinedWork[]> {
+  return db.run<QuarantinedWork>(LIST_QUARANTINED, [QUARANTINE_AFTER, limit]);
+}

@@ -1,0 +1,236 @@
+// Runs a PostgreSQL server as a child process on a data folder of our own, which later starts reuse.
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, DatabaseError, escapeIdentifier } from 'pg';
+import { APPLICATION, REPORTS } from '../../db/platform/access.ts';
+import { createAccounts } from '../../db/platform/create-accounts.ts';
+import { requireFreePort } from '../process/ports.ts';
+import { postgresBinariesFor } from './binaries.ts';
+import {
+  claimCluster,
+  endLeftoverServer,
+  initialiseCluster,
+  locateCluster,
+  POSTGRES_ENVIRONMENT,
+  postmasterStatus,
+  releaseCluster,
+  SUPERUSER,
+  type Cluster,
+} from './cluster.ts';
+import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '../process/supervised-process.ts';
+
+export type PostgresServerOptions = {
+  /** Holds the cluster and its password. Only one server at a time can run on it. */
+  readonly dataDir: string;
+  /** Used when this process is root and PostgreSQL's account cannot enter `dataDir`; without it that is an error. */
+  readonly fallbackDataDir?: string;
+  readonly host?: string;
+  readonly port: number;
+  /** postgresql.conf settings by name; tests pass `fsync: 'off'`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  readonly report?: (line: string) => void;
+  readonly readyLimitMs?: number;
+  /** Called as soon as the process exists, before it accepts connections. */
+  readonly onSpawn?: (pid: number) => void;
+  /** Ends the start: the process is stopped, and the start rejects. */
+  readonly signal?: AbortSignal;
+  /** It stays when this process is killed, until the next start on its folder ends it. */
+  readonly outlivesParent?: boolean;
+};
+
+/** The accounts of a service on this server. */
+export type AccountName = typeof OWNER | typeof APPLICATION | typeof REPORTS | typeof TEMPORAL;
+
+/** The addresses of one database of the service, by account. */
+export type DatabaseUrls = { readonly ownerUrl: string; readonly applicationUrl: string; readonly reportUrl: string };
+
+export const OWNER = 'malipo_owner';
+export const TEMPORAL = 'malipo_temporal';
+
+export type PostgresServer = {
+  readonly host: string;
+  readonly port: number;
+  /** The folder in use: `dataDir` or `fallbackDataDir`. */
+  readonly dataDir: string;
+  /** postgres:// with the superuser's password, to the database `postgres`. */
+  readonly adminUrl: string;
+  /** Of the superuser, or of the account with the password that the server's own accounts get. */
+  urlFor(database: string, account?: AccountName): string;
+  /** Creates the database unless it exists. It belongs to the superuser. */
+  ensureDatabase(name: string): Promise<void>;
+  /** Creates a database of the service with its accounts, and with that of Temporal if its data are on this server. */
+  ensureAccounts(database: string, temporalDatabase?: string): Promise<DatabaseUrls>;
+  readonly pid: number;
+  /** Resolves when the process has ended, for any reason. */
+  readonly exited: Promise<Exit>;
+  stop(): Promise<void>;
+};
+
+// SIGINT closes client connections and stops; SIGTERM would wait for the clients to disconnect.
+const STOP = { signal: 'SIGINT', limitMs: 30_000 } as const;
+const POLL_MS = 25;
+const DUPLICATE_DATABASE = '42P04';
+// After SIGKILL to a server, its child processes take a moment to exit.
+const STILL_IN_USE = 'pre-existing shared memory block';
+const STILL_IN_USE_TRIES = 20;
+const STILL_IN_USE_WAIT_MS = 500;
+
+/** Resolves when the server accepts connections; otherwise rejects with a message for a person. */
+export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
+  const { host = '127.0.0.1', port, settings = {}, report = () => undefined } = options;
+  const { dataDir, fallbackDataDir } = options;
+  const cluster = locateCluster({ dataDir, fallbackDataDir, report });
+  const binaries = postgresBinariesFor(cluster.account, report);
+  await endLeftoverServer(cluster, report);
+  await requireFreePort('PostgreSQL', port, host);
+  claimCluster(cluster);
+  let server: SupervisedProcess | undefined;
+  try {
+    initialiseCluster(cluster, binaries.initdb, settings['fsync'] !== 'off');
+    server = await launchUntilReady(binaries.postgres, cluster, { ...options, host });
+    const running = runningServer(server, cluster, host, port);
+    await checkConnection(running.adminUrl, cluster);
+    // Also after a crash, so that the server can be started again.
+    void running.exited.then(() => {
+      releaseCluster(cluster);
+    });
+    return running;
+  } catch (error) {
+    await server?.stop(STOP.signal, STOP.limitMs);
+    releaseCluster(cluster);
+    throw error;
+  }
+}
+
+function runningServer(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
+  const urlFor = (database: string, account?: AccountName): string => {
+    const login = `${account ?? SUPERUSER}:${account ? passwordOf(account, cluster) : cluster.password}`;
+    return `postgres://${login}@${host}:${port}/${encodeURIComponent(database)}`;
+  };
+  const adminUrl = urlFor('postgres');
+  return {
+    host,
+    port,
+    dataDir: cluster.dataDir,
+    adminUrl,
+    urlFor,
+    ensureDatabase: (name) => ensureDatabase(adminUrl, name),
+    async ensureAccounts(database, temporalDatabase) {
+      const urls = {
+        ownerUrl: urlFor(database, OWNER),
+        applicationUrl: urlFor(database, APPLICATION),
+        reportUrl: urlFor(database, REPORTS),
+      };
+      const temporalUrl = temporalDatabase === undefined ? undefined : urlFor(temporalDatabase, TEMPORAL);
+      await createAccounts({ adminUrl, ...urls, temporalUrl });
+      return urls;
+    },
+    pid: server.pid,
+    exited: server.exited,
+    stop: async () => {
+      await server.stop(STOP.signal, STOP.limitMs);
+    },
+  };
+}
+
+/** The same at every start, without a file for each; from one of them neither another nor the superuser's follows. */
+function passwordOf(account: AccountName, { password }: Cluster): string {
+  return createHmac('sha256', password).update(account).digest('base64url');
+}
+
+type LaunchOptions = PostgresServerOptions & { readonly host: string };
+
+async function launchUntilReady(
+  postgres: string,
+  cluster: Cluster,
+  options: LaunchOptions,
+): Promise<SupervisedProcess> {
+  for (let tries = 1; ; tries++) {
+    const server = await launchProcess({
+      command: postgres,
+      args: argumentsFor(cluster, options),
+      env: POSTGRES_ENVIRONMENT,
+      cwd: cluster.dataDir,
+      account: cluster.account,
+      logFile: options.logFile,
+      ifParentDies: options.outlivesParent ? 'stays' : STOP,
+    });
+    options.onSpawn?.(server.pid);
+    const problem = await waitUntilReady(server, cluster, options);
+    if (problem === undefined) return server;
+    await server.stop(STOP.signal, STOP.limitMs);
+    options.signal?.throwIfAborted();
+    if (!server.logTail().includes(STILL_IN_USE) || tries === STILL_IN_USE_TRIES) {
+      const end = `The end of ${options.logFile}:\n${server.logTail()}`;
+      throw new Error(`PostgreSQL did not start on port ${options.port}: ${problem}. ${end}`);
+    }
+    await sleep(STILL_IN_USE_WAIT_MS);
+  }
+}
+
+function argumentsFor(cluster: Cluster, { host, port, settings }: LaunchOptions): string[] {
+  const all = {
+    listen_addresses: host,
+    // Nothing uses a socket file, and it would need a folder that every account may write to.
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_checkpoints: 'off',
+    ...settings,
+  };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return ['-D', cluster.folder, '-p', String(port), ...flags];
+}
+
+/** Undefined when the server is ready, otherwise the reason why not. */
+async function waitUntilReady(
+  server: SupervisedProcess,
+  cluster: Cluster,
+  { readyLimitMs: limitMs = 60_000, signal }: LaunchOptions,
+): Promise<string | undefined> {
+  const deadline = Date.now() + limitMs;
+  while (Date.now() < deadline) {
+    if (signal?.aborted) return 'it is to stop';
+    const exit = server.exit();
+    if (exit) return `it ${describeExit(exit)}`;
+    const status = postmasterStatus(cluster);
+    if (status?.isReady && status.pid === server.pid) return undefined;
+    await sleep(POLL_MS);
+  }
+  return `it was not ready within ${limitMs / 1_000} s`;
+}
+
+async function checkConnection(adminUrl: string, cluster: Cluster): Promise<void> {
+  const rows = await query(adminUrl, 'SHOW data_directory').catch((error: unknown) => {
+    throw new Error(`PostgreSQL runs, but the password in ${cluster.dataDir}/password does not open it`, {
+      cause: error,
+    });
+  });
+  const folder = (rows[0] as { data_directory?: unknown } | undefined)?.data_directory;
+  if (folder !== cluster.folder)
+    throw new Error(`the PostgreSQL that answers serves ${String(folder)}, not ${cluster.folder}`);
+}
+
+async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
+  const found = await query(adminUrl, 'SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (found.length > 0) return;
+  try {
+    await query(adminUrl, `CREATE DATABASE ${escapeIdentifier(name)}`);
+  } catch (error) {
+    // Another process created it in between.
+    if (!(error instanceof DatabaseError && error.code === DUPLICATE_DATABASE)) throw error;
+  }
+}
+
+async function query(url: string, sql: string, values: readonly string[] = []): Promise<unknown[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  // The server may be stopped under an open connection; the query itself rejects then.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}

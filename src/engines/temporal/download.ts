@@ -1,0 +1,146 @@
+// Has the Temporal CLI downloaded by the SDK, in a process of its own that is ended when nothing comes of it in time.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../process/supervised-process.ts';
+
+export type DownloadLimits = {
+  /** Until the first byte is here, and from then on between two of them. */
+  readonly silenceMs: number;
+  readonly totalMs: number;
+};
+
+export type TemporalDownload = {
+  /** As in `1.8.2`. */
+  readonly version: string;
+  /** Where the program is put, beside which the download goes on. */
+  readonly binary: string;
+  /** Why a program will not do; undefined when it will. */
+  readonly problemWith: (binary: string) => string | undefined;
+  readonly limits: DownloadLimits;
+  readonly env: Environment;
+  readonly report: (line: string) => void;
+  readonly onSpawn?: (pid: number) => void;
+};
+
+/** Why there is no program, in one line. */
+export class DownloadError extends Error {}
+
+const LOOK_EVERY_MS = 100;
+const REPORT_EVERY_MS = 10_000;
+const MB = 1024 * 1024;
+const IS_ABANDONED_AFTER_MS = 60 * 60_000;
+const UNFINISHED = '.downloading-';
+
+/**
+ * Resolves when the program is in its place, whole and tried. Each download has a folder of its own and is renamed at the end: two at
+ * once do not disturb each other, and one that was killed leaves nothing under the program's name. Throws DownloadError.
+ */
+export async function downloadTemporal(download: TemporalDownload): Promise<void> {
+  const { version, binary, problemWith, report } = download;
+  const parent = join(binary, '..');
+  mkdirSync(parent, { recursive: true });
+  removeAbandoned(parent, basename(binary));
+  const folder = `${binary}${UNFINISHED}${randomBytes(6).toString('hex')}`;
+  mkdirSync(folder);
+  report(`downloading the Temporal server (CLI ${version}) from temporal.download, this once`);
+  try {
+    const file = await runDownload(folder, download);
+    const problem = problemWith(file);
+    if (problem !== undefined) throw new DownloadError(`what came ${problem}`);
+    renameSync(file, binary);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  report(`the Temporal server is downloaded and kept in ${parent}`);
+}
+
+async function runDownload(folder: string, download: TemporalDownload): Promise<string> {
+  const { version, env, onSpawn } = download;
+  // The SDK names them so. It gives the second its name when everything is in it.
+  const [partial, whole] = [join(folder, `temporal-v${version}.downloading`), join(folder, `temporal-v${version}`)];
+  const child = startDownloader(folder, version, env);
+  let [said, isEnded] = ['', false];
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-2000)));
+  const ended = new Promise<void>((resolve) => {
+    for (const event of ['close', 'error'] as const) {
+      child.once(event, () => {
+        isEnded = true;
+        resolve();
+      });
+    }
+  });
+  if (child.pid !== undefined) onSpawn?.(child.pid);
+  try {
+    const watch = watchProgress(partial, download);
+    while (!existsSync(whole)) {
+      // Looked at before: it may have ended between the two.
+      const isOver = isEnded;
+      if (isOver && !existsSync(whole)) throw new DownloadError(reasonIn(said));
+      watch();
+      await sleep(LOOK_EVERY_MS);
+    }
+    return whole;
+  } finally {
+    endGroup(child);
+    await ended;
+  }
+}
+
+/** A group of its own: the SDK tries the server that it has downloaded, which must not outlive it. */
+function startDownloader(folder: string, version: string, env: Environment): ChildProcess {
+  const isSource = import.meta.filename.endsWith('.ts');
+  const entry = fileURLToPath(new URL(`./download-program.${isSource ? 'ts' : 'js'}`, import.meta.url));
+  const loader = isSource ? ['--import', 'tsx/esm'] : [];
+  return spawn(process.execPath, [...loader, entry, folder, `v${version}`], {
+    env,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+}
+
+/** A function to call again and again: it throws when nothing came for too long, or it all takes too long. */
+function watchProgress(partial: string, { limits: { silenceMs, totalMs }, report }: TemporalDownload): () => void {
+  const startedAtMs = Date.now();
+  let [size, grewAtMs, reportedAtMs] = [0, startedAtMs, startedAtMs];
+  return () => {
+    const now = Date.now();
+    const present = statSync(partial, { throwIfNoEntry: false })?.size ?? 0;
+    if (present !== size) [size, grewAtMs] = [present, now];
+    const sizeText = `${Math.floor(size / MB)} MB`;
+    if (now - grewAtMs > silenceMs) {
+      throw new DownloadError(`nothing came for ${silenceMs / 1000} s${size > 0 ? `, after ${sizeText}` : ''}`);
+    }
+    if (now - startedAtMs > totalMs) {
+      throw new DownloadError(`it was not complete after ${totalMs / 1000} s (${sizeText} unpacked)`);
+    }
+    if (now - reportedAtMs < REPORT_EVERY_MS) return;
+    reportedAtMs = now;
+    report(`downloading the Temporal server: ${Math.round((now - startedAtMs) / 1000)} s, ${sizeText} unpacked so far`);
+  };
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it has ended.
+  }
+}
+
+function reasonIn(said: string): string {
+  const lines = said.split('\n').filter((line) => line.trim() !== '');
+  return lines.at(-1)?.trim() ?? 'the download ended without a word';
+}
+
+function removeAbandoned(parent: string, name: string): void {
+  for (const entry of readdirSync(parent).filter((one) => one.startsWith(`${name}${UNFINISHED}`))) {
+    const folder = join(parent, entry);
+    const changedAtMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - changedAtMs > IS_ABANDONED_AFTER_MS) rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,185 @@
+// Runs Temporal's production server as a child process, with its data in databases of a PostgreSQL server.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
+import { Client } from 'pg';
+import { freePorts, requireFreePort } from '../process/ports.ts';
+import { launchProcess } from '../process/supervised-process.ts';
+import type { TemporalPrograms } from './binary.ts';
+import { DYNAMIC_CONFIG, TEMPORAL_ENVIRONMENT, untilTemporalResponds, type TemporalServer } from './server.ts';
+
+export type TemporalOnPostgresOptions = {
+  readonly programs: TemporalPrograms;
+  readonly postgres: {
+    readonly host: string;
+    readonly port: number;
+    /** It may create databases, or owns those that are there. */
+    readonly user: string;
+    readonly password: string;
+  };
+  /** The names of its two databases begin so: `temporal` and `temporal_visibility` by default. */
+  readonly databasePrefix?: string;
+  /** For the file with the server's dynamic configuration. */
+  readonly folder: string;
+  readonly host: string;
+  readonly port: number;
+  readonly logFile: string;
+  readonly readyLimitMs?: number;
+  /** Called as soon as the server's process exists, long before it is ready. */
+  readonly onSpawn?: (pid: number) => void;
+};
+
+// As in docker-compose.yml. It cannot be changed once the databases are there.
+const HISTORY_SHARDS = '4';
+const STOP = { signal: 'SIGTERM', limitMs: 20_000 } as const;
+const DATABASE_LIMIT_MS = 20_000;
+/** There in every cluster, before anybody has created a namespace. */
+const OWN_NAMESPACE = 'temporal-system';
+// Beside the address that clients use.
+const INNER_PORTS = [
+  'FRONTEND_HTTP_PORT',
+  'FRONTEND_MEMBERSHIP_PORT',
+  'HISTORY_GRPC_PORT',
+  'HISTORY_MEMBERSHIP_PORT',
+  'MATCHING_GRPC_PORT',
+  'MATCHING_MEMBERSHIP_PORT',
+  'WORKER_GRPC_PORT',
+  'WORKER_MEMBERSHIP_PORT',
+] as const;
+
+/**
+ * Creates the server's databases or brings their schema up to date, and resolves when the server responds. Namespaces are for
+ * `prepareTemporal` to create. Only one server at a time may run on the same databases.
+ */
+export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalServer> {
+  const { programs, host, port, logFile, onSpawn } = options;
+  await requireFreePort('the Temporal server', port, host);
+  await prepareSchemas(options);
+  await forgetMembers(options);
+  const server = await launchProcess({
+    command: programs.server,
+    args: ['--allow-no-auth', 'start'],
+    env: await environmentFor(options),
+    logFile,
+    ifParentDies: STOP,
+  });
+  onSpawn?.(server.pid);
+  const address = `${host}:${port}`;
+  const stop = async (): Promise<void> => {
+    await server.stop(STOP.signal, STOP.limitMs);
+  };
+  try {
+    await untilTemporalResponds(server, address, { ...options, namespaces: [OWN_NAMESPACE] });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { address, uiUrl: undefined, pid: server.pid, exited: server.exited, stop };
+}
+
+/** For trials alone: no commit to its two databases waits for the disk from then on. The URL is that of an administrator. */
+export async function commitWithoutWaiting(adminUrl: string, databasePrefix: string): Promise<void> {
+  const client = new Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    for (const database of Object.values(databasesOf({ databasePrefix }))) {
+      await client.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+function databasesOf({ databasePrefix = 'temporal' }: Pick<TemporalOnPostgresOptions, 'databasePrefix'>) {
+  return { store: databasePrefix, visibility: `${databasePrefix}_visibility` };
+}
+
+async function environmentFor(options: TemporalOnPostgresOptions): Promise<Record<string, string>> {
+  const { postgres, host, port, folder } = options;
+  const { store, visibility } = databasesOf(options);
+  const inner = await freePorts(INNER_PORTS.length, host);
+  return {
+    ...TEMPORAL_ENVIRONMENT,
+    LOG_LEVEL: 'warn',
+    DB: 'postgres12_pgx',
+    DBNAME: store,
+    VISIBILITY_DBNAME: visibility,
+    POSTGRES_SEEDS: postgres.host,
+    DB_PORT: String(postgres.port),
+    VISIBILITY_DB_PORT: String(postgres.port),
+    POSTGRES_USER: postgres.user,
+    POSTGRES_PWD: postgres.password,
+    NUM_HISTORY_SHARDS: HISTORY_SHARDS,
+    BIND_ON_IP: host,
+    FRONTEND_GRPC_PORT: String(port),
+    ...Object.fromEntries(INNER_PORTS.map((name, index) => [name, String(inner[index])])),
+    DYNAMIC_CONFIG_FILE_PATH: writeDynamicConfig(folder),
+  };
+}
+
+/** YAML, of which JSON is a part. */
+function writeDynamicConfig(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, 'temporal-dynamic-config.yaml');
+  const values = Object.entries(DYNAMIC_CONFIG).map(([key, value]) => [key, [{ value }]]);
+  writeFileSync(file, JSON.stringify(Object.fromEntries(values), null, 2));
+  return file;
+}
+
+async function prepareSchemas(options: TemporalOnPostgresOptions): Promise<void> {
+  const { store, visibility } = databasesOf(options);
+  for (const [database, schema] of [
+    [store, 'temporal'],
+    [visibility, 'visibility'],
+  ] as const) {
+    const tool = (...args: string[]): Promise<string | undefined> => runSqlTool(options, ['--db', database, ...args]);
+    // Both fail where an earlier start has been. Whatever else is wrong, the update fails of it too.
+    await tool('create-database');
+    await tool('setup-schema', '-v', '0.0');
+    const problem = await tool('update-schema', '--schema-name', `postgresql/v12/${schema}`);
+    if (problem !== undefined)
+      throw new Error(`the database ${database} could not be prepared for Temporal: ${problem}`);
+  }
+}
+
+/**
+ * The four parts of the server find each other by a table of members, in which those of a server that was killed stay for a
+ * while. A new server waits 40 s for them, and hands no work to anybody meanwhile. Only one server runs on the database.
+ */
+async function forgetMembers(options: TemporalOnPostgresOptions): Promise<void> {
+  const { host, port, user, password } = options.postgres;
+  const database = databasesOf(options).store;
+  const limits = { connectionTimeoutMillis: DATABASE_LIMIT_MS, query_timeout: DATABASE_LIMIT_MS };
+  const client = new Client({ host, port, user, password, database, ...limits });
+  // A connection that breaks rejects the query under way; without a listener it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('DELETE FROM cluster_membership');
+  } finally {
+    await client.end();
+  }
+}
+
+/** Undefined when it succeeded, otherwise the last line that it printed. */
+async function runSqlTool(
+  { programs, postgres }: TemporalOnPostgresOptions,
+  args: readonly string[],
+): Promise<string | undefined> {
+  const env = {
+    PATH: TEMPORAL_ENVIRONMENT.PATH,
+    SQL_PLUGIN: 'postgres12_pgx',
+    SQL_HOST: postgres.host,
+    SQL_PORT: String(postgres.port),
+    SQL_USER: postgres.user,
+    SQL_PASSWORD: postgres.password,
+  };
+  const child = spawn(programs.sqlTool, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  if (code === 0) return undefined;
+  return stripVTControlCharacters(`${output}${errors}`).trim().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,303 @@
+// Assembles the server: which parts run, with what they work, and in which order they start and stop.
+import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
+import { createDeliveryActivities } from '../../activities/delivery.ts';
+import { createPaymentActivities } from '../../activities/payment.ts';
+import { createReconciliationActivities } from '../../activities/reconciliation.ts';
+import { createStatusAttestor } from '../../activities/attestation.ts';
+import { createTemporalClient } from '../temporal/client.ts';
+import { temporalTarget } from '../temporal/transport.ts';
+import { createWebhookSender } from '../webhooks/sender.ts';
+import { createEndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
+import type { Config, Role } from '../settings/config.ts';
+import { findDueWork } from '../db/work/due-work.ts';
+import { listen } from '../db/platform/listener.ts';
+import { createAuditChains } from '../dispatcher/audit-chains.ts';
+import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
+import { createDispatchReport } from '../dispatcher/dispatch-report.ts';
+import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
+import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
+import { createLateWorkChecks } from '../dispatcher/late-work.ts';
+import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
+import { createTotals } from '../dispatcher/totals.ts';
+import { createWorkStarter } from '../dispatcher/work-starter.ts';
+import { coverageOf, OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
+import type { Log } from '../log.ts';
+import { createPayments } from '../operations/payments/create-payments.ts';
+import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
+import { createReleaseAttestor } from '../security/release-attestation.ts';
+import { checkDatabase } from './check-database.ts';
+import { keepSchedules } from './keep-schedules.ts';
+import { closeOperators, createOperators, type Operators } from './operators.ts';
+import { keepTrying } from './keep-trying.ts';
+import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
+import { createPaymentSteps } from './telemetry/payment-steps.ts';
+import { openTraces } from './telemetry/open-traces.ts';
+import { traceSinks, withTracedActivities } from './telemetry/traced-workers.ts';
+import type { Traces } from './telemetry/traces.ts';
+import { measuredSender } from './metrics/measured-sender.ts';
+import { createServerMetrics } from './metrics/server-metrics.ts';
+import type { SdkMetrics } from './metrics/sdk-metrics.ts';
+import { startMetrics } from './start-metrics.ts';
+import { runWorkers } from './worker.ts';
+import type { Parts, Stoppable } from './server-parts.ts';
+import { startApi } from './start-api.ts';
+
+export type RunningServer = {
+  /** Null when the configuration does not name the role `api`. */
+  readonly apiPort: number | null;
+  /** Accepts no new work, finishes what is in flight, then closes everything. Repeated calls wait for one stop. */
+  stop(): Promise<void>;
+};
+
+export type ServerOptions = {
+  readonly workflowBundle: WorkflowBundleOption;
+  readonly log: Log;
+  readonly sdkMetrics: SdkMetrics;
+  readonly interceptors?: WorkerInterceptors;
+};
+
+const TICK_MS = 1000;
+// Audit chains are signed once an hour, which nothing looks for.
+const WHOLE_PASS_MS = 30_000;
+const START_BATCH = 100;
+const LEASE_MARGIN_MS = 20_000;
+const KEPT_CONNECTIONS = 500;
+
+/**
+ * Starts the roles that the configuration names, as soon as the database says that it is of this environment. Works while
+ * Temporal is away: work is recorded and waits.
+ */
+export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
+  const { log } = options;
+  const parts = assemble(config, options, await openTraces(config, log));
+  await checkDatabase(parts.db, config.settings.MALIPO_ENVIRONMENT, log).catch(async (error: unknown) => {
+    await close(parts);
+    throw error;
+  });
+  const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
+  // Before any role: a process that cannot show how it is does not start.
+  const running: Stoppable[] = [await startMetrics(parts)];
+  let apiPort: number | null = null;
+  if (has('api')) {
+    const api = await startApi(parts);
+    apiPort = api.port;
+    running.push(api);
+  }
+  if (has('dispatcher')) running.push(startDispatcherRole(parts));
+  if (has('worker')) running.push(startWorkerRole(parts, options));
+
+  async function stop(): Promise<void> {
+    await Promise.all(running.map((part) => part.stop()));
+    await close(parts);
+  }
+
+  let stopping: Promise<void> | null = null;
+  return {
+    apiPort,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+async function close({ log, starter, dispatcherWake, sender, temporal, db, queues, traces }: Parts): Promise<void> {
+  await starter.drain();
+  await sender.close();
+  // A worker that never ended keeps the connection: the rest is closed all the same.
+  await temporal.close().catch((error: unknown) => {
+    log.warn({ error }, 'the connection to Temporal was not closed');
+  });
+  await dispatcherWake.close();
+  await queues.close();
+  await db.close();
+  await traces?.close();
+}
+
+function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Traces | null): Parts {
+  const { settings, clocks } = config;
+  const metrics = createServerMetrics(sdkMetrics);
+  const steps = createPaymentSteps({ log, traces });
+  const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
+  const { db, queues, dispatcherWake } = openDatabases(config, { log, metrics, steps });
+  const temporal = createTemporalClient({
+    target: temporalTarget(settings),
+    namespace: config.temporalNamespace,
+    taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
+    workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
+    rechecksTimeoutMs: clocks.sweepTimeoutMs,
+    callTimeoutMs: 5000,
+    log,
+  });
+  const plainSender = createWebhookSender({
+    keyRing: settings.MALIPO_SECRET_KEYS,
+    allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK,
+    connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
+    attemptTimeoutMs: clocks.deliveryTimeoutMs,
+    keptConnections: KEPT_CONNECTIONS,
+    log,
+  });
+  const sender = measuredSender(plainSender, metrics.webhookAttempted);
+  const concurrency = createEndpointConcurrency(settings.MALIPO_DELIVERIES_PER_ENDPOINT_MAX);
+  const starter = createWorkStarter({
+    db: queues,
+    temporal,
+    maxInFlight: settings.MALIPO_STARTS_UNDER_WAY,
+    batchSize: START_BATCH,
+    startGraceMs: clocks.startGraceMs,
+    clocks,
+    log,
+  });
+  const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
+  const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
+  const payments = createPayments({ db, environment, clocks, coverage, releases });
+  const work = { starter, coverage, payments, releases };
+  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, ...work, metrics, traces, steps };
+}
+
+function startDispatcherRole(parts: Parts): Stoppable {
+  const { config, log, db, queues, temporal, sender, concurrency, starter, steps } = parts;
+  const { settings, clocks } = config;
+  const attempts = createFirstAttempts({
+    db: queues,
+    sender,
+    concurrency,
+    maxInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
+    maxPerMerchant: settings.MALIPO_DELIVERIES_PER_MERCHANT,
+    scheduleMs: clocks.deliveryScheduleMs,
+    failingLimitMs: clocks.endpointFailingLimitMs,
+    leaseMs: clocks.deliveryTimeoutMs + LEASE_MARGIN_MS,
+    onRetryOwed: () => {
+      dispatcher.wakeStarter();
+    },
+    onAttempted: steps.attempted,
+    log,
+  });
+  const maintenance = createDeliveryMaintenance({
+    db: queues,
+    onEscalated: () => {
+      dispatcher.wakeStarter();
+    },
+  });
+  const checks = createLateWorkChecks({
+    db: queues,
+    temporal,
+    clocks,
+    startGraceMs: clocks.startGraceMs,
+    onLost: () => {
+      dispatcher.wakeStarter();
+    },
+    log,
+  });
+  const rechecks = createRecheckStarts({ db: queues, temporal, operators: OPERATOR_IDS, clocks });
+  const dispatcher: Dispatcher = startDispatcher({
+    attempts,
+    starter,
+    checks,
+    rechecks,
+    maintenance,
+    auditChains: createAuditChains({ db, ring: settings.MALIPO_ATTESTATION_KEYS, log }),
+    totals: createTotals(db),
+    report: createDispatchReport({ db, operators: OPERATOR_IDS }),
+    findDueWork: () => findDueWork(queues, OPERATOR_IDS),
+    tickMs: TICK_MS,
+    wholePassMs: WHOLE_PASS_MS,
+    log,
+  });
+  const listener = listen({
+    url: settings.MALIPO_DATABASE_URL.reveal(),
+    channel: DELIVERIES_CHANNEL,
+    onNotified: () => {
+      dispatcher.wake();
+    },
+    log,
+  });
+  const endServing = parts.dispatcherWake.serve(() => {
+    dispatcher.wake();
+  });
+  return {
+    async stop() {
+      // From now on the dispatchers of other processes are notified of what this one records.
+      endServing();
+      await listener.close();
+      await dispatcher.stop();
+    },
+  };
+}
+
+function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: ServerOptions): Stoppable {
+  const { config, log, db, temporal, traces } = parts;
+  const interceptors = withTracedActivities(traces, given);
+  const { settings, clocks } = config;
+  const operators = createOperators(config, parts.metrics.operatorCalled);
+  let isStopped = false;
+  const accounts = keepTrying({
+    failure: 'the ledger accounts of the operators could not be created',
+    work: () => ensureOperatorAccounts(db),
+    log,
+  });
+  const workers = temporal.whenConnected().then((connection): Stoppable[] => {
+    if (isStopped) return [];
+    const schedules = keepSchedules(temporal, clocks, log);
+    const running = runWorkers(connection, {
+      namespace: config.temporalNamespace,
+      taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
+      workflowBundle,
+      maxCachedWorkflows: settings.MALIPO_MAX_CACHED_WORKFLOWS,
+      shutdownGraceMs: clocks.operatorTimeoutMs + clocks.deliveryTimeoutMs,
+      stickyTimeoutMs: clocks.workflowTaskTimeoutMs,
+      activities: createActivities(parts, operators),
+      operators: OPERATOR_IDS,
+      maxDeliveriesInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
+      sinks: traceSinks(traces),
+      log,
+      ...(interceptors && { interceptors }),
+    });
+    return [schedules, running];
+  });
+  // Rejects when the server is stopped before it reached Temporal, which no one waits for.
+  workers.catch((error: unknown) => {
+    if (!isStopped) log.fatal({ error }, 'the workers could not be started');
+  });
+  return {
+    async stop() {
+      isStopped = true;
+      await accounts.stop();
+      // Never connected: there is nothing to stop, and closing the client ends the wait.
+      if (temporal.isConnected()) await Promise.all((await workers).map((part) => part.stop()));
+      await closeOperators(operators);
+    },
+  };
+}
+
+function createActivities(parts: Parts, operators: Operators) {
+  const { config, db, payments, releases, sender, concurrency, steps, log } = parts;
+  const { clocks, settings } = config;
+  const attestor = createStatusAttestor({
+    environment: settings.MALIPO_ENVIRONMENT,
+    keyRing: settings.MALIPO_ATTESTATION_KEYS,
+    sealingKeys: settings.MALIPO_SECRET_KEYS,
+    log,
+  });
+  return {
+    payments: createPaymentActivities({
+      ...{ db, payments, releases, operators, attestor, clocks, log },
+      onExchanged: steps.exchanged,
+    }),
+    delivery: createDeliveryActivities({
+      db,
+      sender,
+      concurrency,
+      clocks,
+      onAttempted: steps.attempted,
+      log,
+    }),
+    reconciliation: createReconciliationActivities({
+      db,
+      clocks,
+      keyRing: settings.MALIPO_SECRET_KEYS,
+      attestationKeys: settings.MALIPO_ATTESTATION_KEYS,
+      log,
+    }),
+  };
+}

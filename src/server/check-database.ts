@@ -1,0 +1,56 @@
+// Checks before a server does anything that its database is of its own environment, and what its account may do.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '../settings/config.ts';
+import type { Database } from '../db/platform/database.ts';
+import { findDeployment, type Deployment } from '../db/platform/deployment.ts';
+import { findExcessRights } from '../db/platform/excess-rights.ts';
+import type { Environment } from '../domain/event.ts';
+import type { Log } from '../log.ts';
+
+const RETRY_EVERY_MS = 1000;
+/** Of what is too much: the owner of the tables has thousands of rights. */
+const NAMED = 12;
+/** SQLSTATE classes of what waiting does not mend: a refused log-in, a database that does not exist, a right that is missing. */
+const LASTING = /^(28|3D|42)[0-9A-Z]{3}$/;
+
+/**
+ * Resolves when the database says that it is for this environment. While it is away it is tried again: nothing can be recorded
+ * meanwhile. Throws a ConfigError when the database is for the other environment or for none, and in the live environment when
+ * the account may more than the application needs, or has settings of its own; in the other environment the log says it.
+ */
+export async function checkDatabase(db: Database, environment: Environment, log: Log): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      compare(await findDeployment(db), environment);
+      report(await findExcessRights(db), environment, log);
+      return;
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (LASTING.test(code)) throw error;
+      if (isFirst) log.warn({ error }, 'the database is unavailable; the start waits until it names its environment');
+    }
+    await sleep(RETRY_EVERY_MS);
+  }
+}
+
+export function otherEnvironment(own: Environment, stamped: Environment): ConfigError {
+  return new ConfigError(`MALIPO_ENVIRONMENT: is ${own}, and the database is for the ${stamped} environment`);
+}
+
+function compare(found: Deployment | null, environment: Environment): void {
+  const stamped = found?.environment ?? null;
+  if (stamped === null) throw new ConfigError('the database is not prepared: run `npm run migrate` first');
+  if (stamped !== environment) throw otherEnvironment(environment, stamped);
+}
+
+function report(excess: readonly string[], environment: Environment, log: Log): void {
+  if (excess.length === 0) return;
+  const named = excess.length > NAMED ? [...excess.slice(0, NAMED), `${excess.length - NAMED} more`] : excess;
+  const problem = `MALIPO_DATABASE_URL: the account has more than the application needs: ${named.join('; ')}`;
+  if (environment === 'live') throw new ConfigError(`${problem} (\`npm run accounts\` and \`npm run migrate\`)`);
+  log.warn(
+    { excess: named },
+    'the account of the database has more than the application needs: no live server starts with it',
+  );
+}

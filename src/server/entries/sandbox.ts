@@ -1,0 +1,40 @@
+// Entry: the sandbox operator, which stands in for the mobile-money operators where test keys are used.
+import { securityHeaders } from '../../api/security-headers.ts';
+import { loadSandboxSettings } from '../../settings/config.ts';
+import { createLog } from '../../log.ts';
+import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { runProcess } from '../run-process.ts';
+
+await runProcess('sandbox', async () => {
+  const settings = loadSandboxSettings(process.env);
+  const log = createLog({ level: 'info', process: 'sandbox' });
+  const sandbox = await startSandbox({
+    host: settings.MALIPO_SANDBOX_HOST,
+    port: settings.MALIPO_SANDBOX_PORT,
+    targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
+    collection: {
+      subscriptionKey: settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY.reveal(),
+      apiUser: settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
+      apiKey: settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
+    },
+    disbursement: {
+      subscriptionKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY.reveal(),
+      apiUser: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
+      apiKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
+    },
+    ...(settings.MALIPO_SANDBOX_DATA_FILE !== undefined && { dataFile: settings.MALIPO_SANDBOX_DATA_FILE }),
+    times: {
+      decisionMs: settings.MALIPO_SANDBOX_DECISION_MS,
+      promptExpiryMs: settings.MALIPO_SANDBOX_PROMPT_EXPIRY_MS,
+      undecidedMs: settings.MALIPO_SANDBOX_UNDECIDED_MS,
+      reversalMs: settings.MALIPO_SANDBOX_REVERSAL_MS,
+    },
+    startingFloat: settings.MALIPO_SANDBOX_STARTING_FLOAT,
+    responseHeaders: securityHeaders(`http://localhost:${settings.MALIPO_SANDBOX_PORT}`),
+    onError: (error) => {
+      log.error({ error }, 'sandbox operation failed');
+    },
+  });
+  log.info({ url: sandbox.url }, 'the sandbox operator is listening');
+  return sandbox;
+});

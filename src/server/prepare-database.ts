@@ -1,0 +1,40 @@
+// Prepares the database for this version: the schema, and the rows that the code itself needs.
+import { openDatabase, type Database } from '../db/platform/database.ts';
+import { findDeployment, stampEnvironment } from '../db/platform/deployment.ts';
+import { migrate } from '../db/platform/migrate.ts';
+import type { Environment } from '../domain/event.ts';
+import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
+import { otherEnvironment } from './check-database.ts';
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Takes the address of the account that owns the database. Stamps the database with the environment, once. Throws when it is stamped
+ * with the other one, before it changes anything. Returns the names of the migrations that it applied. Safe to repeat and
+ * to run from several processes at once.
+ */
+export async function prepareDatabase(ownerUrl: string, environment: Environment): Promise<string[]> {
+  const db = openDatabase({
+    url: ownerUrl,
+    poolSize: 1,
+    statementTimeoutMs: TIMEOUT_MS,
+    connectTimeoutMs: TIMEOUT_MS,
+    onIdleError: () => undefined,
+  });
+  try {
+    await refuseOther(db, environment);
+    const applied = await migrate(ownerUrl);
+    await stampEnvironment(db, environment, new Date());
+    await refuseOther(db, environment);
+    await ensureOperatorAccounts(db);
+    return applied;
+  } finally {
+    await db.close();
+  }
+}
+
+/** Accepts a database that is not stamped yet. */
+async function refuseOther(db: Database, environment: Environment): Promise<void> {
+  const stamped = (await findDeployment(db))?.environment ?? environment;
+  if (stamped !== environment) throw otherEnvironment(environment, stamped);
+}

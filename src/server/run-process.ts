@@ -1,0 +1,54 @@
+// What all our processes share: they report a failed start, stop cleanly on a signal, and end with their parent.
+import { readArguments } from '../arguments.mjs';
+import { ConfigError } from '../settings/config.ts';
+import { exitWithParent, reportReady } from '../engines/process/parent-link.ts';
+
+type Stoppable = { stop(): Promise<void> };
+
+/** After this time a stop counts as hung and the process exits. */
+const STOP_LIMIT_MS = 60_000;
+
+/**
+ * Runs until SIGTERM, SIGINT or the parent's end, which end a start that is under way, too. A failed start is reported on standard
+ * error and ends with code 1.
+ */
+export async function runProcess(name: string, start: () => Promise<Stoppable>): Promise<void> {
+  readArguments({
+    usage: `usage: node dist/src/server/entries/${name}.js\n\nIts settings come from the environment: docs/config.md.`,
+  });
+  let running: Stoppable | null = null;
+  let stopping: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    // What is not started yet has nothing to finish.
+    if (running !== null) stopping ??= stopInTime(name, running);
+    return stopping ?? Promise.resolve();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => void stop().then(() => process.exit(process.exitCode ?? 0)));
+  }
+  exitWithParent(stop);
+  try {
+    running = await start();
+  } catch (error) {
+    const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`${name} cannot start: ${text ?? ''}\n`);
+    process.exit(1);
+  }
+  reportReady();
+}
+
+async function stopInTime(name: string, running: Stoppable): Promise<void> {
+  const limit = setTimeout(() => {
+    process.stderr.write(`${name} did not stop within ${STOP_LIMIT_MS / 1000} s and is ended\n`);
+    process.exit(1);
+  }, STOP_LIMIT_MS);
+  limit.unref();
+  try {
+    await running.stop();
+  } catch (error) {
+    process.stderr.write(
+      `${name} did not stop cleanly: ${error instanceof Error ? (error.stack ?? '') : String(error)}\n`,
+    );
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,37 @@
+// What the roles of a server share.
+import type { TemporalClient } from '../temporal/client.ts';
+import type { WebhookSender } from '../webhooks/sender.ts';
+import type { EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
+import type { Config } from '../settings/config.ts';
+import type { Database } from '../db/platform/database.ts';
+import type { WorkStarter } from '../dispatcher/work-starter.ts';
+import type { Coverage } from '../domain/payments/operator-catalogue.ts';
+import type { Log } from '../log.ts';
+import type { Payments } from '../operations/payments/create-payments.ts';
+import type { ReleaseAttestor } from '../security/release-attestation.ts';
+import type { DispatcherWake } from './dispatcher-wake.ts';
+import type { PaymentSteps } from './telemetry/payment-steps.ts';
+import type { Traces } from './telemetry/traces.ts';
+import type { ServerMetrics } from './metrics/server-metrics.ts';
+
+/** Made once per process. */
+export type Parts = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly db: Database;
+  /** With connections of its own, for what is claimed and recorded in batches: it waits for no request. */
+  readonly queues: Database;
+  readonly temporal: TemporalClient;
+  readonly sender: WebhookSender;
+  readonly concurrency: EndpointConcurrency;
+  readonly starter: WorkStarter;
+  readonly dispatcherWake: DispatcherWake;
+  readonly coverage: Coverage;
+  readonly payments: Payments;
+  readonly releases: ReleaseAttestor;
+  readonly metrics: ServerMetrics;
+  readonly traces: Traces | null;
+  readonly steps: PaymentSteps;
+};
+
+export type Stoppable = { stop(): Promise<void> };

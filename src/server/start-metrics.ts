@@ -1,0 +1,51 @@
+// Shows the metrics of a server process, whatever its roles.
+import { securityHeaders } from '../api/security-headers.ts';
+import type { Config } from '../settings/config.ts';
+import type { Database } from '../db/platform/database.ts';
+import type { BacklogLimits } from '../domain/backlog.ts';
+import type { Log } from '../log.ts';
+import { readServiceFigures } from '../queries/service-figures.ts';
+import type { TemporalClient } from '../temporal/client.ts';
+import { startMetricsListener } from './metrics-listener.ts';
+import { createFiguresReader } from './metrics/figures-reader.ts';
+import type { ServerMetrics } from './metrics/server-metrics.ts';
+
+/** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
+const TIMELY_SHARE = 0.8;
+
+/** From when on the backlog is too long. */
+export function backlogLimitsOf({ settings, clocks }: Config): BacklogLimits {
+  return {
+    maxCount: settings.MALIPO_BACKLOG_MAX_COUNT,
+    maxPerMerchant: settings.MALIPO_BACKLOG_MAX_PER_MERCHANT,
+    maxAgeMs: Math.min(settings.MALIPO_BACKLOG_MAX_AGE_MS, clocks.promptDeadlineMs * TIMELY_SHARE),
+  };
+}
+
+type Shown = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly db: Database;
+  readonly queues: Database;
+  readonly temporal: TemporalClient;
+  readonly metrics: ServerMetrics;
+};
+
+export async function startMetrics(shown: Shown): Promise<{ stop(): Promise<void> }> {
+  const { config, log, db, queues, temporal, metrics } = shown;
+  const { settings } = config;
+  const limits = backlogLimitsOf(config);
+  metrics.watch({
+    roles: settings.MALIPO_ROLES,
+    pools: { main: db.pool, queues: queues.pool },
+    isTemporalConnected: () => temporal.isConnected(),
+    figures: createFiguresReader({ read: () => readServiceFigures(db, limits), log }),
+  });
+  return startMetricsListener({
+    host: settings.MALIPO_METRICS_HOST,
+    port: settings.MALIPO_METRICS_PORT,
+    metrics,
+    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
+    log,
+  });
+}

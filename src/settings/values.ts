@@ -1,0 +1,93 @@
+// The forms that the values of settings have, and how each is read.
+import { createSecretKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { isMarket } from '../domain/payments/operator-catalogue.ts';
+import { readPrefixChanges, type PrefixChange } from '../domain/payments/operator-prefixes.ts';
+import { isMobilePrefix } from '../domain/payments/phone.ts';
+import { parseWebAddress } from '../domain/web-address.ts';
+import type { KeyRing } from '../security/sealing.ts';
+
+/** Text that prints as `***`; `reveal()` returns it. */
+export class Secret {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+  reveal(): string {
+    return this.#text;
+  }
+  toString(): string {
+    return '***';
+  }
+  toJSON(): string {
+    return '***';
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '***';
+  }
+}
+
+export const port = z.coerce.number().int().min(0).max(65535);
+export const count = z.coerce.number().int().min(1).max(1_000_000);
+export const milliseconds = z.coerce.number().int().min(1).max(31_536_000_000);
+export const secret = z
+  .string()
+  .min(1)
+  .transform((text) => new Secret(text));
+export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
+export const webAddress = z
+  .string()
+  .refine((text) => parseWebAddress(text) !== null, { error: 'must be an http or https address of a valid host' });
+/** The content of the file that is named, which may be a private key. */
+export const file = z.string().transform((path, context): Secret => {
+  try {
+    return new Secret(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    context.addIssue({ code: 'custom', message: `the file ${path} cannot be read (${code})` });
+    return z.NEVER;
+  }
+});
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+// "name:base64 of 32 bytes", comma-separated; the first seals or attests, all open or verify.
+export const keyRing = z.string().transform((text, context): KeyRing => {
+  const keys = text.split(',').map((entry) => {
+    const [name = '', encoded = ''] = entry.trim().split(':');
+    return { name, bytes: Buffer.from(encoded, 'base64') };
+  });
+  const isValid = keys.every(({ name, bytes }) => /^[A-Za-z0-9_-]{1,32}$/.test(name) && bytes.length === 32);
+  const areNamesUnique = new Set(keys.map(({ name }) => name)).size === keys.length;
+  const [first, ...rest] = keys.map(({ name, bytes }) => ({ name, key: createSecretKey(bytes) }));
+  if (isValid && areNamesUnique && first) return [first, ...rest];
+  context.addIssue({
+    code: 'custom',
+    message: 'must be name:base64 of 32 bytes, comma-separated, each name once',
+  });
+  return z.NEVER;
+});
+
+/** What a deployment changes in the prefixes of operators. */
+export const operatorPrefixes = z.string().transform((text, context): readonly PrefixChange[] => {
+  const changes = readPrefixChanges(text);
+  const problem = changes ? problemOf(changes) : PREFIX_FORM;
+  if (changes && problem === null) return changes;
+  context.addIssue({ code: 'custom', message: problem ?? PREFIX_FORM });
+  return z.NEVER;
+});
+
+const PREFIX_FORM =
+  'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
+
+function problemOf(changes: readonly PrefixChange[]): string | null {
+  if (!changes.every(({ operator, country }) => isMarket(operator, country))) {
+    return 'names an unknown operator, or a country in which the operator has no market';
+  }
+  const unknown = changes.flatMap(({ country, prefixes }) =>
+    prefixes.filter((prefix) => !isMobilePrefix(country, prefix)).map((prefix) => `${country} ${prefix}`),
+  );
+  return unknown.length === 0
+    ? null
+    : `names prefixes of no mobile number that this version knows (${unknown.join(', ')})`;
+}
