@@ -50,7 +50,7 @@ describe('a new payout', function () {
     const page = await open();
     const fields = written({ 'Phone of the payee': '256752123456' });
     await write(page, fields);
-    await page.getByText(/no operator/i).waitFor();
+    await page.getByText(/no available operator/).waitFor();
     assert.equal(await page.getByLabel('Phone of the payee').getAttribute('aria-invalid'), 'true');
     for (const label of FIELDS) assert.equal(await page.getByLabel(label).inputValue(), fields[label], label);
     await write(page, written({ 'Amount in UGX': '99,000,000' }));

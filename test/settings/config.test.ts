@@ -36,7 +36,7 @@ describe('the configuration', () => {
     const former = { ...SOUND, MALIPO_DELIVERIES_PER_ENDPOINT: '4' };
     assert.throws(
       () => loadConfig(former),
-      /MALIPO_DELIVERIES_PER_ENDPOINT: its name is MALIPO_DELIVERIES_PER_ENDPOINT_MAX now/,
+      /MALIPO_DELIVERIES_PER_ENDPOINT: this setting is now named MALIPO_DELIVERIES_PER_ENDPOINT_MAX/,
     );
   });
 

@@ -114,7 +114,7 @@ describe('the live environment', () => {
     const accounts = (url = '') =>
       loadAccountsSettings({ ...others, MALIPO_ENVIRONMENT, MALIPO_DATABASE_ADMIN_URL: url });
     const refusal = (name: string) => ({
-      message: new RegExp(`usable:\\n  ${name}: must have sslmode=verify-full[^\\n]+$`),
+      message: new RegExp(`the configuration is invalid:\\n  ${name}: must have sslmode=verify-full[^\\n]+$`),
     });
     assert.throws(() => migrate(open), refusal('MALIPO_DATABASE_OWNER_URL'));
     assert.throws(() => accounts(open), refusal('MALIPO_DATABASE_ADMIN_URL'));
