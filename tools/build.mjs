@@ -70,7 +70,7 @@ async function run(command, args) {
   process.exit(1);
 }
 
-// Files that modules read at run time, such as the migrations.
+// Files that modules read at run time, such as the schema.
 function copyAssets() {
   for (const file of sourceFiles().filter((name) => !name.endsWith('.ts'))) cpSync(join(root, file), join(dist, file));
 }

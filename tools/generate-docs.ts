@@ -1,4 +1,4 @@
-// Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures. A test compares.
+// Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures, the schema. Tests compare.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REACHED, type Check } from '../src/admin/doctor/check.ts';
@@ -24,6 +24,7 @@ import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/project-root.ts';
 import { generatedGuides } from './guide-pages.ts';
 import { metricSections } from './metrics-page.ts';
+import { schemaOfNewDatabase } from './schema-page.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
 const NOTICE = 'Generated from the code by `npm run docs`; do not edit.';
@@ -162,7 +163,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 if (process.argv[1] === import.meta.filename) {
   readArguments({ usage: 'usage: npm run docs\n\nWrites the generated pages of docs/.' });
-  for (const [file, text] of Object.entries(await generatedPages())) writeFileSync(join(findProjectRoot(), file), text);
+  // The schema is no page of `generatedPages`: only tests that have a database compare it.
+  const pages = { ...(await generatedPages()), 'docs/schema.sql': await schemaOfNewDatabase() };
+  for (const [file, text] of Object.entries(pages)) writeFileSync(join(findProjectRoot(), file), text);
 }
 
 function least(name: ClockName): string {

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { loadConfig, loadStartSettings } from '../settings/config.ts';
 import { openDatabase } from '../db/platform/database.ts';
 import { DEMO_CLOCKS } from '../domain/clocks.ts';
-import { attestRows } from '../operations/accounts/attest-rows.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import { prepareTemporal } from '../temporal/setup.ts';
 import { temporalTarget } from '../temporal/transport.ts';
@@ -172,9 +171,6 @@ function settingsFor(
   };
 }
 
-/** The migrations after which rows have no attestation. */
-const ADOPTED_AFTER = ['0051-attested-rows.sql', '0059-newer-attestations.sql'];
-
 async function prepare(
   { dataDir, report, prepareDatabase, ports }: StartOptions,
   serverSettings: Environment,
@@ -199,9 +195,6 @@ async function prepare(
     }),
   });
   try {
-    // Whoever has the data folder of before has its keys, too, and vouches for what is in it.
-    if (ADOPTED_AFTER.some((name) => applied.includes(name)))
-      await attestRows(db, { work: 'adopt', by: null, at: new Date() });
     return await seedDemoMerchant({
       db,
       file: join(dataDir, 'demo-merchant.json'),

@@ -125,7 +125,7 @@ describe('an account of the database', () => {
       'to take back an approval': 'DELETE FROM payout_approvals',
       'to remove a payment': 'DELETE FROM collections',
       'to call what runs as the owner': 'SELECT post_transfer()',
-      'to say which migrations were applied': "DELETE FROM schema_migrations WHERE name LIKE '0037%'",
+      'to say which migrations were applied': "DELETE FROM schema_migrations WHERE name LIKE '010%'",
       'to run a program on the server': "COPY merchants TO PROGRAM 'true'",
       'to hold a lock beyond its transaction': 'SELECT pg_advisory_lock(1)',
       'to keep large objects': 'SELECT lo_create(0)',

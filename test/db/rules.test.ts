@@ -1,4 +1,4 @@
-// The database itself refuses every wrong row: a case for each constraint and each trigger of the migrations.
+// The database itself refuses every wrong row: a case for each constraint and each trigger of the schema.
 import assert from 'node:assert/strict';
 import { DatabaseError, type PoolClient } from 'pg';
 import type { Database } from '../../src/db/platform/database.ts';

@@ -4,7 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { existingDatabase } from '../../src/dev/embedded-engines.ts';
+import { SUPERUSER } from '../../src/engines/postgres/cluster.ts';
 import { startOfProcess } from '../../src/engines/process/process-identity.ts';
 import { throwaway, until } from '../engines/throwaway.ts';
 import { build, chosenPorts, startEmbedded, type EmbeddedRun } from './embedded-run.ts';
@@ -140,7 +143,7 @@ describe('npm start', function () {
     });
   });
 
-  it('names the demo merchant’s file when it is damaged, and goes on without a demonstration that does not end', async () => {
+  it('names the demo merchant’s file when it is damaged, goes on without a demonstration that does not end, and names the data folder of another schema', async () => {
     const dataDir = folder();
     const settings = await chosenPorts();
     const file = join(dataDir, 'demo-merchant.json');
@@ -157,7 +160,25 @@ describe('npm start', function () {
     const run = await start(dataDir, { ...settings, MALIPO_SANDBOX_DECISION_MS: '600000' });
     await run.untilPrinted('the demo collection did not come to its end: the webhook of its success did not arrive');
     await run.untilPrinted('Ctrl-C stops all of it');
+    await addSchemaFile(dataDir, settings.MALIPO_POSTGRES_PORT);
     run.signal('SIGTERM');
     assert.equal(await run.exited, 0);
+    const another = await start(dataDir, settings);
+    assert.equal(await another.exited, 1);
+    assert.match(
+      another.errors(),
+      /^\nMalipo cannot run: this version does not know these schema files of the database.*: 999-other\.sql\. .* remove its data folder/,
+    );
   });
 });
+
+/** The database of the running start gets a file that no version has. */
+async function addSchemaFile(dataDir: string, port: string): Promise<void> {
+  const cluster = existingDatabase(dataDir);
+  assert.ok(cluster !== undefined);
+  const password = readFileSync(join(dirname(cluster), 'password'), 'utf8').trim();
+  const client = new Client({ host: '127.0.0.1', port: Number(port), user: SUPERUSER, password, database: 'malipo' });
+  await client.connect();
+  await client.query("INSERT INTO schema_migrations VALUES ('999-other.sql', '', now())");
+  await client.end();
+}

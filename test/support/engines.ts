@@ -78,7 +78,7 @@ export const postgres = once(async (): Promise<PostgresServer> => {
 
 /** As `npm run migrate` does for the test environment. */
 export async function migrateAndStamp(ownerUrl: string): Promise<void> {
-  await migrate(ownerUrl, join(root, 'src/db/migrations'));
+  await migrate(ownerUrl, join(root, 'src/db/schema'));
   const db = openDatabase({ ...LIMITS, url: ownerUrl });
   await stampEnvironment(db, 'test', new Date());
   await db.close();

@@ -33,7 +33,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
     name: 'migrations',
     on: 'database',
     looksAt: 'the database has every migration of this version, unaltered, and no other',
-    remedy: '`npm run migrate` with this version; where the database is newer, run that version.',
+    remedy: '`npm run migrate` with this version. A database with other files: its message says what to do.',
     async find(db) {
       const { missing, unknown } = await compareMigrations(db);
       return [

@@ -1,4 +1,4 @@
-// What each account of the database may do, table by table. It is granted again after the migrations of every `migrate`, so that
+// What each account of the database may do, table by table. It is granted again by every `migrate`, so that
 // this file is what applies, also to tables and accounts that came later.
 import { escapeIdentifier, type Client } from 'pg';
 
@@ -13,7 +13,7 @@ type Right = 'INSERT' | 'UPDATE' | 'DELETE' | `UPDATE (${string})`;
 const APPENDED: readonly Right[] = ['INSERT'];
 const KEPT: readonly Right[] = ['INSERT', 'UPDATE'];
 const EXPIRING: readonly Right[] = ['INSERT', 'UPDATE', 'DELETE'];
-/** Tables of migrations that this list does not know: a test fails until they are in it. */
+/** Tables that this list does not know: a test fails until they are in it. */
 const UNLISTED = EXPIRING;
 
 /** What the application may do beside reading. */

@@ -1,4 +1,4 @@
-// Brings a database to the present schema: applies numbered SQL files once each, in order, each in its own transaction.
+// Brings a database to the present schema: applies the files of `schema/` once each, in order, each in its own transaction.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,23 +8,17 @@ import { grantAccess } from './access.ts';
 import { statement, type Queryable } from './database.ts';
 import { connectionTo } from './session-settings.ts';
 
-const OWN_FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
+const OWN_FOLDER = fileURLToPath(new URL('../schema', import.meta.url));
 // An arbitrary fixed number. It keeps two processes from migrating one database at the same time.
 const ADVISORY_LOCK = 7_261_544_019;
 
-/**
- * The checksum that a file had before it was mended in place, because it failed on rows that it did not expect. Where it
- * was applied it had not failed, and a later file brings those databases and all others to the same schema.
- */
-const BEFORE_ITS_MEND: Readonly<Record<string, string>> = {
-  '0012-operator-receipts.sql': '12b9165a59b96bfe107379d28b161f078fba167491e208bf3e9d21eebebab04b',
-};
-
-type Migration = { readonly name: string; readonly sql: string; readonly sha256: string };
+type Applied = { readonly name: string; readonly sha256: string };
+type Migration = Applied & { readonly sql: string };
 
 /**
- * Applies the files that the database does not have yet, grants the accounts what they may do (`access.ts`), and returns the names of
- * the files. Takes the address of the account that owns the database. Safe to run from several processes at once. Throws when an applied file was altered, or when the database has a migration that this version does not know.
+ * Applies the files that the database does not have yet, grants the accounts what they may do (`access.ts`), and returns the
+ * names of the files. Takes the address of the account that owns the database. Safe to run from several processes at once.
+ * Throws when the database has a file that was altered since, or that this version does not know.
  */
 export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);
@@ -37,8 +31,9 @@ export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Pr
     await client.query(
       'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL)',
     );
-    const { rows } = await client.query<{ name: string; sha256: string }>('SELECT name, sha256 FROM schema_migrations');
-    checkApplied(migrations, rows);
+    const { rows } = await client.query<Applied>('SELECT name, sha256 FROM schema_migrations ORDER BY name');
+    const unknown = unknownOf(migrations, rows);
+    if (unknown.length > 0) throw otherSchema(unknown);
     const applied = new Set(rows.map((row) => row.name));
     const missing = migrations.filter((migration) => !applied.has(migration.name));
     for (const migration of missing) await apply(client, migration);
@@ -61,13 +56,11 @@ const LIST_APPLIED = statement('migration_list_applied', 'SELECT name, sha256 FR
 /** How the database differs from this version. Takes any account that reads it; changes nothing. */
 export async function compareMigrations(db: Queryable, folder: string = OWN_FOLDER): Promise<MigrationDifferences> {
   const migrations = await readMigrations(folder);
-  const applied = await db.run<{ name: string; sha256: string }>(LIST_APPLIED, []);
-  const isKnown = ({ name, sha256 }: { name: string; sha256: string }) =>
-    migrations.some((one) => one.name === name && (one.sha256 === sha256 || BEFORE_ITS_MEND[name] === sha256));
+  const applied = await db.run<Applied>(LIST_APPLIED, []);
   const names = new Set(applied.map(({ name }) => name));
   return {
     missing: migrations.map(({ name }) => name).filter((name) => !names.has(name)),
-    unknown: applied.filter((one) => !isKnown(one)).map(({ name }) => name),
+    unknown: unknownOf(migrations, applied),
   };
 }
 
@@ -81,15 +74,21 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-function checkApplied(migrations: Migration[], applied: { name: string; sha256: string }[]): void {
-  for (const { name, sha256 } of applied) {
-    const known = migrations.find((migration) => migration.name === name);
-    if (!known)
-      throw new Error(`the database has migration ${name}, which this version does not know; run a newer one`);
-    if (known.sha256 !== sha256 && BEFORE_ITS_MEND[name] !== sha256) {
-      throw new Error(`migration ${name} was altered after it was applied; add a new migration instead`);
-    }
-  }
+/** The names of the applied files that are not among these, or not with this content. */
+function unknownOf(migrations: readonly Migration[], applied: readonly Applied[]): string[] {
+  const isKnown = (file: Applied) =>
+    migrations.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256);
+  return applied.filter((file) => !isKnown(file)).map(({ name }) => name);
+}
+
+function otherSchema([first, ...others]: readonly string[]): Error {
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return new Error(
+    `this version does not know these schema files of the database, or has changed them: ${first ?? ''}${more}. ` +
+      'Until the first release the schema is edited in place, and a database of another version is created again. ' +
+      'For `npm start`, remove its data folder (MALIPO_DATA_DIR, `var` by default). Otherwise drop the database and its ' +
+      'Temporal namespace, then run `npm run accounts` and `npm run migrate`.',
+  );
 }
 
 async function apply(client: Client, { name, sql, sha256 }: Migration): Promise<void> {

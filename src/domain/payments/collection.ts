@@ -20,7 +20,7 @@ export type CollectionTransitionKind =
   | 'returned'; // the operator gave the money back to the payer
 
 /**
- * An absent pair changes nothing. docs/states.md is made from this table; the migrations repeat it, and a test holds them
+ * An absent pair changes nothing. docs/states.md is made from this table; the schema repeats it, and a test holds them
  * equal.
  */
 export const COLLECTION_TRANSITIONS: Readonly<

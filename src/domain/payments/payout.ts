@@ -23,7 +23,7 @@ export type PayoutTransitionKind =
   | 'returned'; // the operator gave the money back to us
 
 /**
- * An absent pair changes nothing. docs/states.md is made from this table; the migrations repeat it, and a test holds them
+ * An absent pair changes nothing. docs/states.md is made from this table; the schema repeats it, and a test holds them
  * equal.
  */
 export const PAYOUT_TRANSITIONS: Readonly<

@@ -23,7 +23,7 @@ export type ReversalTransitionKind =
   | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
 
 /**
- * An absent pair changes nothing. docs/states.md is made from this table; the migrations repeat it, and a test holds them
+ * An absent pair changes nothing. docs/states.md is made from this table; the schema repeats it, and a test holds them
  * equal.
  */
 export const REVERSAL_TRANSITIONS: Readonly<

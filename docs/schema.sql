@@ -1,0 +1,3125 @@
+-- Generated from a new database by `npm run docs`; do not edit. The sources are the files of src/db/schema.
+
+CREATE TABLE api_key_uses (
+  api_key_id text COLLATE "C" NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT api_key_uses_pkey PRIMARY KEY (api_key_id),
+  CONSTRAINT api_key_uses_api_key_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id)
+);
+CREATE TRIGGER api_key_uses_kept BEFORE DELETE OR TRUNCATE ON api_key_uses FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER api_key_uses_stay BEFORE UPDATE ON api_key_uses FOR EACH ROW WHEN (new.api_key_id <> old.api_key_id OR old.last_used_at IS NOT NULL AND new.last_used_at IS NULL) EXECUTE FUNCTION refuse_uses_cleared();
+COMMENT ON TABLE api_key_uses IS 'When each API key was last used. A row of its own, so that the row of a key changes with the key alone, and whoever relies on the version of that row need not verify the key again because it was used.';
+COMMENT ON TRIGGER api_key_uses_kept ON api_key_uses IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER api_key_uses_stay ON api_key_uses IS 'Refuses to clear the last use, and to change the key of the row.';
+
+CREATE TABLE api_keys (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  environment text NOT NULL,
+  hint text NOT NULL,
+  key_sha256 bytea NOT NULL,
+  scopes text[] NOT NULL,
+  allowed_addresses cidr[],
+  created_by text COLLATE "C",
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  replaced_by text COLLATE "C",
+  attestation text DEFAULT ''::text,
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_key_sha256_key UNIQUE (key_sha256),
+  CONSTRAINT api_keys_created_by_member FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT api_keys_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT api_keys_replaced_by_fkey FOREIGN KEY (replaced_by) REFERENCES api_keys(id),
+  CONSTRAINT api_keys_allowed_addresses CHECK (cardinality(allowed_addresses) >= 1 AND cardinality(allowed_addresses) <= 20 AND array_position(allowed_addresses, NULL::cidr) IS NULL),
+  CONSTRAINT api_keys_environment_check CHECK (environment = ANY (ARRAY['test'::text, 'live'::text])),
+  CONSTRAINT api_keys_hint_check CHECK (length(hint) = 4),
+  CONSTRAINT api_keys_id_check CHECK (id ~ '^key_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT api_keys_key_sha256_check CHECK (length(key_sha256) = 32),
+  CONSTRAINT api_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
+  CONSTRAINT api_keys_payouts_have_a_maker CHECK (created_by IS NOT NULL OR NOT ('payouts:write'::text = ANY (scopes))),
+  CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['collections:read'::text, 'collections:write'::text, 'payouts:read'::text, 'payouts:write'::text, 'balance:read'::text])
+);
+CREATE INDEX api_keys_merchant ON api_keys USING btree (merchant_id, id DESC);
+CREATE TRIGGER api_keys_add_use AFTER INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION add_api_key_use();
+CREATE TRIGGER api_keys_attestation_kept BEFORE UPDATE OF attestation ON api_keys FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER api_keys_attestation_made BEFORE INSERT ON api_keys FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER api_keys_attestation_newer BEFORE UPDATE OF attestation ON api_keys FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER api_keys_check_addresses BEFORE UPDATE ON api_keys FOR EACH ROW WHEN (new.allowed_addresses IS DISTINCT FROM old.allowed_addresses) EXECUTE FUNCTION refuse_other_addresses();
+CREATE TRIGGER api_keys_check_change BEFORE UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION check_api_key_change();
+CREATE TRIGGER api_keys_check_payout_key_ends BEFORE INSERT ON api_keys FOR EACH ROW WHEN ('payouts:write'::text = ANY (new.scopes)) EXECUTE FUNCTION check_payout_key_ends();
+CREATE TRIGGER api_keys_kept BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER api_keys_key_kept BEFORE UPDATE ON api_keys FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE api_keys IS 'A secret with which the server of a merchant calls the API. Only its digest is stored.';
+COMMENT ON COLUMN api_keys.allowed_addresses IS 'The blocks of addresses that the key works from. Null: everywhere.';
+COMMENT ON COLUMN api_keys.created_by IS 'The maker of the payouts that are created with the key.';
+COMMENT ON COLUMN api_keys.last_used_at IS 'Not in use: api_key_uses has it.';
+COMMENT ON COLUMN api_keys.replaced_by IS 'The key that a rotation created in its place.';
+COMMENT ON TRIGGER api_keys_add_use ON api_keys IS 'Refuses nothing. It adds the row of api_key_uses.';
+COMMENT ON TRIGGER api_keys_attestation_kept ON api_keys IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER api_keys_attestation_made ON api_keys IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER api_keys_attestation_newer ON api_keys IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER api_keys_check_addresses ON api_keys IS 'Refuses to change the addresses that the key works from.';
+COMMENT ON TRIGGER api_keys_check_change ON api_keys IS 'Refuses to change what the key was created for, to let it live longer, to clear its last use, and to replace it twice or by the key of another merchant.';
+COMMENT ON TRIGGER api_keys_check_payout_key_ends ON api_keys IS 'Refuses a key that creates payouts and does not end within 365 days.';
+COMMENT ON TRIGGER api_keys_kept ON api_keys IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER api_keys_key_kept ON api_keys IS 'Refuses to change what names the row.';
+
+CREATE TABLE api_requests (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  api_key_id text COLLATE "C" NOT NULL,
+  method text NOT NULL,
+  route text NOT NULL,
+  path text NOT NULL,
+  status integer NOT NULL,
+  error_code text,
+  duration_ms integer NOT NULL,
+  address inet,
+  idempotency_key text,
+  is_repeat boolean NOT NULL,
+  object_id text COLLATE "C",
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT api_requests_pkey PRIMARY KEY (id),
+  CONSTRAINT api_requests_id_check CHECK (length(id) = 30 AND id ~ '^req_[0-7][0-9a-hjkmnp-tv-z]+$'::text)
+);
+CREATE INDEX api_requests_age ON api_requests USING btree (created_at);
+CREATE INDEX api_requests_list ON api_requests USING btree (merchant_id, id DESC);
+CREATE INDEX api_requests_list_by_key ON api_requests USING btree (merchant_id, api_key_id, id DESC);
+CREATE INDEX api_requests_list_by_route ON api_requests USING btree (merchant_id, route, method, id DESC);
+CREATE INDEX api_requests_list_of_failed ON api_requests USING btree (merchant_id, id DESC) WHERE status >= 400;
+CREATE INDEX api_requests_list_of_object ON api_requests USING btree (merchant_id, object_id, id DESC) WHERE object_id IS NOT NULL;
+COMMENT ON TABLE api_requests IS 'The request log, without bodies, queries and headers, which hold phone numbers and secrets. Rows are written in batches after the responses. Some may be missing, which the metrics count.';
+COMMENT ON COLUMN api_requests.route IS 'The path with names in the place of ids.';
+COMMENT ON COLUMN api_requests.path IS 'As it was sent, without the query.';
+COMMENT ON COLUMN api_requests.is_repeat IS 'The response was the stored response of an earlier request.';
+COMMENT ON COLUMN api_requests.object_id IS 'What the request was about, or created.';
+
+CREATE TABLE attempt_counters (
+  subject text COLLATE "C" NOT NULL,
+  failures integer NOT NULL,
+  window_ends_at timestamp with time zone NOT NULL,
+  CONSTRAINT attempt_counters_pkey PRIMARY KEY (subject),
+  CONSTRAINT attempt_counters_failures_check CHECK (failures >= 0),
+  CONSTRAINT attempt_counters_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 100)
+);
+CREATE INDEX attempt_counters_age ON attempt_counters USING btree (window_ends_at);
+COMMENT ON TABLE attempt_counters IS 'Failed authentication attempts by account and by address. The subject is a digest or an address, so that a password typed into the wrong field is stored nowhere.';
+
+CREATE TABLE audit_chains (
+  chain text COLLATE "C" NOT NULL,
+  "position" bigint NOT NULL,
+  hash bytea NOT NULL,
+  unsigned_since timestamp with time zone,
+  CONSTRAINT audit_chains_pkey PRIMARY KEY (chain),
+  CONSTRAINT audit_chains_chain_check CHECK (chain = 'service'::text OR chain ~ '^mer_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT audit_chains_hash_check CHECK (length(hash) = 32)
+);
+CREATE INDEX audit_chains_unsigned ON audit_chains USING btree (unsigned_since) WHERE unsigned_since IS NOT NULL;
+CREATE TRIGGER audit_chains_keep_name BEFORE UPDATE OF chain ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_chains_kept BEFORE DELETE OR TRUNCATE ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_chains_note_unsigned BEFORE UPDATE OF "position" ON audit_chains FOR EACH ROW EXECUTE FUNCTION note_unsigned();
+COMMENT ON TABLE audit_chains IS 'The end of each chain. What concerns no merchant is in the chain `service`. Whoever links or signs locks the row of `service`: every account of the database could hold an advisory lock, and only that of the application locks this row.';
+COMMENT ON COLUMN audit_chains."position" IS 'How many entries it has.';
+COMMENT ON COLUMN audit_chains.hash IS 'The hash of the last entry. Zeros for an empty chain.';
+COMMENT ON COLUMN audit_chains.unsigned_since IS 'When the first of the entries that no head covers was linked, by the clock of the database. Null: there are none.';
+COMMENT ON TRIGGER audit_chains_keep_name ON audit_chains IS 'Refuses to rename a chain.';
+COMMENT ON TRIGGER audit_chains_kept ON audit_chains IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER audit_chains_note_unsigned ON audit_chains IS 'Refuses nothing. It sets unsigned_since at the first entry that no head covers.';
+
+CREATE TABLE audit_entries (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  merchant_id text COLLATE "C",
+  user_id text COLLATE "C",
+  api_key_id text COLLATE "C",
+  staff text,
+  action text NOT NULL,
+  outcome text NOT NULL,
+  subject_id text COLLATE "C",
+  before json,
+  after json,
+  address inet,
+  request_id text,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT audit_entries_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_entries_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id),
+  CONSTRAINT audit_entries_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT audit_entries_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT audit_entries_action_check CHECK (length(action) >= 1 AND length(action) <= 100),
+  CONSTRAINT audit_entries_created_at CHECK (created_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND created_at <= '9999-01-01 00:00:00+00'::timestamp with time zone),
+  CONSTRAINT audit_entries_one_actor CHECK (staff IS NULL OR user_id IS NULL AND api_key_id IS NULL),
+  CONSTRAINT audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['done'::text, 'refused'::text])),
+  CONSTRAINT audit_entries_staff_form CHECK (staff ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text),
+  CONSTRAINT audit_entries_subject_id_check CHECK (length(subject_id) <= 300)
+);
+CREATE INDEX audit_entries_by_time ON audit_entries USING btree (merchant_id, created_at, id);
+CREATE INDEX audit_entries_list ON audit_entries USING btree (merchant_id, id DESC);
+CREATE INDEX audit_entries_of_action ON audit_entries USING btree (merchant_id, action, created_at, id);
+CREATE INDEX audit_entries_of_api_key ON audit_entries USING btree (merchant_id, api_key_id, created_at, id) WHERE api_key_id IS NOT NULL;
+CREATE INDEX audit_entries_of_person ON audit_entries USING btree (merchant_id, user_id, created_at, id) WHERE user_id IS NOT NULL;
+CREATE INDEX audit_entries_of_replacements ON audit_entries USING btree (id) WHERE action ~~ '%.workflow_replaced'::text;
+CREATE INDEX audit_entries_of_subject ON audit_entries USING btree (merchant_id, subject_id, created_at, id) WHERE subject_id IS NOT NULL;
+CREATE INDEX audit_entries_recoveries ON audit_entries USING btree (merchant_id, id DESC) WHERE action ~~ 'recovery.%'::text;
+CREATE TRIGGER audit_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_entries_queue_link AFTER INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION queue_audit_link();
+COMMENT ON TABLE audit_entries IS 'Who did what, or was refused what, and when.';
+COMMENT ON COLUMN audit_entries.staff IS 'Who of the staff of the service acted. Null: a person, an API key or the service by itself.';
+COMMENT ON TRIGGER audit_entries_append_only ON audit_entries IS 'Refuses every update, delete and truncate: rows are only added.';
+COMMENT ON TRIGGER audit_entries_queue_link ON audit_entries IS 'Refuses nothing. The entry waits for its link.';
+
+CREATE TABLE audit_entries_to_link (
+  entry_id bigint NOT NULL,
+  queued_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT audit_entries_to_link_pkey PRIMARY KEY (entry_id),
+  CONSTRAINT audit_entries_to_link_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES audit_entries(id)
+);
+COMMENT ON TABLE audit_entries_to_link IS 'Entries without a link. Their order is that of their ids, and an entry whose transaction commits later is linked later.';
+COMMENT ON COLUMN audit_entries_to_link.queued_at IS 'By the clock of the database.';
+
+CREATE TABLE audit_heads (
+  chain text COLLATE "C" NOT NULL,
+  "position" bigint NOT NULL,
+  hash bytea NOT NULL,
+  signed_at timestamp with time zone NOT NULL,
+  key_name text NOT NULL,
+  public_key bytea NOT NULL,
+  signature bytea NOT NULL,
+  CONSTRAINT audit_heads_pkey PRIMARY KEY (chain, "position"),
+  CONSTRAINT audit_heads_of_a_link FOREIGN KEY (chain, "position") REFERENCES audit_links(chain, "position"),
+  CONSTRAINT audit_heads_hash_check CHECK (length(hash) = 32),
+  CONSTRAINT audit_heads_public_key_check CHECK (length(public_key) = 32),
+  CONSTRAINT audit_heads_signature_check CHECK (length(signature) = 64),
+  CONSTRAINT audit_heads_signed_at CHECK (signed_at >= '2000-01-01 00:00:00+00'::timestamp with time zone AND signed_at <= '9999-01-01 00:00:00+00'::timestamp with time zone)
+);
+CREATE TRIGGER audit_heads_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_heads FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_heads_note_signed AFTER INSERT ON audit_heads FOR EACH ROW EXECUTE FUNCTION note_signed();
+COMMENT ON TABLE audit_heads IS 'A signature of the end of a chain.';
+COMMENT ON TRIGGER audit_heads_append_only ON audit_heads IS 'Refuses every update, delete and truncate: rows are only added.';
+COMMENT ON TRIGGER audit_heads_note_signed ON audit_heads IS 'Refuses nothing. It clears unsigned_since where the head is at the end of the chain.';
+
+CREATE TABLE audit_links (
+  chain text COLLATE "C" NOT NULL,
+  "position" bigint NOT NULL,
+  entry_id bigint NOT NULL,
+  hash bytea NOT NULL,
+  CONSTRAINT audit_links_pkey PRIMARY KEY (chain, "position"),
+  CONSTRAINT audit_links_entry_id_key UNIQUE (entry_id),
+  CONSTRAINT audit_links_chain_fkey FOREIGN KEY (chain) REFERENCES audit_chains(chain),
+  CONSTRAINT audit_links_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES audit_entries(id),
+  CONSTRAINT audit_links_hash_check CHECK (length(hash) = 32),
+  CONSTRAINT audit_links_position_check CHECK ("position" > 0)
+);
+CREATE TRIGGER audit_links_append BEFORE INSERT ON audit_links FOR EACH ROW EXECUTE FUNCTION append_audit_link();
+CREATE TRIGGER audit_links_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_links FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE audit_links IS 'The place of an audit entry in its chain.';
+COMMENT ON COLUMN audit_links."position" IS 'From 1, without gaps.';
+COMMENT ON TRIGGER audit_links_append ON audit_links IS 'Refuses a link in the chain of another merchant, and any place but the next. It moves the end of the chain.';
+COMMENT ON TRIGGER audit_links_append_only ON audit_links IS 'Refuses every update, delete and truncate: rows are only added.';
+
+CREATE TABLE checked_payments (
+  is_only boolean DEFAULT true NOT NULL,
+  changed_before timestamp with time zone NOT NULL,
+  CONSTRAINT checked_payments_pkey PRIMARY KEY (is_only),
+  CONSTRAINT checked_payments_one_row CHECK (is_only)
+);
+CREATE TRIGGER checked_payments_forward BEFORE UPDATE ON checked_payments FOR EACH ROW WHEN (new.changed_before <= old.changed_before) EXECUTE FUNCTION refuse_checked_payments_back();
+CREATE TRIGGER checked_payments_kept BEFORE DELETE OR TRUNCATE ON checked_payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE checked_payments IS 'Payments that changed before this time agree with their transfers. One row at most.';
+COMMENT ON TRIGGER checked_payments_forward ON checked_payments IS 'Refuses to move the time back.';
+COMMENT ON TRIGGER checked_payments_kept ON checked_payments IS 'Refuses to delete rows and to truncate.';
+
+CREATE TABLE checkout_attempts (
+  code_sha256 bytea NOT NULL,
+  checkout_id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  collection_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT checkout_attempts_pkey PRIMARY KEY (code_sha256),
+  CONSTRAINT checkout_attempts_collection_id_key UNIQUE (collection_id),
+  CONSTRAINT checkout_attempts_checkout_id_fkey FOREIGN KEY (checkout_id) REFERENCES checkouts(id),
+  CONSTRAINT checkout_attempts_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT checkout_attempts_code_sha256_check CHECK (length(code_sha256) = 32)
+);
+CREATE INDEX checkout_attempts_list ON checkout_attempts USING btree (checkout_id, collection_id DESC);
+CREATE TRIGGER checkout_attempts_check BEFORE INSERT ON checkout_attempts FOR EACH ROW EXECUTE FUNCTION check_checkout_attempt();
+CREATE TRIGGER checkout_attempts_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON checkout_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE checkout_attempts IS 'One new collection by which a payer tries to pay a checkout.';
+COMMENT ON COLUMN checkout_attempts.code_sha256 IS 'Of the code in the address of the page of the attempt, which only the payer knows.';
+COMMENT ON TRIGGER checkout_attempts_check ON checkout_attempts IS 'Refuses an attempt whose collection is not as the checkout asks for, at a checkout that is cancelled or expired, at a one-time checkout that was or can be paid, and a second live attempt of a phone.';
+COMMENT ON TRIGGER checkout_attempts_kept ON checkout_attempts IS 'Refuses every update, delete and truncate: rows are only added.';
+
+CREATE TABLE checkouts (
+  id text COLLATE "C" NOT NULL,
+  code text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  amount_minor bigint NOT NULL,
+  currency text NOT NULL,
+  reference text NOT NULL,
+  description text,
+  metadata json NOT NULL,
+  use text NOT NULL,
+  return_url text,
+  expires_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  created_by text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT checkouts_pkey PRIMARY KEY (id),
+  CONSTRAINT checkouts_code_key UNIQUE (code),
+  CONSTRAINT checkouts_creator FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT checkouts_merchant_currency FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
+  CONSTRAINT checkouts_amount_minor_check CHECK (amount_minor >= 1 AND amount_minor <= '9007199254740991'::bigint),
+  CONSTRAINT checkouts_code_check CHECK (code ~ '^[0-9a-hjkmnp-tv-z]{32}$'::text),
+  CONSTRAINT checkouts_description_check CHECK (length(description) >= 1 AND length(description) <= 120),
+  CONSTRAINT checkouts_expiry CHECK (expires_at > created_at AND (use = 'reusable'::text OR expires_at IS NOT NULL)),
+  CONSTRAINT checkouts_id_check CHECK (id ~ '^chk_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT checkouts_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
+  CONSTRAINT checkouts_reference_check CHECK (length(reference) >= 1 AND length(reference) <= 100),
+  CONSTRAINT checkouts_return_url_check CHECK (return_url ~ '^https?://'::text AND length(return_url) <= 1000),
+  CONSTRAINT checkouts_use_check CHECK (use = ANY (ARRAY['one_time'::text, 'reusable'::text]))
+);
+CREATE INDEX checkouts_list ON checkouts USING btree (merchant_id, id DESC);
+CREATE INDEX checkouts_list_by_reference ON checkouts USING btree (merchant_id, lower(reference) text_pattern_ops, id DESC);
+CREATE INDEX checkouts_of_person ON checkouts USING btree (created_by, id);
+CREATE TRIGGER checkouts_check_change BEFORE UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout_change();
+CREATE TRIGGER checkouts_check_created BEFORE INSERT ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout_created();
+CREATE TRIGGER checkouts_kept BEFORE DELETE OR TRUNCATE ON checkouts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER checkouts_note_cancelled AFTER UPDATE OF cancelled_at ON checkouts FOR EACH ROW WHEN (new.cancelled_at IS DISTINCT FROM old.cancelled_at) EXECUTE FUNCTION note_checkout('cancelled');
+CREATE TRIGGER checkouts_note_created AFTER INSERT ON checkouts FOR EACH ROW EXECUTE FUNCTION note_checkout('open');
+COMMENT ON TABLE checkouts IS 'What a merchant asks payers for on a page.';
+COMMENT ON COLUMN checkouts.code IS '160 random bits, in the address of its page.';
+COMMENT ON TRIGGER checkouts_check_change ON checkouts IS 'Refuses every change but one cancellation.';
+COMMENT ON TRIGGER checkouts_check_created ON checkouts IS 'Refuses a new checkout that is cancelled, and in live one that sends payers back without https.';
+COMMENT ON TRIGGER checkouts_kept ON checkouts IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER checkouts_note_cancelled ON checkouts IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER checkouts_note_created ON checkouts IS 'Refuses nothing. It adds a live update.';
+
+CREATE TABLE collection_transitions (
+  from_state text NOT NULL,
+  to_state text NOT NULL,
+  CONSTRAINT collection_transitions_pkey PRIMARY KEY (from_state, to_state)
+);
+COMMENT ON TABLE collection_transitions IS 'The transitions of src/domain/payments/collection.ts, for the check of the database. A test holds the two equal.';
+
+CREATE TABLE collections (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  idempotency_key text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  previous_state text,
+  version integer DEFAULT 0 NOT NULL,
+  amount_minor bigint NOT NULL,
+  currency text NOT NULL,
+  reference text NOT NULL,
+  phone text NOT NULL,
+  operator text NOT NULL,
+  operator_reference uuid NOT NULL,
+  operator_receipt text,
+  description text,
+  metadata json NOT NULL,
+  failure_code text,
+  amount_reversed_minor bigint DEFAULT 0 NOT NULL,
+  created_by text COLLATE "C",
+  api_key_id text COLLATE "C",
+  request_id text COLLATE "C",
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  prompt_deadline_at timestamp with time zone NOT NULL,
+  prompt_expires_at timestamp with time zone,
+  send_begun_at timestamp with time zone,
+  send_repeated_at timestamp with time zone,
+  receipt_shared boolean DEFAULT false NOT NULL,
+  workflow_started_at timestamp with time zone,
+  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
+  start_failures integer DEFAULT 0 NOT NULL,
+  workflow_failures integer DEFAULT 0 NOT NULL,
+  check_due_at timestamp with time zone,
+  recheck_check_due_at timestamp with time zone,
+  recheck_claimed_until timestamp with time zone,
+  CONSTRAINT collections_pkey PRIMARY KEY (id),
+  CONSTRAINT collections_operator_reference_key UNIQUE (operator_reference),
+  CONSTRAINT collections_merchant_id_currency_fkey FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
+  CONSTRAINT collections_previous_state_state_fkey FOREIGN KEY (previous_state, state) REFERENCES collection_transitions(from_state, to_state),
+  CONSTRAINT collections_already_returned CHECK (failure_code <> 'already_returned'::text),
+  CONSTRAINT collections_amount_minor_check CHECK (amount_minor >= 1 AND amount_minor <= '9007199254740991'::bigint),
+  CONSTRAINT collections_created_by_one CHECK (created_by IS NULL OR api_key_id IS NULL),
+  CONSTRAINT collections_created_initiated CHECK ((state = 'initiated'::text) = (version = 0) AND (state = 'initiated'::text) = (previous_state IS NULL)),
+  CONSTRAINT collections_description_check CHECK (length(description) >= 1 AND length(description) <= 120),
+  CONSTRAINT collections_failure CHECK ((state = ANY (ARRAY['failed'::text, 'expired'::text])) = (failure_code IS NOT NULL)),
+  CONSTRAINT collections_id_check CHECK (length(id) = 30 AND id ~ '^col_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
+  CONSTRAINT collections_idempotency_key_check CHECK (length(idempotency_key) >= 1 AND length(idempotency_key) <= 255),
+  CONSTRAINT collections_known_state CHECK (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'reversed'::text])),
+  CONSTRAINT collections_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
+  CONSTRAINT collections_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
+  CONSTRAINT collections_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
+  CONSTRAINT collections_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
+  CONSTRAINT collections_prompt_expiry CHECK (state <> 'prompted'::text OR prompt_expires_at IS NOT NULL),
+  CONSTRAINT collections_receipt CHECK ((state = ANY (ARRAY['succeeded'::text, 'reversed'::text])) = (operator_receipt IS NOT NULL)),
+  CONSTRAINT collections_reference_check CHECK (length(reference) >= 1 AND length(reference) <= 100),
+  CONSTRAINT collections_reversed_amount CHECK (amount_reversed_minor =
+CASE state
+    WHEN 'reversed'::text THEN amount_minor
+    ELSE 0::bigint
+END)
+) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
+CREATE INDEX collections_by_idempotency_key ON collections USING hash (lower(idempotency_key));
+CREATE INDEX collections_check_due ON collections USING btree (check_due_at) WHERE (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
+CREATE INDEX collections_failing ON collections USING btree (workflow_failures) WHERE workflow_failures > 0;
+CREATE INDEX collections_list ON collections USING btree (merchant_id, id DESC);
+CREATE INDEX collections_list_by_amount ON collections USING btree (merchant_id, amount_minor, id);
+CREATE INDEX collections_list_by_api_key ON collections USING btree (merchant_id, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
+CREATE INDEX collections_list_by_person ON collections USING btree (merchant_id, created_by, id DESC) WHERE created_by IS NOT NULL;
+CREATE INDEX collections_list_by_phone ON collections USING btree (merchant_id, phone, id DESC);
+CREATE INDEX collections_list_by_reference ON collections USING btree (merchant_id, lower(reference) text_pattern_ops, id DESC);
+CREATE INDEX collections_list_by_state ON collections USING btree (merchant_id, state, id DESC);
+CREATE UNIQUE INDEX collections_one_per_receipt ON collections USING btree (operator, operator_receipt) WHERE operator_receipt IS NOT NULL AND NOT receipt_shared;
+CREATE INDEX collections_recheck_check_due ON collections USING btree (recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
+CREATE INDEX collections_recheck_due ON collections USING btree (operator, COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
+CREATE INDEX collections_unfinished ON collections USING btree (state, updated_at) WHERE state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text]);
+CREATE INDEX collections_unsent_check_due ON collections USING btree (check_due_at) WHERE state = 'initiated'::text AND workflow_started_at IS NOT NULL;
+CREATE INDEX collections_unstarted ON collections USING btree (merchant_id, (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
+CREATE INDEX collections_waiting ON collections USING btree (merchant_id) WHERE state = 'initiated'::text AND send_begun_at IS NULL;
+CREATE TRIGGER collections_check_change BEFORE UPDATE ON collections FOR EACH ROW EXECUTE FUNCTION check_collection_change();
+CREATE TRIGGER collections_check_created BEFORE INSERT ON collections FOR EACH ROW WHEN (new.state <> 'initiated'::text) EXECUTE FUNCTION check_collection_created();
+CREATE TRIGGER collections_check_created_receipt BEFORE INSERT ON collections FOR EACH ROW WHEN (new.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
+CREATE TRIGGER collections_check_creator AFTER INSERT ON collections REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_creators_of_collections();
+CREATE TRIGGER collections_check_failed_late BEFORE UPDATE OF state ON collections FOR EACH ROW WHEN (old.state = 'expired'::text AND new.state = 'failed'::text) EXECUTE FUNCTION check_collection_failed_late();
+CREATE TRIGGER collections_check_never_sent BEFORE UPDATE OF state ON collections FOR EACH ROW WHEN (new.failure_code = 'service_unavailable'::text AND old.prompt_expires_at IS NOT NULL) EXECUTE FUNCTION refuse_prompted_as_never_sent();
+CREATE TRIGGER collections_check_receipt_shared BEFORE UPDATE OF receipt_shared ON collections FOR EACH ROW WHEN (new.receipt_shared <> old.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
+CREATE CONSTRAINT TRIGGER collections_check_recorded AFTER UPDATE OF state ON collections DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION check_collection_recorded();
+CREATE TRIGGER collections_check_send_begun BEFORE UPDATE OF send_begun_at ON collections FOR EACH ROW WHEN (new.send_begun_at IS DISTINCT FROM old.send_begun_at AND NOT (old.send_begun_at IS NULL AND new.send_begun_at IS NOT NULL AND new.state = 'initiated'::text AND new.send_begun_at < new.prompt_deadline_at)) EXECUTE FUNCTION refuse_send_begun();
+CREATE TRIGGER collections_check_send_repeated BEFORE UPDATE OF send_repeated_at ON collections FOR EACH ROW WHEN (new.send_repeated_at IS DISTINCT FROM old.send_repeated_at AND NOT (old.send_repeated_at IS NULL AND old.send_begun_at IS NOT NULL AND new.state = 'initiated'::text AND new.send_repeated_at < new.prompt_deadline_at)) EXECUTE FUNCTION refuse_send_repeated();
+CREATE TRIGGER collections_count_changed AFTER UPDATE OF state ON collections FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION count_payment('collection');
+CREATE TRIGGER collections_creator_stays BEFORE UPDATE OF created_by, api_key_id ON collections FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_creator();
+CREATE TRIGGER collections_kept BEFORE DELETE OR TRUNCATE ON collections FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER collections_move_changed AFTER UPDATE OF state ON collections FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_move('collection');
+CREATE TRIGGER collections_note_changed AFTER UPDATE OF state ON collections FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('collection');
+CREATE TRIGGER collections_note_created AFTER INSERT ON collections REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments('collection');
+CREATE TRIGGER collections_note_paid_checkout AFTER UPDATE OF state ON collections FOR EACH ROW WHEN ((new.state = ANY (ARRAY['succeeded'::text, 'reversed'::text])) AND (old.state <> ALL (ARRAY['succeeded'::text, 'reversed'::text]))) EXECUTE FUNCTION note_paid_checkout();
+CREATE TRIGGER collections_record_prompted_send BEFORE UPDATE OF state ON collections FOR EACH ROW WHEN (new.state = 'prompted'::text AND new.send_begun_at IS NULL) EXECUTE FUNCTION record_prompted_send();
+CREATE TRIGGER collections_request_stays BEFORE UPDATE OF request_id ON collections FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_request();
+COMMENT ON TABLE collections IS 'Money that a payer is asked to pay to a merchant.';
+COMMENT ON COLUMN collections.created_by IS 'The person who requested it in a session.';
+COMMENT ON COLUMN collections.request_id IS 'The request that created the payment.';
+COMMENT ON COLUMN collections.prompt_deadline_at IS 'No prompt is sent after this time.';
+COMMENT ON COLUMN collections.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
+COMMENT ON COLUMN collections.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
+COMMENT ON COLUMN collections.send_repeated_at IS 'When the second try to send it began.';
+COMMENT ON COLUMN collections.receipt_shared IS 'Always false.';
+COMMENT ON COLUMN collections.workflow_started_at IS 'Null until a workflow is known to have been started for it.';
+COMMENT ON COLUMN collections.start_due_at IS 'Unstarted work is not tried before this time. A dispatcher that claims the work moves the time ahead by its lease, and a failed start moves it by the backoff.';
+COMMENT ON COLUMN collections.start_failures IS 'The part of workflow_failures that are failed starts. A start that succeeds ends them.';
+COMMENT ON COLUMN collections.workflow_failures IS 'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
+COMMENT ON COLUMN collections.check_due_at IS 'When the sweep checks the payment next, unless a workflow moves it before. Null: nothing more can happen.';
+COMMENT ON COLUMN collections.recheck_check_due_at IS 'When it is checked whether the run of a recheck progresses. Null: there is no run.';
+COMMENT ON COLUMN collections.recheck_claimed_until IS 'Until then a worker rechecks the payment and nobody else does. check_due_at is null meanwhile, so that a callback that comes in between has the payment rechecked once more.';
+COMMENT ON TRIGGER collections_check_change ON collections IS 'Refuses to change what was requested, an outcome without a change of state, and a change of state that does not count up the version.';
+COMMENT ON TRIGGER collections_check_created ON collections IS 'Refuses a new collection in a state other than initiated.';
+COMMENT ON TRIGGER collections_check_created_receipt ON collections IS 'Refuses a collection that shares its receipt.';
+COMMENT ON TRIGGER collections_check_creator ON collections IS 'Refuses a new collection of a person or API key of another merchant. A foreign key would lock the row of the API key for each collection.';
+COMMENT ON TRIGGER collections_check_failed_late ON collections IS 'Refuses that an expired collection fails, unless its failure is unknown: any other expiry is the word of the operator.';
+COMMENT ON TRIGGER collections_check_never_sent ON collections IS 'Refuses that a prompted collection ends as never sent.';
+COMMENT ON TRIGGER collections_check_receipt_shared ON collections IS 'Refuses to change receipt_shared.';
+COMMENT ON TRIGGER collections_check_recorded ON collections IS 'Refuses, at commit, a new state without its event, and a paid or reversed collection without its transfer.';
+COMMENT ON TRIGGER collections_check_send_begun ON collections IS 'Refuses a send that begins twice, in another state than initiated, or after the deadline.';
+COMMENT ON TRIGGER collections_check_send_repeated ON collections IS 'Refuses a further send before the first, in another state than initiated, or after the deadline.';
+COMMENT ON TRIGGER collections_count_changed ON collections IS 'Refuses nothing. It adds the change of state to payment_total_changes.';
+COMMENT ON TRIGGER collections_creator_stays ON collections IS 'Refuses to change who created a collection. It runs once a statement, and no statement of the service updates these columns.';
+COMMENT ON TRIGGER collections_kept ON collections IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER collections_move_changed ON collections IS 'Refuses nothing. It adds the change of state to payment_moves.';
+COMMENT ON TRIGGER collections_note_changed ON collections IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER collections_note_created ON collections IS 'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
+COMMENT ON TRIGGER collections_note_paid_checkout ON collections IS 'Refuses nothing. It adds a live update of the checkout that the collection pays.';
+COMMENT ON TRIGGER collections_record_prompted_send ON collections IS 'Refuses nothing. A collection that was prompted was sent, whoever sent it.';
+COMMENT ON TRIGGER collections_request_stays ON collections IS 'Refuses to change the request of a collection. It runs once a statement, and no statement of the service updates this column.';
+
+CREATE TABLE deliveries (
+  id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  endpoint_id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  attempt_count integer DEFAULT 0 NOT NULL,
+  replay_count integer DEFAULT 0 NOT NULL,
+  attempts_before_replay integer DEFAULT 0 NOT NULL,
+  leased_until timestamp with time zone,
+  next_attempt_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  workflow_started_at timestamp with time zone,
+  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
+  start_failures integer DEFAULT 0 NOT NULL,
+  workflow_failures integer DEFAULT 0 NOT NULL,
+  check_due_at timestamp with time zone,
+  CONSTRAINT deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT deliveries_event_id_endpoint_id_key UNIQUE (event_id, endpoint_id),
+  CONSTRAINT deliveries_endpoint_id_merchant_id_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints(id, merchant_id),
+  CONSTRAINT deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id),
+  CONSTRAINT deliveries_attempt_count_check CHECK (attempt_count >= 0),
+  CONSTRAINT deliveries_attempts_before_replay CHECK (attempts_before_replay >= 0 AND attempts_before_replay <= attempt_count),
+  CONSTRAINT deliveries_ended_after_an_attempt CHECK ((state <> ALL (ARRAY['delivered'::text, 'dead_lettered'::text])) OR attempt_count > 0),
+  CONSTRAINT deliveries_id_check CHECK (length(id) = 30 AND id ~ '^dlv_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
+  CONSTRAINT deliveries_next_attempt CHECK ((state = ANY (ARRAY['delivered'::text, 'dead_lettered'::text, 'withheld'::text])) = (next_attempt_at IS NULL)),
+  CONSTRAINT deliveries_replay_count_check CHECK (replay_count >= 0),
+  CONSTRAINT deliveries_state_check CHECK (state = ANY (ARRAY['pending'::text, 'retrying'::text, 'delivered'::text, 'dead_lettered'::text, 'withheld'::text]))
+) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
+CREATE INDEX deliveries_check_due ON deliveries USING btree (check_due_at) WHERE state = 'retrying'::text AND workflow_started_at IS NOT NULL;
+CREATE INDEX deliveries_endpoint ON deliveries USING btree (endpoint_id, state, id DESC);
+CREATE INDEX deliveries_failing ON deliveries USING btree (workflow_failures) WHERE workflow_failures > 0;
+CREATE INDEX deliveries_list ON deliveries USING btree (merchant_id, id DESC);
+CREATE INDEX deliveries_pending ON deliveries USING btree (endpoint_id, id) WHERE state = 'pending'::text;
+CREATE INDEX deliveries_retrying ON deliveries USING btree (endpoint_id) WHERE state = 'retrying'::text;
+CREATE INDEX deliveries_unstarted ON deliveries USING btree (merchant_id, start_due_at) WHERE state = 'retrying'::text AND workflow_started_at IS NULL;
+CREATE INDEX deliveries_without_check ON deliveries USING btree (next_attempt_at) WHERE state = 'retrying'::text AND workflow_started_at IS NOT NULL AND check_due_at IS NULL;
+CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
+CREATE TRIGGER deliveries_move_dead_lettered AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state = 'dead_lettered'::text AND old.state <> 'dead_lettered'::text) EXECUTE FUNCTION note_dead_letter();
+CREATE TRIGGER deliveries_note_changed AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('delivery');
+COMMENT ON TABLE deliveries IS 'One event that is sent to one endpoint.';
+COMMENT ON COLUMN deliveries.state IS 'pending: the dispatcher owes the first attempt. retrying: a workflow owns the further attempts. withheld: the endpoint is disabled, and nothing more is sent until somebody replays the delivery.';
+COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
+COMMENT ON COLUMN deliveries.leased_until IS 'Set while a dispatcher holds it. When the lease has run out, any dispatcher may claim it, and the event is sent again.';
+COMMENT ON COLUMN deliveries.workflow_started_at IS 'As collections.workflow_started_at.';
+COMMENT ON COLUMN deliveries.start_due_at IS 'As collections.start_due_at.';
+COMMENT ON COLUMN deliveries.start_failures IS 'As collections.start_failures.';
+COMMENT ON COLUMN deliveries.workflow_failures IS 'As collections.workflow_failures.';
+COMMENT ON COLUMN deliveries.check_due_at IS 'As collections.check_due_at.';
+COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
+COMMENT ON TRIGGER deliveries_move_dead_lettered ON deliveries IS 'Refuses nothing. It counts the delivery as dead-lettered in payment_moves.';
+COMMENT ON TRIGGER deliveries_note_changed ON deliveries IS 'Refuses nothing. It adds a live update. A new delivery has none: its event is reported.';
+
+CREATE TABLE delivery_attempts (
+  delivery_id text COLLATE "C" NOT NULL,
+  attempt_number integer NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  duration_ms integer NOT NULL,
+  status_code integer,
+  error text,
+  response_headers json,
+  response_body bytea,
+  CONSTRAINT delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt_number),
+  CONSTRAINT delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id),
+  CONSTRAINT delivery_attempts_answer_or_error CHECK ((status_code IS NULL) = (error IS NOT NULL) AND (status_code IS NULL) = (response_headers IS NULL) AND (status_code IS NULL) = (response_body IS NULL)),
+  CONSTRAINT delivery_attempts_attempt_number_check CHECK (attempt_number > 0),
+  CONSTRAINT delivery_attempts_duration_ms_check CHECK (duration_ms >= 0),
+  CONSTRAINT delivery_attempts_response_body_check CHECK (length(response_body) <= 16384),
+  CONSTRAINT delivery_attempts_status_code_check CHECK (status_code >= 100 AND status_code <= 999)
+);
+CREATE TRIGGER delivery_attempts_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON delivery_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE delivery_attempts IS 'One request to an endpoint, and its response or error.';
+COMMENT ON TRIGGER delivery_attempts_append_only ON delivery_attempts IS 'Refuses every update, delete and truncate: rows are only added.';
+
+CREATE TABLE deployment (
+  is_only boolean DEFAULT true NOT NULL,
+  environment text NOT NULL,
+  stamped_at timestamp with time zone NOT NULL,
+  CONSTRAINT deployment_pkey PRIMARY KEY (is_only),
+  CONSTRAINT deployment_environment CHECK (environment = ANY (ARRAY['test'::text, 'live'::text])),
+  CONSTRAINT deployment_one_row CHECK (is_only)
+);
+CREATE TRIGGER deployment_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON deployment FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE deployment IS 'The environment of the database. The owner of the database writes the one row at the first migration.';
+COMMENT ON TRIGGER deployment_kept ON deployment IS 'Refuses every update, delete and truncate: rows are only added.';
+
+CREATE TABLE discrepancies (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  collection_id text COLLATE "C",
+  payout_id text COLLATE "C",
+  reversal_id text COLLATE "C",
+  kind text NOT NULL,
+  operator_receipt text,
+  reported_amount text,
+  reported_currency text,
+  found_at timestamp with time zone NOT NULL,
+  settled_at timestamp with time zone,
+  settled_how text,
+  CONSTRAINT discrepancies_pkey PRIMARY KEY (id),
+  CONSTRAINT discrepancies_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT discrepancies_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT discrepancies_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
+  CONSTRAINT discrepancies_reversal_id_fkey FOREIGN KEY (reversal_id) REFERENCES reversals(id),
+  CONSTRAINT discrepancies_kind_check CHECK (kind = ANY (ARRAY['paid_after_failed'::text, 'declined_after_paid'::text, 'refunded_twice'::text, 'receipt_reused'::text, 'paid_otherwise'::text, 'release_unattested'::text, 'credit_unattested'::text])),
+  CONSTRAINT discrepancies_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1),
+  CONSTRAINT discrepancies_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
+  CONSTRAINT discrepancies_reported CHECK ((reported_amount IS NULL) = (reported_currency IS NULL) AND (kind = 'paid_otherwise'::text OR reported_amount IS NULL)),
+  CONSTRAINT discrepancies_reported_amount_check CHECK (reported_amount ~ '^[0-9]{1,16}([.][0-9]{1,6})?$'::text),
+  CONSTRAINT discrepancies_reported_currency_check CHECK (reported_currency ~ '^[A-Z]{3}$'::text),
+  CONSTRAINT discrepancies_settled CHECK ((settled_at IS NULL) = (settled_how IS NULL)),
+  CONSTRAINT discrepancies_settled_how_check CHECK (length(settled_how) >= 1 AND length(settled_how) <= 500)
+);
+CREATE INDEX discrepancies_of_payment ON discrepancies USING btree (COALESCE(collection_id, payout_id, reversal_id), kind);
+CREATE UNIQUE INDEX discrepancies_once_per_collection ON discrepancies USING btree (collection_id, kind) WHERE settled_at IS NULL;
+CREATE UNIQUE INDEX discrepancies_once_per_payout ON discrepancies USING btree (payout_id, kind) WHERE settled_at IS NULL;
+CREATE UNIQUE INDEX discrepancies_once_per_reversal ON discrepancies USING btree (reversal_id, kind) WHERE settled_at IS NULL;
+CREATE INDEX discrepancies_open ON discrepancies USING btree (id) WHERE settled_at IS NULL;
+CREATE TRIGGER discrepancies_check_change BEFORE UPDATE ON discrepancies FOR EACH ROW EXECUTE FUNCTION check_discrepancy_change();
+CREATE TRIGGER discrepancies_check_reported BEFORE UPDATE OF reported_amount, reported_currency ON discrepancies FOR EACH ROW WHEN (new.reported_amount IS DISTINCT FROM old.reported_amount OR new.reported_currency IS DISTINCT FROM old.reported_currency) EXECUTE FUNCTION check_discrepancy_reported();
+CREATE TRIGGER discrepancies_kept BEFORE DELETE OR TRUNCATE ON discrepancies FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE discrepancies IS 'A status of an operator that contradicts the recorded outcome of a payment. It leads to no posting by itself: the ledger check reports it every day until a person records how it was settled. Another one of its kind may follow.';
+COMMENT ON COLUMN discrepancies.collection_id IS 'A payer whose money was taken for a collection that is recorded as failed is owed a settlement too.';
+COMMENT ON COLUMN discrepancies.operator_receipt IS 'The operator''s receipt, where it says that it made the payment.';
+COMMENT ON COLUMN discrepancies.reported_amount IS 'As the operator reports it: a decimal number in whole units. Null where nobody can read what the operator reports.';
+COMMENT ON TRIGGER discrepancies_check_change ON discrepancies IS 'Refuses every change but one settlement.';
+COMMENT ON TRIGGER discrepancies_check_reported ON discrepancies IS 'Refuses to change the money that the operator reports.';
+COMMENT ON TRIGGER discrepancies_kept ON discrepancies IS 'Refuses to delete rows and to truncate.';
+
+CREATE TABLE endpoints (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  url text NOT NULL,
+  description text,
+  event_types text[],
+  state text NOT NULL,
+  disabled_reason text,
+  disabled_at timestamp with time zone,
+  secret_sealed text,
+  previous_secret_sealed text,
+  previous_secret_until timestamp with time zone,
+  failing_since timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  deleted_at timestamp with time zone,
+  CONSTRAINT endpoints_pkey PRIMARY KEY (id),
+  CONSTRAINT endpoints_id_merchant_id_key UNIQUE (id, merchant_id),
+  CONSTRAINT endpoints_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT endpoints_deleted CHECK ((deleted_at IS NOT NULL) = (secret_sealed IS NULL) AND (deleted_at IS NOT NULL) = (NOT disabled_reason IS DISTINCT FROM 'deleted'::text) AND (deleted_at IS NULL OR previous_secret_sealed IS NULL)),
+  CONSTRAINT endpoints_description_check CHECK (length(description) <= 200),
+  CONSTRAINT endpoints_disabled_at CHECK ((state = 'disabled'::text) = (disabled_at IS NOT NULL)),
+  CONSTRAINT endpoints_disabled_for_a_reason CHECK ((state = 'disabled'::text) = (disabled_reason IS NOT NULL)),
+  CONSTRAINT endpoints_disabled_reason CHECK (disabled_reason = ANY (ARRAY['by_person'::text, 'answered_gone'::text, 'failing'::text, 'deleted'::text])),
+  CONSTRAINT endpoints_event_types_check CHECK (cardinality(event_types) > 0),
+  CONSTRAINT endpoints_id_check CHECK (id ~ '^whe_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT endpoints_previous_secret CHECK ((previous_secret_sealed IS NULL) = (previous_secret_until IS NULL)),
+  CONSTRAINT endpoints_state_check CHECK (state = ANY (ARRAY['enabled'::text, 'disabled'::text])),
+  CONSTRAINT endpoints_url_check CHECK (length(url) <= 2048)
+);
+CREATE INDEX endpoints_disabled ON endpoints USING btree (disabled_reason) WHERE state = 'disabled'::text AND deleted_at IS NULL;
+CREATE INDEX endpoints_merchant ON endpoints USING btree (merchant_id, id DESC);
+CREATE TRIGGER endpoints_note_changed AFTER UPDATE ON endpoints FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
+CREATE TRIGGER endpoints_note_created AFTER INSERT ON endpoints FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
+COMMENT ON TABLE endpoints IS 'An address of a merchant to which events are sent.';
+COMMENT ON COLUMN endpoints.event_types IS 'Null: all types.';
+COMMENT ON COLUMN endpoints.previous_secret_sealed IS 'Signs too until previous_secret_until, so that receivers have time to change over to the present secret.';
+COMMENT ON COLUMN endpoints.failing_since IS 'When the attempt failed after which no attempt succeeded. While it is set, the next event goes straight to a workflow, so that a failing endpoint does not take the time of the dispatcher. An endpoint that fails for days is disabled.';
+COMMENT ON COLUMN endpoints.deleted_at IS 'The row of a deleted endpoint stays, since deliveries refer to it; its secrets are erased.';
+COMMENT ON TRIGGER endpoints_note_changed ON endpoints IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER endpoints_note_created ON endpoints IS 'Refuses nothing. It adds a live update.';
+
+CREATE TABLE events (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  collection_id text COLLATE "C",
+  payout_id text COLLATE "C",
+  endpoint_id text COLLATE "C",
+  resource_version integer,
+  body text NOT NULL,
+  request_id text COLLATE "C",
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT events_pkey PRIMARY KEY (id),
+  CONSTRAINT events_one_per_change UNIQUE (collection_id, resource_version),
+  CONSTRAINT events_one_per_payout_change UNIQUE (payout_id, resource_version),
+  CONSTRAINT events_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT events_endpoint_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints(id, merchant_id),
+  CONSTRAINT events_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT events_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
+  CONSTRAINT events_body_check CHECK (octet_length(body) <= 262144),
+  CONSTRAINT events_id_check CHECK (length(id) = 30 AND id ~ '^evt_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
+  CONSTRAINT events_of_a_resource CHECK ((type ~~ 'collection.%'::text) = (collection_id IS NOT NULL) AND (type ~~ 'payout.%'::text) = (payout_id IS NOT NULL) AND (collection_id IS NULL AND payout_id IS NULL) = (resource_version IS NULL)),
+  CONSTRAINT events_of_an_endpoint CHECK ((type ~~ 'endpoint.%'::text) = (endpoint_id IS NOT NULL))
+) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
+CREATE INDEX events_list ON events USING btree (merchant_id, id DESC);
+CREATE INDEX events_list_of_type ON events USING btree (merchant_id, type, id DESC);
+CREATE INDEX events_of_endpoint ON events USING btree (endpoint_id, id DESC) WHERE endpoint_id IS NOT NULL;
+CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER events_check_created AFTER INSERT ON events FOR EACH ROW WHEN (new.collection_id IS NOT NULL OR new.payout_id IS NOT NULL) EXECUTE FUNCTION check_event_created();
+COMMENT ON TABLE events IS 'What is sent about a change of a payment, or as a test of an endpoint.';
+COMMENT ON COLUMN events.endpoint_id IS 'Set for a test event, which is about the endpoint itself.';
+COMMENT ON COLUMN events.body IS 'The bytes that are signed and sent (UTF-8), composed once. The limit has room for the approvals and the rejection reason of a payout besides all that a merchant may send along.';
+COMMENT ON COLUMN events.request_id IS 'The request that created the payment, so that an attempt to deliver the event reads no other table. Null for an event about an endpoint.';
+COMMENT ON TRIGGER events_append_only ON events IS 'Refuses every update, delete and truncate: rows are only added.';
+COMMENT ON TRIGGER events_check_created ON events IS 'Refuses an event of another merchant than that of its payment.';
+
+CREATE TABLE housekeeping (
+  task text COLLATE "C" NOT NULL,
+  done_as_of timestamp with time zone NOT NULL,
+  faults integer NOT NULL,
+  CONSTRAINT housekeeping_pkey PRIMARY KEY (task),
+  CONSTRAINT housekeeping_faults CHECK (faults >= 0),
+  CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'rechecks'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text]))
+);
+CREATE TRIGGER housekeeping_check_forward BEFORE UPDATE ON housekeeping FOR EACH ROW WHEN (new.task <> old.task OR new.done_as_of < old.done_as_of) EXECUTE FUNCTION refuse_housekeeping_back();
+CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE housekeeping IS 'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
+COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
+COMMENT ON TRIGGER housekeeping_check_forward ON housekeeping IS 'Refuses to move the time of a task back.';
+COMMENT ON TRIGGER housekeeping_kept ON housekeeping IS 'Refuses to delete rows and to truncate.';
+
+CREATE TABLE idempotency_keys (
+  merchant_id text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  request_sha256 bytea NOT NULL,
+  response_status integer NOT NULL,
+  response_body text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (merchant_id, key),
+  CONSTRAINT idempotency_keys_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT idempotency_keys_key_check CHECK (length(key) <= 255 AND key ~ '^[\x21-\x7e]+$'::text),
+  CONSTRAINT idempotency_keys_request_sha256_check CHECK (length(request_sha256) = 32),
+  CONSTRAINT idempotency_keys_response_status_check CHECK (response_status = ANY (ARRAY[200, 201, 202, 402]))
+);
+CREATE INDEX idempotency_keys_age ON idempotency_keys USING btree (created_at);
+COMMENT ON TABLE idempotency_keys IS 'The stored response of a request that moves money: a repeat of the request gets the same response and acts once.';
+
+CREATE TABLE invitations (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  email text NOT NULL,
+  roles text[] NOT NULL,
+  token_sha256 bytea NOT NULL,
+  created_by text COLLATE "C",
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  approved_at timestamp with time zone,
+  approved_by text COLLATE "C",
+  approval_sha256 bytea,
+  accepted_by text COLLATE "C",
+  accepted_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_token_sha256_key UNIQUE (token_sha256),
+  CONSTRAINT invitations_accepted_by_member FOREIGN KEY (merchant_id, accepted_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT invitations_approved_by_member FOREIGN KEY (merchant_id, approved_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT invitations_created_by_member FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT invitations_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT invitations_accepted CHECK ((accepted_by IS NULL) = (accepted_at IS NULL)),
+  CONSTRAINT invitations_approval_sha256_check CHECK (length(approval_sha256) = 32),
+  CONSTRAINT invitations_approved CHECK ((approved_at IS NULL) = (approval_sha256 IS NULL) AND (approved_by IS NULL OR approved_at IS NOT NULL)),
+  CONSTRAINT invitations_by_two CHECK (approved_by <> created_by),
+  CONSTRAINT invitations_email_check CHECK (length(email) >= 3 AND length(email) <= 254 AND email = lower(email)),
+  CONSTRAINT invitations_id_check CHECK (id ~ '^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT invitations_one_end CHECK (accepted_at IS NULL OR withdrawn_at IS NULL),
+  CONSTRAINT invitations_roles_check CHECK (cardinality(roles) > 0 AND roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
+  CONSTRAINT invitations_token_sha256_check CHECK (length(token_sha256) = 32)
+);
+CREATE INDEX invitations_merchant ON invitations USING btree (merchant_id, id DESC);
+CREATE TRIGGER invitations_attestation_kept BEFORE UPDATE OF attestation ON invitations FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER invitations_attestation_made BEFORE INSERT ON invitations FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER invitations_attestation_newer BEFORE UPDATE OF attestation ON invitations FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER invitations_key_kept BEFORE UPDATE ON invitations FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE invitations IS 'An invitation to become a member. It needs a second person, as a change of a member does.';
+COMMENT ON COLUMN invitations.created_by IS 'Null: the people who run the service invited the merchant''s first owner.';
+COMMENT ON COLUMN invitations.approved_at IS 'Set when a second person approved the invitation.';
+COMMENT ON COLUMN invitations.approved_by IS 'Null although approved_at is set: the people who run the service approved it.';
+COMMENT ON COLUMN invitations.approval_sha256 IS 'The approver passes on a token of their own, so that neither of the two people can accept the invitation alone.';
+COMMENT ON TRIGGER invitations_attestation_kept ON invitations IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER invitations_attestation_made ON invitations IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER invitations_attestation_newer ON invitations IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER invitations_key_kept ON invitations IS 'Refuses to change what names the row.';
+
+CREATE TABLE ledger_accounts (
+  id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  merchant_id text COLLATE "C",
+  operator text,
+  currency text NOT NULL,
+  balance_minor bigint,
+  entry_count bigint,
+  last_posted_at timestamp with time zone,
+  CONSTRAINT ledger_accounts_pkey PRIMARY KEY (id),
+  CONSTRAINT ledger_accounts_id_currency_key UNIQUE (id, currency),
+  CONSTRAINT ledger_accounts_merchant_id_currency_fkey FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
+  CONSTRAINT ledger_accounts_balance CHECK ((kind = 'operator'::text) = (balance_minor IS NULL)),
+  CONSTRAINT ledger_accounts_balance_range CHECK (balance_minor >= '-9007199254740991'::bigint AND balance_minor <= '9007199254740991'::bigint),
+  CONSTRAINT ledger_accounts_entry_count CHECK ((kind = 'operator'::text) = (entry_count IS NULL)),
+  CONSTRAINT ledger_accounts_held_not_negative CHECK (kind <> 'held'::text OR balance_minor >= 0),
+  CONSTRAINT ledger_accounts_kind_check CHECK (kind = ANY (ARRAY['available'::text, 'held'::text, 'operator'::text])),
+  CONSTRAINT ledger_accounts_named_for_owner CHECK (id =
+CASE kind
+    WHEN 'operator'::text THEN (('operator/'::text || operator) || '/'::text) || currency
+    ELSE (merchant_id || '/'::text) || kind
+END),
+  CONSTRAINT ledger_accounts_one_owner CHECK ((kind = 'operator'::text) = (merchant_id IS NULL) AND (kind = 'operator'::text) = (operator IS NOT NULL))
+);
+CREATE TRIGGER ledger_accounts_check_change BEFORE INSERT OR UPDATE ON ledger_accounts FOR EACH ROW EXECUTE FUNCTION check_account_change();
+CREATE CONSTRAINT TRIGGER ledger_accounts_check_posted AFTER UPDATE ON ledger_accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_account_posted();
+CREATE TRIGGER ledger_accounts_kept BEFORE DELETE OR TRUNCATE ON ledger_accounts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE ledger_accounts IS 'An account of a merchant (available or held), or of an operator in one currency.';
+COMMENT ON COLUMN ledger_accounts.balance_minor IS 'Kept for the accounts of merchants, which every payment reads and guards. The account of an operator would be one hot row for all merchants: its balance is summed when it is read.';
+COMMENT ON COLUMN ledger_accounts.entry_count IS 'How many entries the account has. Null for an operator.';
+COMMENT ON COLUMN ledger_accounts.last_posted_at IS 'The time of the newest entry.';
+COMMENT ON TRIGGER ledger_accounts_check_change ON ledger_accounts IS 'Refuses a new account with a balance, and every change that does not count up the entries.';
+COMMENT ON TRIGGER ledger_accounts_check_posted ON ledger_accounts IS 'Refuses, at commit, a balance that changed without the transfer that has the number of the change.';
+COMMENT ON TRIGGER ledger_accounts_kept ON ledger_accounts IS 'Refuses to delete rows and to truncate.';
+
+CREATE TABLE ledger_checkpoints (
+  account_id text COLLATE "C" NOT NULL,
+  entry bigint NOT NULL,
+  balance_minor bigint NOT NULL,
+  unattested_minor bigint DEFAULT 0 NOT NULL,
+  checked_at timestamp with time zone DEFAULT now() NOT NULL,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT ledger_checkpoints_pkey PRIMARY KEY (account_id),
+  CONSTRAINT ledger_checkpoints_unattested CHECK (unattested_minor >= 0)
+);
+CREATE TRIGGER ledger_checkpoints_attestation_kept BEFORE UPDATE OF attestation ON ledger_checkpoints FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER ledger_checkpoints_attestation_made BEFORE INSERT ON ledger_checkpoints FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER ledger_checkpoints_attestation_newer BEFORE UPDATE OF attestation ON ledger_checkpoints FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER ledger_checkpoints_check BEFORE INSERT OR UPDATE ON ledger_checkpoints FOR EACH ROW EXECUTE FUNCTION check_ledger_checkpoint();
+CREATE TRIGGER ledger_checkpoints_kept BEFORE DELETE OR TRUNCATE ON ledger_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE ledger_checkpoints IS 'How far the ledger was checked. Up to this entry, and with this balance, the entries of the account add up, and their payments agree with them.';
+COMMENT ON COLUMN ledger_checkpoints.unattested_minor IS 'The part of the balance that came by transfers without attestation. Nobody can spend it.';
+COMMENT ON TRIGGER ledger_checkpoints_attestation_kept ON ledger_checkpoints IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER ledger_checkpoints_attestation_made ON ledger_checkpoints IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER ledger_checkpoints_attestation_newer ON ledger_checkpoints IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER ledger_checkpoints_check ON ledger_checkpoints IS 'Refuses a checkpoint that goes back, and one whose balance no entry leaves. A checkpoint is attested again as it is when the keys are replaced.';
+COMMENT ON TRIGGER ledger_checkpoints_kept ON ledger_checkpoints IS 'Refuses to delete rows and to truncate.';
+
+CREATE TABLE ledger_transfers (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  kind text NOT NULL,
+  collection_id text COLLATE "C",
+  payout_id text COLLATE "C",
+  debit_account_id text COLLATE "C" NOT NULL,
+  credit_account_id text COLLATE "C" NOT NULL,
+  amount_minor bigint NOT NULL,
+  currency text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  posted_at timestamp with time zone DEFAULT now() NOT NULL,
+  debit_entry bigint,
+  credit_entry bigint,
+  debit_balance_minor bigint,
+  credit_balance_minor bigint,
+  status_kind text,
+  status_queried_at timestamp with time zone,
+  status_attestation text,
+  CONSTRAINT ledger_transfers_pkey PRIMARY KEY (id),
+  CONSTRAINT ledger_transfers_once_per_collection UNIQUE (collection_id, kind),
+  CONSTRAINT ledger_transfers_once_per_payout UNIQUE (payout_id, kind),
+  CONSTRAINT ledger_transfers_one_per_credit_entry UNIQUE (credit_account_id, credit_entry),
+  CONSTRAINT ledger_transfers_one_per_debit_entry UNIQUE (debit_account_id, debit_entry),
+  CONSTRAINT ledger_transfers_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT ledger_transfers_credit_account_id_currency_fkey FOREIGN KEY (credit_account_id, currency) REFERENCES ledger_accounts(id, currency),
+  CONSTRAINT ledger_transfers_debit_account_id_currency_fkey FOREIGN KEY (debit_account_id, currency) REFERENCES ledger_accounts(id, currency),
+  CONSTRAINT ledger_transfers_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
+  CONSTRAINT ledger_transfers_amount_minor_check CHECK (amount_minor > 0),
+  CONSTRAINT ledger_transfers_attested CHECK ((kind = ANY (ARRAY['collection_paid'::text, 'payout_voided'::text, 'payout_returned'::text])) = (status_attestation IS NOT NULL)),
+  CONSTRAINT ledger_transfers_check CHECK (debit_account_id <> credit_account_id),
+  CONSTRAINT ledger_transfers_credit_entry_counted CHECK ((credit_account_id ~~ 'operator/%'::text) = (credit_entry IS NULL)),
+  CONSTRAINT ledger_transfers_debit_entry_counted CHECK ((debit_account_id ~~ 'operator/%'::text) = (debit_entry IS NULL)),
+  CONSTRAINT ledger_transfers_entry_balances CHECK ((debit_entry IS NULL) = (debit_balance_minor IS NULL) AND (credit_entry IS NULL) = (credit_balance_minor IS NULL)),
+  CONSTRAINT ledger_transfers_kind_check CHECK (kind = ANY (ARRAY['collection_paid'::text, 'collection_reversed'::text, 'payout_held'::text, 'payout_voided'::text, 'payout_paid'::text, 'payout_returned'::text])),
+  CONSTRAINT ledger_transfers_of_a_collection CHECK ((kind ~~ 'collection\_%'::text) = (collection_id IS NOT NULL)),
+  CONSTRAINT ledger_transfers_of_a_payout CHECK ((kind ~~ 'payout\_%'::text) = (payout_id IS NOT NULL)),
+  CONSTRAINT ledger_transfers_status CHECK ((status_kind IS NULL) = (status_queried_at IS NULL) AND
+CASE kind
+    WHEN 'collection_paid'::text THEN status_kind IS NOT NULL AND (status_kind = ANY (ARRAY['paid'::text, 'returned'::text]))
+    WHEN 'payout_returned'::text THEN status_kind IS NOT NULL AND status_kind = 'returned'::text
+    WHEN 'payout_voided'::text THEN status_kind IS NULL OR (status_kind = ANY (ARRAY['declined'::text, 'refused'::text, 'not_found'::text]))
+    ELSE status_kind IS NULL
+END)
+);
+CREATE INDEX ledger_transfers_credit_statement ON ledger_transfers USING btree (credit_account_id, kind, posted_at) WHERE credit_entry IS NOT NULL;
+CREATE INDEX ledger_transfers_debit_statement ON ledger_transfers USING btree (debit_account_id, kind, posted_at) WHERE debit_entry IS NOT NULL;
+CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_transfers_check BEFORE INSERT ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION check_transfer();
+CREATE TRIGGER ledger_transfers_check_voided_status BEFORE INSERT ON ledger_transfers FOR EACH ROW WHEN (new.kind = 'payout_voided'::text) EXECUTE FUNCTION check_voided_status();
+CREATE TRIGGER ledger_transfers_post BEFORE INSERT ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION post_transfer();
+COMMENT ON TABLE ledger_transfers IS 'One amount that moved from one account to another because of a payment.';
+COMMENT ON COLUMN ledger_transfers.posted_at IS 'By the clock of the database, in the order of the entries. created_at is the time of the process that recorded the payment.';
+COMMENT ON COLUMN ledger_transfers.debit_entry IS 'The number of the transfer among the entries of the debited account. Null for an operator.';
+COMMENT ON COLUMN ledger_transfers.credit_entry IS 'The number of the transfer among the entries of the credited account. Null for an operator.';
+COMMENT ON COLUMN ledger_transfers.debit_balance_minor IS 'The balance of the debited account after the transfer. Null for an operator.';
+COMMENT ON COLUMN ledger_transfers.credit_balance_minor IS 'The balance of the credited account after the transfer. Null for an operator.';
+COMMENT ON COLUMN ledger_transfers.status_kind IS 'What the operator said. Null where no status decided: a person did, or nothing was ever sent.';
+COMMENT ON COLUMN ledger_transfers.status_queried_at IS 'When the operator was asked.';
+COMMENT ON COLUMN ledger_transfers.status_attestation IS 'Of the transfer with its status. Null for a transfer that makes nothing available.';
+COMMENT ON TRIGGER ledger_transfers_append_only ON ledger_transfers IS 'Refuses every update, delete and truncate: rows are only added.';
+COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment.';
+COMMENT ON TRIGGER ledger_transfers_check_voided_status ON ledger_transfers IS 'Refuses to void a hold by another status than that of the payout.';
+COMMENT ON TRIGGER ledger_transfers_post ON ledger_transfers IS 'Refuses a payout that exceeds the available balance. It posts the transfer, as the owner of the tables, because the account of the application cannot change a balance. Its name sorts after ledger_transfers_check, so it runs after the check.';
+
+CREATE TABLE live_updates (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  object_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT live_updates_pkey PRIMARY KEY (id),
+  CONSTRAINT live_updates_kind CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text, 'delivery'::text, 'endpoint'::text, 'replay'::text, 'checkout'::text]))
+);
+CREATE INDEX live_updates_age ON live_updates USING btree (changed_at);
+CREATE INDEX live_updates_feed ON live_updates USING btree (merchant_id, xid, id);
+COMMENT ON TABLE live_updates IS 'Which object came into which state, for pages to read the object again. Rows become visible in the order of commits and not of ids, so a reader goes by numbers of transactions: below the lowest number that is under way, no row is added any more.';
+COMMENT ON COLUMN live_updates.xid IS 'The number of the transaction that wrote the row.';
+
+CREATE TABLE member_changes (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  roles_before text[] NOT NULL,
+  roles_after text[],
+  proposed_by text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  decided_by text COLLATE "C",
+  decided_at timestamp with time zone,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT member_changes_pkey PRIMARY KEY (id),
+  CONSTRAINT member_changes_decided_by_member FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT member_changes_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT member_changes_of_a_member FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT member_changes_proposed_by_member FOREIGN KEY (merchant_id, proposed_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT member_changes_by_two CHECK (
+CASE state
+    WHEN 'approved'::text THEN decided_by IS DISTINCT FROM proposed_by
+    WHEN 'rejected'::text THEN decided_by IS NOT NULL AND decided_by <> proposed_by
+    ELSE decided_by IS NULL
+END),
+  CONSTRAINT member_changes_decided CHECK ((state = 'pending'::text) = (decided_at IS NULL)),
+  CONSTRAINT member_changes_id_check CHECK (id ~ '^mch_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT member_changes_of_another CHECK (user_id <> proposed_by),
+  CONSTRAINT member_changes_roles_after_check CHECK (cardinality(roles_after) > 0 AND roles_after <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
+  CONSTRAINT member_changes_roles_before_check CHECK (cardinality(roles_before) > 0 AND roles_before <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
+  CONSTRAINT member_changes_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'replaced'::text]))
+);
+CREATE UNIQUE INDEX member_changes_one_pending ON member_changes USING btree (merchant_id, user_id, proposed_by) WHERE state = 'pending'::text;
+CREATE TRIGGER member_changes_attestation_kept BEFORE UPDATE OF attestation ON member_changes FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER member_changes_attestation_made BEFORE INSERT ON member_changes FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER member_changes_attestation_newer BEFORE UPDATE OF attestation ON member_changes FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER member_changes_decided_kept BEFORE UPDATE ON member_changes FOR EACH ROW WHEN (old.state <> 'pending'::text AND (new.state IS DISTINCT FROM old.state OR new.decided_by IS DISTINCT FROM old.decided_by OR new.decided_at IS DISTINCT FROM old.decided_at)) EXECUTE FUNCTION keep_decided_proposal();
+CREATE TRIGGER member_changes_key_kept BEFORE UPDATE ON member_changes FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE member_changes IS 'A change of the roles of a member, or a removal, that one person proposed for another person to decide.';
+COMMENT ON COLUMN member_changes.roles_before IS 'The roles when the change was proposed. The change applies to no other roles.';
+COMMENT ON COLUMN member_changes.roles_after IS 'Null: the member is to be removed.';
+COMMENT ON COLUMN member_changes.decided_by IS 'Null in the state approved: the people who run the service approved it.';
+COMMENT ON TRIGGER member_changes_attestation_kept ON member_changes IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER member_changes_attestation_made ON member_changes IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER member_changes_attestation_newer ON member_changes IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER member_changes_decided_kept ON member_changes IS 'Refuses to decide a proposal again, and to change a decision.';
+COMMENT ON TRIGGER member_changes_key_kept ON member_changes IS 'Refuses to change what names the row.';
+
+CREATE TABLE members (
+  merchant_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  roles text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  removed_at timestamp with time zone,
+  approver_since timestamp with time zone,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT members_pkey PRIMARY KEY (merchant_id, user_id),
+  CONSTRAINT members_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT members_roles_check CHECK (cardinality(roles) > 0 AND roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text])
+);
+CREATE INDEX members_user ON members USING btree (user_id);
+CREATE TRIGGER members_attestation_kept BEFORE UPDATE OF attestation ON members FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER members_attestation_made BEFORE INSERT ON members FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER members_attestation_newer BEFORE UPDATE OF attestation ON members FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER members_check_owner_left AFTER UPDATE ON members FOR EACH ROW WHEN (old.removed_at IS NULL AND ('owner'::text = ANY (old.roles)) AND (new.removed_at IS NOT NULL OR NOT ('owner'::text = ANY (new.roles)))) EXECUTE FUNCTION check_owner_left();
+CREATE TRIGGER members_kept BEFORE DELETE OR TRUNCATE ON members FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER members_key_kept BEFORE UPDATE ON members FOR EACH ROW WHEN (new.merchant_id <> old.merchant_id OR new.user_id <> old.user_id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER members_set_approver_since BEFORE INSERT OR UPDATE ON members FOR EACH ROW EXECUTE FUNCTION set_approver_since();
+COMMENT ON TABLE members IS 'A person who acts for a merchant, with their roles.';
+COMMENT ON COLUMN members.removed_at IS 'The row of a removed member stays: payouts, approvals and audit entries refer to it.';
+COMMENT ON COLUMN members.approver_since IS 'Since when the member may approve without interruption. The database alone sets it.';
+COMMENT ON TRIGGER members_attestation_kept ON members IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER members_attestation_made ON members IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER members_attestation_newer ON members IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER members_check_owner_left ON members IS 'Refuses to leave a merchant without an owner.';
+COMMENT ON TRIGGER members_kept ON members IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER members_key_kept ON members IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER members_set_approver_since ON members IS 'Refuses nothing. It sets approver_since.';
+
+CREATE TABLE merchants (
+  id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  currency text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT merchants_pkey PRIMARY KEY (id),
+  CONSTRAINT merchants_id_currency_key UNIQUE (id, currency),
+  CONSTRAINT merchants_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  CONSTRAINT merchants_id_check CHECK (id ~ '^mer_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT merchants_name_check CHECK (length(name) >= 1 AND length(name) <= 200)
+);
+COMMENT ON TABLE merchants IS 'A business that takes and makes payments.';
+
+CREATE TABLE operator_callbacks (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  operator text NOT NULL,
+  collection_id text COLLATE "C",
+  payout_id text COLLATE "C",
+  reversal_id text COLLATE "C",
+  body text NOT NULL,
+  content_type text NOT NULL,
+  source_address inet NOT NULL,
+  received_at timestamp with time zone NOT NULL,
+  CONSTRAINT operator_callbacks_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_callbacks_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT operator_callbacks_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
+  CONSTRAINT operator_callbacks_reversal_id_fkey FOREIGN KEY (reversal_id) REFERENCES reversals(id),
+  CONSTRAINT operator_callbacks_body_check CHECK (octet_length(body) <= 65536),
+  CONSTRAINT operator_callbacks_content_type_check CHECK (length(content_type) <= 200),
+  CONSTRAINT operator_callbacks_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1)
+);
+CREATE INDEX operator_callbacks_age ON operator_callbacks USING btree (received_at);
+CREATE INDEX operator_callbacks_collection ON operator_callbacks USING btree (collection_id, id);
+CREATE INDEX operator_callbacks_payout ON operator_callbacks USING btree (payout_id, id) WHERE payout_id IS NOT NULL;
+CREATE INDEX operator_callbacks_reversal ON operator_callbacks USING btree (reversal_id, id) WHERE reversal_id IS NOT NULL;
+COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
+
+CREATE TABLE operator_exchanges (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  payment_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  duration_ms integer NOT NULL,
+  outcome text NOT NULL,
+  failure_code text,
+  CONSTRAINT operator_exchanges_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_exchanges_duration CHECK (duration_ms >= 0),
+  CONSTRAINT operator_exchanges_failure CHECK ((outcome = ANY (ARRAY['refused'::text, 'failed'::text])) = (failure_code IS NOT NULL) AND length(failure_code) <= 40),
+  CONSTRAINT operator_exchanges_kind CHECK (kind = ANY (ARRAY['send'::text, 'status_query'::text])),
+  CONSTRAINT operator_exchanges_outcome CHECK (
+CASE kind
+    WHEN 'send'::text THEN outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'unknown'::text])
+    ELSE outcome = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'returned'::text, 'paid_unreadable'::text, 'unreadable'::text, 'not_found'::text, 'unknown'::text])
+END)
+);
+CREATE INDEX operator_exchanges_age ON operator_exchanges USING btree (started_at);
+CREATE INDEX operator_exchanges_payment ON operator_exchanges USING btree (payment_id, id);
+CREATE TRIGGER operator_exchanges_check BEFORE INSERT OR UPDATE ON operator_exchanges FOR EACH ROW EXECUTE FUNCTION check_operator_exchange();
+CREATE TRIGGER operator_exchanges_stay BEFORE TRUNCATE ON operator_exchanges FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE operator_exchanges IS 'Each send to an operator and each query of a status, and how it ended in a word of the service. Nothing that was sent or received is kept here, and no receipt.';
+COMMENT ON COLUMN operator_exchanges.payment_id IS 'A collection, payout or reversal. A foreign key would lock the row of the payment for each exchange.';
+COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
+COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS 'Refuses every update, and an exchange of no payment of its merchant.';
+COMMENT ON TRIGGER operator_exchanges_stay ON operator_exchanges IS 'Refuses to truncate.';
+
+CREATE TABLE passkey_challenges (
+  challenge_sha256 bytea NOT NULL,
+  purpose text NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT passkey_challenges_pkey PRIMARY KEY (challenge_sha256),
+  CONSTRAINT passkey_challenges_challenge_sha256_check CHECK (length(challenge_sha256) = 32),
+  CONSTRAINT passkey_challenges_purpose_check CHECK (purpose = ANY (ARRAY['register'::text, 'log_in'::text, 'step_up'::text])),
+  CONSTRAINT passkey_challenges_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 100)
+);
+CREATE INDEX passkey_challenges_age ON passkey_challenges USING btree (expires_at);
+COMMENT ON TABLE passkey_challenges IS 'What a passkey signs, for one purpose and one subject, for minutes.';
+COMMENT ON COLUMN passkey_challenges.subject IS 'A person''s id, or at a log-in the digest of the e-mail as typed, known or not.';
+
+CREATE TABLE passkeys (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  credential_id bytea NOT NULL,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT passkeys_counter_check CHECK (counter >= 0),
+  CONSTRAINT passkeys_credential_id_check CHECK (length(credential_id) >= 1 AND length(credential_id) <= 1023),
+  CONSTRAINT passkeys_id_check CHECK (id ~ '^psk_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT passkeys_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
+  CONSTRAINT passkeys_public_key_check CHECK (length(public_key) >= 1 AND length(public_key) <= 8192)
+);
+CREATE INDEX passkeys_user ON passkeys USING btree (user_id);
+CREATE TRIGGER passkeys_attestation_kept BEFORE UPDATE OF attestation ON passkeys FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER passkeys_attestation_made BEFORE INSERT ON passkeys FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER passkeys_attestation_newer BEFORE UPDATE OF attestation ON passkeys FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER passkeys_check_change BEFORE UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION check_passkey_change();
+CREATE TRIGGER passkeys_key_kept BEFORE UPDATE ON passkeys FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER passkeys_lock_person BEFORE INSERT ON passkeys FOR EACH ROW EXECUTE FUNCTION lock_person_of_passkey();
+COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an authenticator app is.';
+COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
+COMMENT ON TRIGGER passkeys_attestation_kept ON passkeys IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER passkeys_attestation_made ON passkeys IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER passkeys_attestation_newer ON passkeys IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER passkeys_check_change ON passkeys IS 'Refuses another person, credential or public key, and a counter that falls.';
+COMMENT ON TRIGGER passkeys_key_kept ON passkeys IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER passkeys_lock_person ON passkeys IS 'Refuses nothing. It locks the row of the person, whose attestation names the passkeys.';
+
+CREATE TABLE payment_durations (
+  kind text NOT NULL,
+  operator text NOT NULL,
+  state text NOT NULL,
+  at_most_seconds double precision NOT NULL,
+  count bigint NOT NULL,
+  seconds double precision NOT NULL,
+  CONSTRAINT payment_durations_pkey PRIMARY KEY (kind, operator, state, at_most_seconds)
+);
+COMMENT ON TABLE payment_durations IS 'How many payments took how long to their outcome.';
+COMMENT ON COLUMN payment_durations.at_most_seconds IS 'They took at most so long, and longer than the next smaller bound.';
+
+CREATE TABLE payment_figures (
+  kind text NOT NULL,
+  operator text NOT NULL,
+  state text NOT NULL,
+  present bigint NOT NULL,
+  entered bigint NOT NULL,
+  CONSTRAINT payment_figures_pkey PRIMARY KEY (kind, operator, state)
+);
+COMMENT ON TABLE payment_figures IS 'How many payments of the whole service are in each state. Reading costs the same however many payments there are.';
+COMMENT ON COLUMN payment_figures.present IS 'How many are in the state.';
+COMMENT ON COLUMN payment_figures.entered IS 'How many ever came into the state.';
+
+CREATE TABLE payment_moves (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  kind text NOT NULL,
+  operator text NOT NULL,
+  from_state text,
+  to_state text NOT NULL,
+  seconds double precision,
+  CONSTRAINT payment_moves_pkey PRIMARY KEY (id)
+);
+COMMENT ON TABLE payment_moves IS 'Changes of state that are not yet in payment_figures and payment_durations. No row has an id or an amount.';
+COMMENT ON COLUMN payment_moves.from_state IS 'Null: the payment was created, or it is a delivery, of which only the dead-lettered are counted.';
+COMMENT ON COLUMN payment_moves.seconds IS 'With the outcome: of a collection since its creation, of a payout or reversal since the first try to send it.';
+
+CREATE TABLE payment_total_changes (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  quarter_at timestamp with time zone NOT NULL,
+  kind text NOT NULL,
+  operator text NOT NULL,
+  from_state text,
+  to_state text NOT NULL,
+  amount_minor bigint NOT NULL,
+  CONSTRAINT payment_total_changes_pkey PRIMARY KEY (id)
+);
+CREATE INDEX payment_total_changes_merchant ON payment_total_changes USING btree (merchant_id, quarter_at);
+COMMENT ON TABLE payment_total_changes IS 'Payments that were created or changed their state and are not yet in payment_totals.';
+COMMENT ON COLUMN payment_total_changes.from_state IS 'Null: the payment was created.';
+
+CREATE TABLE payment_totals (
+  merchant_id text COLLATE "C" NOT NULL,
+  quarter_at timestamp with time zone NOT NULL,
+  kind text NOT NULL,
+  operator text NOT NULL,
+  state text NOT NULL,
+  count bigint NOT NULL,
+  amount_minor numeric NOT NULL,
+  CONSTRAINT payment_totals_pkey PRIMARY KEY (merchant_id, quarter_at, kind, operator, state),
+  CONSTRAINT payment_totals_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT payment_totals_kind CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text]))
+);
+COMMENT ON TABLE payment_totals IS 'How many payments and how much money, by merchant, kind, operator, quarter of an hour of creation, and state. A quarter of an hour, because the days of every time zone begin at one.';
+
+CREATE TABLE payout_approvals (
+  payout_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  approved_at timestamp with time zone NOT NULL,
+  attestation text,
+  withdrawn_at timestamp with time zone,
+  CONSTRAINT payout_approvals_pkey PRIMARY KEY (payout_id, user_id, approved_at),
+  CONSTRAINT payout_approvals_merchant_id_user_id_fkey FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT payout_approvals_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
+  CONSTRAINT payout_approvals_attestation_check CHECK (attestation ~ '^[A-Za-z0-9_-]{43}$'::text)
+);
+CREATE INDEX payout_approvals_by_person ON payout_approvals USING btree (merchant_id, user_id, approved_at);
+CREATE UNIQUE INDEX payout_approvals_one_standing ON payout_approvals USING btree (payout_id, user_id) WHERE withdrawn_at IS NULL;
+CREATE TRIGGER payout_approvals_check BEFORE INSERT ON payout_approvals FOR EACH ROW EXECUTE FUNCTION check_payout_approval();
+CREATE TRIGGER payout_approvals_check_attested BEFORE INSERT ON payout_approvals FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION refuse_unattested_approval();
+CREATE TRIGGER payout_approvals_check_change BEFORE UPDATE ON payout_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_change();
+CREATE TRIGGER payout_approvals_check_waiting BEFORE INSERT ON payout_approvals FOR EACH ROW WHEN (NOT moves_money(new.merchant_id, new.user_id, new.approved_at)) EXECUTE FUNCTION refuse_while_waiting();
+CREATE TRIGGER payout_approvals_daily_limit AFTER INSERT ON payout_approvals FOR EACH ROW EXECUTE FUNCTION check_daily_limit();
+CREATE TRIGGER payout_approvals_kept BEFORE DELETE OR TRUNCATE ON payout_approvals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payout_approvals_note AFTER INSERT ON payout_approvals FOR EACH ROW EXECUTE FUNCTION note_approval('payout');
+COMMENT ON TABLE payout_approvals IS 'An approval of a payout by one person.';
+COMMENT ON COLUMN payout_approvals.attestation IS 'Made by the process that records the approval.';
+COMMENT ON COLUMN payout_approvals.withdrawn_at IS 'A withdrawn approval releases nothing, and takes nothing of the daily limit.';
+COMMENT ON TRIGGER payout_approvals_check ON payout_approvals IS 'Refuses an approval of a payout that is not queued or has expired, by the maker, or by somebody who is no owner or approver.';
+COMMENT ON TRIGGER payout_approvals_check_attested ON payout_approvals IS 'Refuses an approval without attestation.';
+COMMENT ON TRIGGER payout_approvals_check_change ON payout_approvals IS 'Refuses every change but one withdrawal while the payout is queued.';
+COMMENT ON TRIGGER payout_approvals_check_waiting ON payout_approvals IS 'Refuses an approval by a person who became an approver, or whose account was recovered, too short a time ago.';
+COMMENT ON TRIGGER payout_approvals_daily_limit ON payout_approvals IS 'Refuses an approval beyond the daily limit of the person.';
+COMMENT ON TRIGGER payout_approvals_kept ON payout_approvals IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER payout_approvals_note ON payout_approvals IS 'Refuses nothing. It adds a live update: an approval that is not the last one changes for whom the payment waits.';
+
+CREATE TABLE payout_transitions (
+  from_state text NOT NULL,
+  to_state text NOT NULL,
+  CONSTRAINT payout_transitions_pkey PRIMARY KEY (from_state, to_state)
+);
+COMMENT ON TABLE payout_transitions IS 'The transitions of src/domain/payments/payout.ts, for the check of the database. A test holds the two equal.';
+
+CREATE TABLE payouts (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  idempotency_key text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  previous_state text,
+  version integer DEFAULT 0 NOT NULL,
+  amount_minor bigint NOT NULL,
+  currency text NOT NULL,
+  reference text NOT NULL,
+  phone text NOT NULL,
+  operator text NOT NULL,
+  operator_reference uuid NOT NULL,
+  operator_receipt text,
+  description text,
+  metadata json NOT NULL,
+  failure_code text,
+  failed_by text,
+  amount_reversed_minor bigint DEFAULT 0 NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  api_key_id text COLLATE "C",
+  request_id text COLLATE "C",
+  approvals_required integer NOT NULL,
+  decided_by text COLLATE "C",
+  rejection_reason text,
+  request_attestation text,
+  release_attestation text,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  send_deadline_at timestamp with time zone,
+  send_begun_at timestamp with time zone,
+  send_repeated_at timestamp with time zone,
+  accepted_at timestamp with time zone,
+  not_found_count integer DEFAULT 0 NOT NULL,
+  not_found_since timestamp with time zone,
+  not_found_last_at timestamp with time zone,
+  receipt_shared boolean DEFAULT false NOT NULL,
+  workflow_started_at timestamp with time zone,
+  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
+  start_failures integer DEFAULT 0 NOT NULL,
+  workflow_failures integer DEFAULT 0 NOT NULL,
+  check_due_at timestamp with time zone,
+  recheck_check_due_at timestamp with time zone,
+  recheck_claimed_until timestamp with time zone,
+  CONSTRAINT payouts_pkey PRIMARY KEY (id),
+  CONSTRAINT payouts_operator_reference_key UNIQUE (operator_reference),
+  CONSTRAINT payouts_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id),
+  CONSTRAINT payouts_merchant_id_created_by_fkey FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT payouts_merchant_id_currency_fkey FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
+  CONSTRAINT payouts_merchant_id_decided_by_fkey FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT payouts_previous_state_state_fkey FOREIGN KEY (previous_state, state) REFERENCES payout_transitions(from_state, to_state),
+  CONSTRAINT payouts_already_returned CHECK (failure_code <> 'already_returned'::text),
+  CONSTRAINT payouts_amount_minor_check CHECK (amount_minor >= 1 AND amount_minor <= '9007199254740991'::bigint),
+  CONSTRAINT payouts_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
+  CONSTRAINT payouts_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = created_by),
+  CONSTRAINT payouts_created_queued CHECK ((state = 'queued'::text) = (version = 0) AND (state = 'queued'::text) = (previous_state IS NULL)),
+  CONSTRAINT payouts_decided CHECK ((state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) = (decided_by IS NOT NULL)),
+  CONSTRAINT payouts_description_check CHECK (length(description) >= 1 AND length(description) <= 120),
+  CONSTRAINT payouts_failed_by CHECK (failed_by IS NULL OR state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_sent'::text, 'never_accepted'::text]))),
+  CONSTRAINT payouts_failure CHECK ((state = 'failed'::text) = (failure_code IS NOT NULL)),
+  CONSTRAINT payouts_id_check CHECK (length(id) = 30 AND id ~ '^pay_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
+  CONSTRAINT payouts_idempotency_key_check CHECK (length(idempotency_key) >= 1 AND length(idempotency_key) <= 255),
+  CONSTRAINT payouts_known_state CHECK (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'reversed'::text])),
+  CONSTRAINT payouts_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
+  CONSTRAINT payouts_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
+  CONSTRAINT payouts_not_founds CHECK (not_found_count >= 0 AND (not_found_count = 0) = (not_found_since IS NULL) AND (not_found_count = 0 OR not_found_last_at >= not_found_since)),
+  CONSTRAINT payouts_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
+  CONSTRAINT payouts_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
+  CONSTRAINT payouts_receipt CHECK ((state = ANY (ARRAY['succeeded'::text, 'reversed'::text])) = (operator_receipt IS NOT NULL)),
+  CONSTRAINT payouts_reference_check CHECK (length(reference) >= 1 AND length(reference) <= 100),
+  CONSTRAINT payouts_rejection CHECK ((state = 'rejected'::text) = (rejection_reason IS NOT NULL)),
+  CONSTRAINT payouts_rejection_reason_check CHECK (length(rejection_reason) >= 1 AND length(rejection_reason) <= 200),
+  CONSTRAINT payouts_release_attestation_check CHECK (release_attestation ~ '^[A-Za-z0-9_-]{43}$'::text),
+  CONSTRAINT payouts_reversed_amount CHECK (amount_reversed_minor =
+CASE state
+    WHEN 'reversed'::text THEN amount_minor
+    ELSE 0::bigint
+END),
+  CONSTRAINT payouts_send_deadline CHECK ((state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL))
+) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
+CREATE INDEX payouts_by_idempotency_key ON payouts USING hash (lower(idempotency_key));
+CREATE INDEX payouts_check_due ON payouts USING btree (check_due_at) WHERE (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
+CREATE INDEX payouts_failing ON payouts USING btree (workflow_failures) WHERE workflow_failures > 0;
+CREATE INDEX payouts_list ON payouts USING btree (merchant_id, id DESC);
+CREATE INDEX payouts_list_by_amount ON payouts USING btree (merchant_id, amount_minor, id);
+CREATE INDEX payouts_list_by_api_key ON payouts USING btree (merchant_id, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
+CREATE INDEX payouts_list_by_person ON payouts USING btree (merchant_id, created_by, id DESC);
+CREATE INDEX payouts_list_by_phone ON payouts USING btree (merchant_id, phone, id DESC);
+CREATE INDEX payouts_list_by_reference ON payouts USING btree (merchant_id, lower(reference) text_pattern_ops, id DESC);
+CREATE INDEX payouts_list_by_state ON payouts USING btree (merchant_id, state, id DESC);
+CREATE UNIQUE INDEX payouts_one_pending_per_key ON payouts USING btree (merchant_id, idempotency_key) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
+CREATE UNIQUE INDEX payouts_one_per_receipt ON payouts USING btree (operator, operator_receipt) WHERE operator_receipt IS NOT NULL AND NOT receipt_shared;
+CREATE INDEX payouts_recheck_check_due ON payouts USING btree (recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
+CREATE INDEX payouts_recheck_due ON payouts USING btree (operator, COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
+CREATE INDEX payouts_reconciling ON payouts USING btree (updated_at) WHERE state = 'reconciling'::text;
+CREATE INDEX payouts_sent_by_phone ON payouts USING btree (merchant_id, phone, id DESC) WHERE state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]);
+CREATE INDEX payouts_sent_by_reference ON payouts USING btree (merchant_id, reference, id DESC) WHERE state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]);
+CREATE INDEX payouts_unfinished ON payouts USING btree (state, updated_at) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
+CREATE INDEX payouts_unsent_check_due ON payouts USING btree (check_due_at) WHERE state = 'released'::text AND workflow_started_at IS NOT NULL;
+CREATE INDEX payouts_unstarted ON payouts USING btree (merchant_id, (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
+CREATE INDEX payouts_waiting ON payouts USING btree (merchant_id) WHERE state = 'released'::text AND send_begun_at IS NULL OR state = 'queued'::text AND workflow_started_at IS NULL;
+CREATE TRIGGER payouts_check_cause_change BEFORE UPDATE OF failed_by ON payouts FOR EACH ROW WHEN (new.state = old.state AND new.failed_by IS DISTINCT FROM old.failed_by) EXECUTE FUNCTION refuse_cause_change();
+CREATE TRIGGER payouts_check_change BEFORE INSERT OR UPDATE ON payouts FOR EACH ROW EXECUTE FUNCTION check_payout_change();
+CREATE CONSTRAINT TRIGGER payouts_check_created AFTER INSERT ON payouts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_payout_recorded();
+CREATE TRIGGER payouts_check_created_attestation BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.release_attestation IS NOT NULL) EXECUTE FUNCTION refuse_unattested_release();
+CREATE TRIGGER payouts_check_created_receipt BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
+CREATE TRIGGER payouts_check_failed_by BEFORE UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state = 'failed'::text AND old.state <> 'failed'::text) EXECUTE FUNCTION check_failed_by();
+CREATE TRIGGER payouts_check_key_of_recovered BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.api_key_id IS NOT NULL) EXECUTE FUNCTION check_key_of_recovered();
+CREATE TRIGGER payouts_check_money_out BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION check_money_out();
+CREATE TRIGGER payouts_check_not_founds BEFORE UPDATE OF not_found_count, not_found_since, not_found_last_at ON payouts FOR EACH ROW WHEN (new.not_found_count IS DISTINCT FROM old.not_found_count OR new.not_found_since IS DISTINCT FROM old.not_found_since OR new.not_found_last_at IS DISTINCT FROM old.not_found_last_at) EXECUTE FUNCTION check_not_founds();
+CREATE TRIGGER payouts_check_receipt_shared BEFORE UPDATE OF receipt_shared ON payouts FOR EACH ROW WHEN (new.receipt_shared <> old.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
+CREATE CONSTRAINT TRIGGER payouts_check_recorded AFTER UPDATE OF state ON payouts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION check_payout_recorded();
+CREATE TRIGGER payouts_check_release BEFORE UPDATE ON payouts FOR EACH ROW WHEN (old.state = 'queued'::text AND new.state = 'released'::text) EXECUTE FUNCTION check_money_out();
+CREATE TRIGGER payouts_check_release_attested BEFORE UPDATE OF state, release_attestation ON payouts FOR EACH ROW WHEN (
+        CASE
+            WHEN old.state = 'queued'::text AND new.state = 'released'::text THEN new.release_attestation IS NULL
+            ELSE new.release_attestation IS DISTINCT FROM old.release_attestation
+        END) EXECUTE FUNCTION refuse_unattested_release();
+CREATE TRIGGER payouts_check_request_attestation BEFORE UPDATE OF request_attestation ON payouts FOR EACH ROW WHEN (new.request_attestation IS DISTINCT FROM old.request_attestation AND (new.request_attestation IS NULL OR new.approvals_required = old.approvals_required OR old.state <> 'queued'::text)) EXECUTE FUNCTION refuse_unattested_request();
+CREATE TRIGGER payouts_check_request_attested BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.request_attestation IS NULL) EXECUTE FUNCTION refuse_unattested_request();
+CREATE TRIGGER payouts_check_send_begun BEFORE UPDATE OF send_begun_at ON payouts FOR EACH ROW WHEN (new.send_begun_at IS DISTINCT FROM old.send_begun_at AND NOT (old.send_begun_at IS NULL AND new.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_begun_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_begun();
+CREATE TRIGGER payouts_check_send_deadline AFTER UPDATE OF send_deadline_at ON payouts FOR EACH ROW WHEN (old.state <> 'queued'::text AND new.send_deadline_at IS DISTINCT FROM old.send_deadline_at) EXECUTE FUNCTION refuse_deadline_change();
+CREATE TRIGGER payouts_check_send_repeated BEFORE UPDATE OF send_repeated_at ON payouts FOR EACH ROW WHEN (new.send_repeated_at IS DISTINCT FROM old.send_repeated_at AND NOT (old.send_repeated_at IS NULL AND old.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_repeated_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_repeated();
+CREATE TRIGGER payouts_check_waiting BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.api_key_id IS NULL AND NOT moves_money(new.merchant_id, new.created_by, new.created_at)) EXECUTE FUNCTION refuse_while_waiting();
+CREATE TRIGGER payouts_count_changed AFTER UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION count_payment('payout');
+CREATE TRIGGER payouts_kept BEFORE DELETE OR TRUNCATE ON payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payouts_move_changed AFTER UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_move('payout');
+CREATE TRIGGER payouts_note_changed AFTER UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('payout');
+CREATE TRIGGER payouts_note_created AFTER INSERT ON payouts REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments('payout');
+CREATE TRIGGER payouts_request_stays BEFORE UPDATE OF request_id ON payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_request();
+COMMENT ON TABLE payouts IS 'Money that a merchant pays out to a phone number.';
+COMMENT ON COLUMN payouts.failed_by IS 'What made it fail.';
+COMMENT ON COLUMN payouts.created_by IS 'The maker: the person who requested the payout in a session, or who created the API key that requested it.';
+COMMENT ON COLUMN payouts.request_id IS 'As collections.request_id.';
+COMMENT ON COLUMN payouts.request_attestation IS 'Made by the process that records the request. Nobody approves a payout whose row is not as it was requested.';
+COMMENT ON COLUMN payouts.release_attestation IS 'Made by the process that records the release. It changes with the release alone.';
+COMMENT ON COLUMN payouts.send_deadline_at IS 'Nothing is sent to the operator after this time. Set by the release.';
+COMMENT ON COLUMN payouts.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
+COMMENT ON COLUMN payouts.send_repeated_at IS 'As collections.send_repeated_at.';
+COMMENT ON COLUMN payouts.accepted_at IS 'When the operator first said that it has the payout.';
+COMMENT ON COLUMN payouts.not_found_count IS 'How many statuses in a row said that the operator does not know the payout. Those count that came after the send deadline.';
+COMMENT ON COLUMN payouts.not_found_since IS 'Of the first status that was counted.';
+COMMENT ON COLUMN payouts.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
+COMMENT ON COLUMN payouts.receipt_shared IS 'As collections.receipt_shared.';
+COMMENT ON COLUMN payouts.workflow_started_at IS 'As collections.workflow_started_at.';
+COMMENT ON COLUMN payouts.start_due_at IS 'As collections.start_due_at.';
+COMMENT ON COLUMN payouts.start_failures IS 'As collections.start_failures.';
+COMMENT ON COLUMN payouts.workflow_failures IS 'As collections.workflow_failures.';
+COMMENT ON COLUMN payouts.check_due_at IS 'As collections.check_due_at.';
+COMMENT ON COLUMN payouts.recheck_check_due_at IS 'As collections.recheck_check_due_at.';
+COMMENT ON COLUMN payouts.recheck_claimed_until IS 'As collections.recheck_claimed_until.';
+COMMENT ON TRIGGER payouts_check_cause_change ON payouts IS 'Refuses to change the cause of a failure without the state.';
+COMMENT ON TRIGGER payouts_check_change ON payouts IS 'Refuses a new payout in a state other than queued or with the API key of another merchant, to change what was requested, to clear a send or an acceptance, to lower the number of approvals, an outcome without a change of state, and a release that lacks approvals.';
+COMMENT ON TRIGGER payouts_check_created ON payouts IS 'Refuses, at commit, a new payout without its event and its hold.';
+COMMENT ON TRIGGER payouts_check_created_attestation ON payouts IS 'Refuses a new payout with the attestation of a release.';
+COMMENT ON TRIGGER payouts_check_created_receipt ON payouts IS 'Refuses a payout that shares its receipt.';
+COMMENT ON TRIGGER payouts_check_failed_by ON payouts IS 'Refuses a failure for a cause that the row does not bear out.';
+COMMENT ON TRIGGER payouts_check_key_of_recovered ON payouts IS 'Refuses a payout with an API key that its creator made after the recovery of the account, for the waiting time.';
+COMMENT ON TRIGGER payouts_check_money_out ON payouts IS 'Refuses a payout while a live merchant has fewer than two owners with a second factor.';
+COMMENT ON TRIGGER payouts_check_not_founds ON payouts IS 'Refuses a count of unknown statuses that does not go up by one with a later status, or begin again at zero.';
+COMMENT ON TRIGGER payouts_check_receipt_shared ON payouts IS 'Refuses to change receipt_shared.';
+COMMENT ON TRIGGER payouts_check_recorded ON payouts IS 'Refuses, at commit, a new state without its event, and other transfers than those of the state.';
+COMMENT ON TRIGGER payouts_check_release ON payouts IS 'Refuses a release while a live merchant has fewer than two owners with a second factor.';
+COMMENT ON TRIGGER payouts_check_release_attested ON payouts IS 'Refuses a release without attestation, and to change the attestation otherwise.';
+COMMENT ON TRIGGER payouts_check_request_attestation ON payouts IS 'Refuses another attestation of the request, except with another number of approvals while it is queued.';
+COMMENT ON TRIGGER payouts_check_request_attested ON payouts IS 'Refuses a new payout without the attestation of its request.';
+COMMENT ON TRIGGER payouts_check_send_begun ON payouts IS 'Refuses a send that begins twice, in another state than released, or after the deadline.';
+COMMENT ON TRIGGER payouts_check_send_deadline ON payouts IS 'Refuses another send deadline after the release. It runs after the other rules, so that an illegal transition is refused as such.';
+COMMENT ON TRIGGER payouts_check_send_repeated ON payouts IS 'Refuses a further send before the first, in another state than released, or after the deadline.';
+COMMENT ON TRIGGER payouts_check_waiting ON payouts IS 'Refuses a payout of a person who became an approver, or whose account was recovered, too short a time ago.';
+COMMENT ON TRIGGER payouts_count_changed ON payouts IS 'Refuses nothing. It adds the change of state to payment_total_changes.';
+COMMENT ON TRIGGER payouts_kept ON payouts IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER payouts_move_changed ON payouts IS 'Refuses nothing. It adds the change of state to payment_moves.';
+COMMENT ON TRIGGER payouts_note_changed ON payouts IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER payouts_note_created ON payouts IS 'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
+COMMENT ON TRIGGER payouts_request_stays ON payouts IS 'Refuses to change the request of a payout.';
+
+CREATE TABLE policies (
+  merchant_id text COLLATE "C" NOT NULL,
+  second_factor_required boolean DEFAULT false NOT NULL,
+  two_approvers_above_minor bigint,
+  approver_daily_limit_minor bigint,
+  approver_wait_ms bigint,
+  key_held_limit_minor bigint,
+  payout_expires_after_ms bigint,
+  updated_at timestamp with time zone NOT NULL,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT policies_pkey PRIMARY KEY (merchant_id),
+  CONSTRAINT policies_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT policies_approver_daily_limit_minor_check CHECK (approver_daily_limit_minor >= 1 AND approver_daily_limit_minor <= '9007199254740991'::bigint),
+  CONSTRAINT policies_approver_wait_ms_check CHECK (approver_wait_ms >= 1000 AND approver_wait_ms <= '2592000000'::bigint),
+  CONSTRAINT policies_key_held_limit_minor_check CHECK (key_held_limit_minor >= 0 AND key_held_limit_minor <= '9007199254740991'::bigint),
+  CONSTRAINT policies_payout_expires_after_ms_check CHECK (payout_expires_after_ms >= 1000 AND payout_expires_after_ms <= '2592000000'::bigint),
+  CONSTRAINT policies_two_approvers_above_minor_check CHECK (two_approvers_above_minor >= 0 AND two_approvers_above_minor <= '9007199254740991'::bigint)
+);
+CREATE TRIGGER policies_attestation_kept BEFORE UPDATE OF attestation ON policies FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER policies_attestation_made BEFORE INSERT ON policies FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER policies_attestation_newer BEFORE UPDATE OF attestation ON policies FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER policies_key_kept BEFORE UPDATE ON policies FOR EACH ROW WHEN (new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE policies IS 'What a merchant demands beyond the second person. A merchant that never changed its policy has no row: the defaults apply.';
+COMMENT ON COLUMN policies.two_approvers_above_minor IS 'A payout above this amount needs two approvers. Null: one approver is enough for any amount.';
+COMMENT ON COLUMN policies.approver_daily_limit_minor IS 'The most that one person approves in 24 hours, payouts and refunds together. Null: no limit.';
+COMMENT ON COLUMN policies.approver_wait_ms IS 'How long a new approver waits. Null: the least that the environment demands.';
+COMMENT ON COLUMN policies.key_held_limit_minor IS 'The most that the queued payouts of one API key may hold together. Null: no limit.';
+COMMENT ON TRIGGER policies_attestation_kept ON policies IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER policies_attestation_made ON policies IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER policies_attestation_newer ON policies IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER policies_key_kept ON policies IS 'Refuses to change what names the row.';
+
+CREATE TABLE policy_changes (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  changes json NOT NULL,
+  proposed_by text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  decided_by text COLLATE "C",
+  decided_at timestamp with time zone,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT policy_changes_pkey PRIMARY KEY (id),
+  CONSTRAINT policy_changes_decided_by_member FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT policy_changes_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT policy_changes_proposed_by_member FOREIGN KEY (merchant_id, proposed_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT policy_changes_by_two CHECK (
+CASE
+    WHEN state = ANY (ARRAY['approved'::text, 'rejected'::text]) THEN decided_by IS NOT NULL AND decided_by <> proposed_by
+    ELSE decided_by IS NULL
+END),
+  CONSTRAINT policy_changes_changes_check CHECK (json_typeof(changes) = 'object'::text),
+  CONSTRAINT policy_changes_decided CHECK ((state = 'pending'::text) = (decided_at IS NULL)),
+  CONSTRAINT policy_changes_id_check CHECK (id ~ '^pch_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT policy_changes_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'replaced'::text]))
+);
+CREATE UNIQUE INDEX policy_changes_one_pending ON policy_changes USING btree (merchant_id, proposed_by) WHERE state = 'pending'::text;
+CREATE TRIGGER policy_changes_attestation_kept BEFORE UPDATE OF attestation ON policy_changes FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER policy_changes_attestation_made BEFORE INSERT ON policy_changes FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER policy_changes_attestation_newer BEFORE UPDATE OF attestation ON policy_changes FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER policy_changes_decided_kept BEFORE UPDATE ON policy_changes FOR EACH ROW WHEN (old.state <> 'pending'::text AND (new.state IS DISTINCT FROM old.state OR new.decided_by IS DISTINCT FROM old.decided_by OR new.decided_at IS DISTINCT FROM old.decided_at)) EXECUTE FUNCTION keep_decided_proposal();
+CREATE TRIGGER policy_changes_key_kept BEFORE UPDATE ON policy_changes FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE policy_changes IS 'A change of the policy that one person proposed for another person to decide.';
+COMMENT ON COLUMN policy_changes.changes IS 'Only the fields to change, under the names that the API gives them.';
+COMMENT ON TRIGGER policy_changes_attestation_kept ON policy_changes IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER policy_changes_attestation_made ON policy_changes IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER policy_changes_attestation_newer ON policy_changes IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER policy_changes_decided_kept ON policy_changes IS 'Refuses to decide a proposal again, and to change a decision.';
+COMMENT ON TRIGGER policy_changes_key_kept ON policy_changes IS 'Refuses to change what names the row.';
+
+CREATE TABLE recoveries (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  requested_by text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  approved_by text,
+  approved_at timestamp with time zone,
+  token_sha256 bytea,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT recoveries_pkey PRIMARY KEY (id),
+  CONSTRAINT recoveries_token_sha256_key UNIQUE (token_sha256),
+  CONSTRAINT recoveries_user_id_key UNIQUE (user_id),
+  CONSTRAINT recoveries_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT recoveries_approved CHECK ((approved_by IS NULL) = (token_sha256 IS NULL) AND (approved_at IS NULL) = (token_sha256 IS NULL)),
+  CONSTRAINT recoveries_approved_by_check CHECK (approved_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text),
+  CONSTRAINT recoveries_by_two CHECK (approved_by <> requested_by),
+  CONSTRAINT recoveries_end_after_they_begin CHECK (expires_at > created_at),
+  CONSTRAINT recoveries_id_check CHECK (id ~ '^rcv_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT recoveries_reason_check CHECK (length(reason) >= 1 AND length(reason) <= 500),
+  CONSTRAINT recoveries_requested_by_check CHECK (requested_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'::text),
+  CONSTRAINT recoveries_token_sha256_check CHECK (length(token_sha256) = 32)
+);
+CREATE INDEX recoveries_age ON recoveries USING btree (expires_at);
+CREATE TRIGGER recoveries_attestation_kept BEFORE UPDATE OF attestation ON recoveries FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER recoveries_attestation_made BEFORE INSERT ON recoveries FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER recoveries_attestation_newer BEFORE UPDATE OF attestation ON recoveries FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER recoveries_check BEFORE INSERT OR UPDATE OF id, user_id, reason, requested_by, approved_by, approved_at, token_sha256, created_at, expires_at ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
+CREATE TRIGGER recoveries_key_kept BEFORE UPDATE ON recoveries FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE recoveries IS 'How a person regains access. One of the staff of the service requests it and another approves it; only then it has a token.';
+COMMENT ON COLUMN recoveries.user_id IS 'A person has one recovery at most: a new one replaces the old one.';
+COMMENT ON COLUMN recoveries.expires_at IS 'The end of the request and, from its approval on, of the token.';
+COMMENT ON COLUMN recoveries.token_sha256 IS 'The digest of the token, with which the person sets a new password. The row is deleted when it is used.';
+COMMENT ON TRIGGER recoveries_attestation_kept ON recoveries IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER recoveries_attestation_made ON recoveries IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER recoveries_attestation_newer ON recoveries IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER recoveries_check ON recoveries IS 'Refuses a recovery that is created as approved, and every change but one approval before the end.';
+COMMENT ON TRIGGER recoveries_key_kept ON recoveries IS 'Refuses to change what names the row.';
+
+CREATE TABLE recovery_codes (
+  user_id text COLLATE "C" NOT NULL,
+  code_sha256 bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_sha256),
+  CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT recovery_codes_code_sha256_check CHECK (length(code_sha256) = 32)
+);
+CREATE TRIGGER recovery_codes_used_once BEFORE UPDATE ON recovery_codes FOR EACH ROW EXECUTE FUNCTION check_recovery_code_use();
+COMMENT ON TABLE recovery_codes IS 'A code in place of a lost second factor, stored as its digest.';
+COMMENT ON TRIGGER recovery_codes_used_once ON recovery_codes IS 'Refuses to use a code twice, and any other change.';
+
+CREATE TABLE refusal_counts (
+  merchant_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  action text NOT NULL,
+  reason text NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  times integer NOT NULL,
+  CONSTRAINT refusal_counts_pkey PRIMARY KEY (merchant_id, user_id, action, reason),
+  CONSTRAINT refusal_counts_times CHECK (times > 0)
+);
+CREATE INDEX refusal_counts_end ON refusal_counts USING btree (ends_at);
+COMMENT ON TABLE refusal_counts IS 'Refusals of a person within an hour. The first ones of a kind have an entry in the audit log each; one entry says afterwards how many there were besides.';
+COMMENT ON COLUMN refusal_counts.action IS 'The method and the route, as in the audit log.';
+COMMENT ON COLUMN refusal_counts.times IS 'All of the hour, those with an entry of their own among them.';
+
+CREATE TABLE replays (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  endpoint_id text COLLATE "C",
+  states text[] NOT NULL,
+  created_from timestamp with time zone,
+  created_before timestamp with time zone NOT NULL,
+  state text NOT NULL,
+  total integer NOT NULL,
+  replayed integer DEFAULT 0 NOT NULL,
+  skipped integer DEFAULT 0 NOT NULL,
+  last_delivery_id text COLLATE "C",
+  requested_by text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  completed_at timestamp with time zone,
+  CONSTRAINT replays_pkey PRIMARY KEY (id),
+  CONSTRAINT replays_endpoint_id_merchant_id_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints(id, merchant_id),
+  CONSTRAINT replays_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT replays_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES users(id),
+  CONSTRAINT replays_completed CHECK ((state = 'completed'::text) = (completed_at IS NOT NULL)),
+  CONSTRAINT replays_id_check CHECK (id ~ '^rpl_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT replays_replayed_check CHECK (replayed >= 0),
+  CONSTRAINT replays_skipped_check CHECK (skipped >= 0),
+  CONSTRAINT replays_state_check CHECK (state = ANY (ARRAY['running'::text, 'completed'::text])),
+  CONSTRAINT replays_states_check CHECK (cardinality(states) > 0 AND states <@ ARRAY['delivered'::text, 'dead_lettered'::text, 'withheld'::text]),
+  CONSTRAINT replays_total_check CHECK (total >= 0)
+);
+CREATE INDEX replays_list ON replays USING btree (merchant_id, id DESC);
+CREATE INDEX replays_running ON replays USING btree (updated_at) WHERE state = 'running'::text;
+CREATE TRIGGER replays_note_changed AFTER UPDATE ON replays FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
+CREATE TRIGGER replays_note_created AFTER INSERT ON replays FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
+COMMENT ON TABLE replays IS 'A replay of many deliveries, carried out in batches in the background. The row of a completed replay says what it did.';
+COMMENT ON COLUMN replays.endpoint_id IS 'Null: the deliveries of all endpoints, created from created_from on and before created_before.';
+COMMENT ON COLUMN replays.total IS 'How many deliveries matched when the replay began.';
+COMMENT ON COLUMN replays.skipped IS 'Deliveries that matched and stay as they are, because their endpoint is disabled or deleted.';
+COMMENT ON COLUMN replays.last_delivery_id IS 'The position: deliveries after this one remain.';
+COMMENT ON TRIGGER replays_note_changed ON replays IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER replays_note_created ON replays IS 'Refuses nothing. It adds a live update.';
+
+CREATE TABLE reversal_approvals (
+  reversal_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  approved_at timestamp with time zone NOT NULL,
+  attestation text NOT NULL,
+  withdrawn_at timestamp with time zone,
+  CONSTRAINT reversal_approvals_pkey PRIMARY KEY (reversal_id, user_id, approved_at),
+  CONSTRAINT reversal_approvals_merchant_id_user_id_fkey FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT reversal_approvals_reversal_id_fkey FOREIGN KEY (reversal_id) REFERENCES reversals(id),
+  CONSTRAINT reversal_approvals_attestation_check CHECK (attestation ~ '^[A-Za-z0-9_-]{43}$'::text)
+);
+CREATE INDEX reversal_approvals_by_person ON reversal_approvals USING btree (merchant_id, user_id, approved_at);
+CREATE UNIQUE INDEX reversal_approvals_one_standing ON reversal_approvals USING btree (reversal_id, user_id) WHERE withdrawn_at IS NULL;
+CREATE TRIGGER reversal_approvals_check BEFORE INSERT ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION check_reversal_approval();
+CREATE TRIGGER reversal_approvals_check_change BEFORE UPDATE ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_change();
+CREATE TRIGGER reversal_approvals_check_waiting BEFORE INSERT ON reversal_approvals FOR EACH ROW WHEN (NOT moves_money(new.merchant_id, new.user_id, new.approved_at)) EXECUTE FUNCTION refuse_while_waiting();
+CREATE TRIGGER reversal_approvals_daily_limit AFTER INSERT ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION check_daily_limit();
+CREATE TRIGGER reversal_approvals_kept BEFORE DELETE OR TRUNCATE ON reversal_approvals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER reversal_approvals_note AFTER INSERT ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION note_approval('reversal');
+COMMENT ON TABLE reversal_approvals IS 'An approval of a refund by one person.';
+COMMENT ON COLUMN reversal_approvals.attestation IS 'Made by the process that records the approval.';
+COMMENT ON COLUMN reversal_approvals.withdrawn_at IS 'As payout_approvals.withdrawn_at.';
+COMMENT ON TRIGGER reversal_approvals_check ON reversal_approvals IS 'Refuses an approval of a refund that is not queued or has expired, by the person who requested it, or by somebody who is no owner or approver.';
+COMMENT ON TRIGGER reversal_approvals_check_change ON reversal_approvals IS 'Refuses every change but one withdrawal while the refund is queued.';
+COMMENT ON TRIGGER reversal_approvals_check_waiting ON reversal_approvals IS 'Refuses an approval by a person who became an approver, or whose account was recovered, too short a time ago.';
+COMMENT ON TRIGGER reversal_approvals_daily_limit ON reversal_approvals IS 'Refuses an approval beyond the daily limit of the person.';
+COMMENT ON TRIGGER reversal_approvals_kept ON reversal_approvals IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER reversal_approvals_note ON reversal_approvals IS 'Refuses nothing. It adds a live update: an approval that is not the last one changes for whom the payment waits.';
+
+CREATE TABLE reversal_transitions (
+  from_state text NOT NULL,
+  to_state text NOT NULL,
+  CONSTRAINT reversal_transitions_pkey PRIMARY KEY (from_state, to_state)
+);
+COMMENT ON TABLE reversal_transitions IS 'The transitions of src/domain/payments/reversal.ts, for the check of the database. A test holds the two equal.';
+
+CREATE TABLE reversals (
+  id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  collection_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  operator_reference uuid NOT NULL,
+  failure_code text,
+  failed_by text,
+  requested_by text COLLATE "C" NOT NULL,
+  request_id text COLLATE "C",
+  approvals_required integer NOT NULL,
+  decided_by text COLLATE "C",
+  rejection_reason text,
+  request_attestation text,
+  release_attestation text,
+  status_kind text,
+  status_queried_at timestamp with time zone,
+  status_attestation text,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  send_deadline_at timestamp with time zone,
+  send_begun_at timestamp with time zone,
+  send_repeated_at timestamp with time zone,
+  accepted_at timestamp with time zone,
+  not_found_count integer DEFAULT 0 NOT NULL,
+  not_found_since timestamp with time zone,
+  not_found_last_at timestamp with time zone,
+  workflow_started_at timestamp with time zone,
+  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
+  start_failures integer DEFAULT 0 NOT NULL,
+  workflow_failures integer DEFAULT 0 NOT NULL,
+  check_due_at timestamp with time zone,
+  recheck_check_due_at timestamp with time zone,
+  recheck_claimed_until timestamp with time zone,
+  CONSTRAINT reversals_pkey PRIMARY KEY (id),
+  CONSTRAINT reversals_operator_reference_key UNIQUE (operator_reference),
+  CONSTRAINT reversals_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT reversals_merchant_id_decided_by_fkey FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT reversals_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT reversals_merchant_id_requested_by_fkey FOREIGN KEY (merchant_id, requested_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT reversals_already_returned CHECK (failure_code <> 'already_returned'::text OR send_begun_at IS NULL),
+  CONSTRAINT reversals_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
+  CONSTRAINT reversals_attested CHECK ((state = 'failed'::text) = (status_attestation IS NOT NULL)),
+  CONSTRAINT reversals_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = requested_by),
+  CONSTRAINT reversals_decided CHECK ((state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) = (decided_by IS NOT NULL)),
+  CONSTRAINT reversals_failed_by CHECK (failed_by IS NULL OR state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_sent'::text, 'never_accepted'::text]))),
+  CONSTRAINT reversals_failure CHECK ((state = 'failed'::text) = (failure_code IS NOT NULL)),
+  CONSTRAINT reversals_id_check CHECK (id ~ '^rev_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT reversals_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
+  CONSTRAINT reversals_not_founds CHECK (not_found_count >= 0 AND (not_found_count = 0) = (not_found_since IS NULL) AND (not_found_count = 0 OR not_found_last_at >= not_found_since)),
+  CONSTRAINT reversals_rejection CHECK ((state = 'rejected'::text) = (rejection_reason IS NOT NULL)),
+  CONSTRAINT reversals_rejection_reason_check CHECK (length(rejection_reason) >= 1 AND length(rejection_reason) <= 200),
+  CONSTRAINT reversals_release_attestation_check CHECK (release_attestation ~ '^[A-Za-z0-9_-]{43}$'::text),
+  CONSTRAINT reversals_send_deadline CHECK ((state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL)),
+  CONSTRAINT reversals_state_check CHECK (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])),
+  CONSTRAINT reversals_status CHECK ((status_kind IS NULL) = (status_queried_at IS NULL) AND
+CASE
+    WHEN state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_accepted'::text])) THEN status_kind IS NOT NULL AND (status_kind = ANY (ARRAY['declined'::text, 'refused'::text, 'not_found'::text]))
+    ELSE status_kind IS NULL
+END)
+) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
+CREATE INDEX reversals_check_due ON reversals USING btree (check_due_at) WHERE (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
+CREATE INDEX reversals_failing ON reversals USING btree (workflow_failures) WHERE workflow_failures > 0;
+CREATE INDEX reversals_list ON reversals USING btree (merchant_id, id DESC);
+CREATE INDEX reversals_list_by_state ON reversals USING btree (merchant_id, state, id DESC);
+CREATE INDEX reversals_of_a_collection ON reversals USING btree (collection_id, id DESC);
+CREATE UNIQUE INDEX reversals_one_at_a_time ON reversals USING btree (collection_id) WHERE state <> ALL (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text]);
+CREATE INDEX reversals_pending ON reversals USING btree (merchant_id) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
+CREATE INDEX reversals_recheck_check_due ON reversals USING btree (recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
+CREATE INDEX reversals_recheck_due ON reversals USING btree (COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
+CREATE INDEX reversals_reconciling ON reversals USING btree (updated_at) WHERE state = 'reconciling'::text;
+CREATE INDEX reversals_unfinished ON reversals USING btree (state, updated_at) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
+CREATE INDEX reversals_unsent_check_due ON reversals USING btree (check_due_at) WHERE state = 'released'::text AND workflow_started_at IS NOT NULL;
+CREATE INDEX reversals_unstarted ON reversals USING btree (merchant_id, (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
+CREATE INDEX reversals_waiting ON reversals USING btree (merchant_id) WHERE state = 'released'::text AND send_begun_at IS NULL OR state = 'queued'::text AND workflow_started_at IS NULL;
+CREATE TRIGGER reversals_check_acceptance BEFORE UPDATE OF accepted_at ON reversals FOR EACH ROW WHEN (old.accepted_at IS NOT NULL AND new.accepted_at IS NULL) EXECUTE FUNCTION refuse_clearing_acceptance();
+CREATE TRIGGER reversals_check_already_returned BEFORE UPDATE OF state ON reversals FOR EACH ROW WHEN (new.failure_code = 'already_returned'::text) EXECUTE FUNCTION check_already_returned();
+CREATE TRIGGER reversals_check_cause_change BEFORE UPDATE OF failed_by ON reversals FOR EACH ROW WHEN (new.state = old.state AND new.failed_by IS DISTINCT FROM old.failed_by) EXECUTE FUNCTION refuse_cause_change();
+CREATE TRIGGER reversals_check_change BEFORE INSERT OR UPDATE ON reversals FOR EACH ROW EXECUTE FUNCTION check_reversal_change();
+CREATE TRIGGER reversals_check_created AFTER INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION check_reversal_created();
+CREATE TRIGGER reversals_check_created_attestation BEFORE INSERT ON reversals FOR EACH ROW WHEN (new.release_attestation IS NOT NULL) EXECUTE FUNCTION refuse_unattested_release();
+CREATE TRIGGER reversals_check_failed_by BEFORE UPDATE OF state ON reversals FOR EACH ROW WHEN (new.state = 'failed'::text AND old.state <> 'failed'::text) EXECUTE FUNCTION check_failed_by();
+CREATE TRIGGER reversals_check_money_out BEFORE INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION check_money_out();
+CREATE TRIGGER reversals_check_not_founds BEFORE UPDATE OF not_found_count, not_found_since, not_found_last_at ON reversals FOR EACH ROW WHEN (new.not_found_count IS DISTINCT FROM old.not_found_count OR new.not_found_since IS DISTINCT FROM old.not_found_since OR new.not_found_last_at IS DISTINCT FROM old.not_found_last_at) EXECUTE FUNCTION check_not_founds();
+CREATE CONSTRAINT TRIGGER reversals_check_recorded AFTER UPDATE OF state ON reversals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'succeeded'::text) EXECUTE FUNCTION check_reversal_recorded();
+CREATE TRIGGER reversals_check_release BEFORE UPDATE ON reversals FOR EACH ROW WHEN (old.state = 'queued'::text AND new.state = 'released'::text) EXECUTE FUNCTION check_money_out();
+CREATE TRIGGER reversals_check_release_attested BEFORE UPDATE OF state, release_attestation ON reversals FOR EACH ROW WHEN (
+        CASE
+            WHEN old.state = 'queued'::text AND new.state = 'released'::text THEN new.release_attestation IS NULL
+            ELSE new.release_attestation IS DISTINCT FROM old.release_attestation
+        END) EXECUTE FUNCTION refuse_unattested_release();
+CREATE TRIGGER reversals_check_request_attestation BEFORE UPDATE OF request_attestation ON reversals FOR EACH ROW WHEN (new.request_attestation IS DISTINCT FROM old.request_attestation AND (new.request_attestation IS NULL OR new.approvals_required = old.approvals_required OR old.state <> 'queued'::text)) EXECUTE FUNCTION refuse_unattested_request();
+CREATE TRIGGER reversals_check_request_attested BEFORE INSERT ON reversals FOR EACH ROW WHEN (new.request_attestation IS NULL) EXECUTE FUNCTION refuse_unattested_request();
+CREATE TRIGGER reversals_check_send_begun BEFORE UPDATE OF send_begun_at ON reversals FOR EACH ROW WHEN (new.send_begun_at IS DISTINCT FROM old.send_begun_at AND NOT (old.send_begun_at IS NULL AND new.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_begun_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_begun();
+CREATE TRIGGER reversals_check_send_repeated BEFORE UPDATE OF send_repeated_at ON reversals FOR EACH ROW WHEN (new.send_repeated_at IS DISTINCT FROM old.send_repeated_at AND NOT (old.send_repeated_at IS NULL AND old.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_repeated_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_repeated();
+CREATE TRIGGER reversals_check_waiting BEFORE INSERT ON reversals FOR EACH ROW WHEN (NOT moves_money(new.merchant_id, new.requested_by, new.created_at)) EXECUTE FUNCTION refuse_while_waiting();
+CREATE TRIGGER reversals_kept BEFORE DELETE OR TRUNCATE ON reversals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER reversals_move_changed AFTER UPDATE OF state ON reversals FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_move('reversal');
+CREATE TRIGGER reversals_move_created AFTER INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION note_payment_move('reversal');
+CREATE TRIGGER reversals_note_changed AFTER UPDATE OF state ON reversals FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('reversal');
+CREATE TRIGGER reversals_note_created AFTER INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION note_live_update('reversal');
+CREATE TRIGGER reversals_request_stays BEFORE UPDATE OF request_id ON reversals FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_request();
+COMMENT ON TABLE reversals IS 'A refund of a whole collection.';
+COMMENT ON COLUMN reversals.failed_by IS 'As payouts.failed_by.';
+COMMENT ON COLUMN reversals.request_id IS 'As collections.request_id.';
+COMMENT ON COLUMN reversals.request_attestation IS 'As payouts.request_attestation.';
+COMMENT ON COLUMN reversals.release_attestation IS 'As payouts.release_attestation.';
+COMMENT ON COLUMN reversals.status_kind IS 'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
+COMMENT ON COLUMN reversals.status_attestation IS 'Of the failure with the status of the operator.';
+COMMENT ON COLUMN reversals.send_deadline_at IS 'As payouts.send_deadline_at.';
+COMMENT ON COLUMN reversals.send_begun_at IS 'As collections.send_begun_at.';
+COMMENT ON COLUMN reversals.send_repeated_at IS 'As collections.send_repeated_at.';
+COMMENT ON COLUMN reversals.accepted_at IS 'When the operator first said that it has the refund.';
+COMMENT ON COLUMN reversals.not_found_count IS 'As payouts.not_found_count.';
+COMMENT ON COLUMN reversals.not_found_since IS 'As payouts.not_found_since.';
+COMMENT ON COLUMN reversals.not_found_last_at IS 'As payouts.not_found_last_at.';
+COMMENT ON COLUMN reversals.workflow_started_at IS 'As collections.workflow_started_at.';
+COMMENT ON COLUMN reversals.start_due_at IS 'As collections.start_due_at.';
+COMMENT ON COLUMN reversals.start_failures IS 'As collections.start_failures.';
+COMMENT ON COLUMN reversals.workflow_failures IS 'As collections.workflow_failures.';
+COMMENT ON COLUMN reversals.check_due_at IS 'As collections.check_due_at.';
+COMMENT ON COLUMN reversals.recheck_check_due_at IS 'As collections.recheck_check_due_at.';
+COMMENT ON COLUMN reversals.recheck_claimed_until IS 'As collections.recheck_claimed_until.';
+COMMENT ON TRIGGER reversals_check_acceptance ON reversals IS 'Refuses to clear when the operator accepted the refund.';
+COMMENT ON TRIGGER reversals_check_already_returned ON reversals IS 'Refuses to end a refund as needless while its collection is not reversed.';
+COMMENT ON TRIGGER reversals_check_cause_change ON reversals IS 'Refuses to change the cause of a failure without the state.';
+COMMENT ON TRIGGER reversals_check_change ON reversals IS 'Refuses a new reversal in a state other than queued, to change what was requested, to lower the number of approvals, an outcome without a change of state, a transition that is not in the table, another send deadline after the release, and a release that lacks approvals or whose collection is not paid.';
+COMMENT ON TRIGGER reversals_check_created ON reversals IS 'Refuses a reversal of the collection of another merchant.';
+COMMENT ON TRIGGER reversals_check_created_attestation ON reversals IS 'Refuses a new refund with the attestation of a release.';
+COMMENT ON TRIGGER reversals_check_failed_by ON reversals IS 'Refuses a failure for a cause that the row does not bear out.';
+COMMENT ON TRIGGER reversals_check_money_out ON reversals IS 'Refuses a refund while a live merchant has fewer than two owners with a second factor.';
+COMMENT ON TRIGGER reversals_check_not_founds ON reversals IS 'Refuses a count of unknown statuses that does not go up by one with a later status, or begin again at zero.';
+COMMENT ON TRIGGER reversals_check_recorded ON reversals IS 'Refuses, at commit, a reversal that succeeded and did not reverse its collection.';
+COMMENT ON TRIGGER reversals_check_release ON reversals IS 'Refuses a release while a live merchant has fewer than two owners with a second factor.';
+COMMENT ON TRIGGER reversals_check_release_attested ON reversals IS 'Refuses a release without attestation, and to change the attestation otherwise.';
+COMMENT ON TRIGGER reversals_check_request_attestation ON reversals IS 'Refuses another attestation of the request, except with another number of approvals while it is queued.';
+COMMENT ON TRIGGER reversals_check_request_attested ON reversals IS 'Refuses a new refund without the attestation of its request.';
+COMMENT ON TRIGGER reversals_check_send_begun ON reversals IS 'Refuses a send that begins twice, in another state than released, or after the deadline.';
+COMMENT ON TRIGGER reversals_check_send_repeated ON reversals IS 'Refuses a further send before the first, in another state than released, or after the deadline.';
+COMMENT ON TRIGGER reversals_check_waiting ON reversals IS 'Refuses a refund of a person who became an approver, or whose account was recovered, too short a time ago.';
+COMMENT ON TRIGGER reversals_kept ON reversals IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER reversals_move_changed ON reversals IS 'Refuses nothing. It adds the change of state to payment_moves.';
+COMMENT ON TRIGGER reversals_move_created ON reversals IS 'Refuses nothing. It adds the change of state to payment_moves.';
+COMMENT ON TRIGGER reversals_note_changed ON reversals IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER reversals_note_created ON reversals IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER reversals_request_stays ON reversals IS 'Refuses to change the request of a reversal.';
+
+CREATE TABLE schema_migrations (
+  name text NOT NULL,
+  sha256 text NOT NULL,
+  applied_at timestamp with time zone NOT NULL,
+  CONSTRAINT schema_migrations_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE schema_migrations IS 'The files that were applied to this database, each with its checksum. The migration creates the table.';
+
+CREATE TABLE sessions (
+  id text COLLATE "C" NOT NULL,
+  token_sha256 bytea NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  verified_at timestamp with time zone NOT NULL,
+  second_factor_at timestamp with time zone,
+  address inet,
+  user_agent text,
+  failed_log_ins integer DEFAULT 0 NOT NULL,
+  last_failed_at timestamp with time zone,
+  last_failed_address inet,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT sessions_pkey PRIMARY KEY (token_sha256),
+  CONSTRAINT sessions_named_once UNIQUE (id),
+  CONSTRAINT sessions_of_a_member FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT sessions_end_after_they_begin CHECK (expires_at > created_at),
+  CONSTRAINT sessions_failed_log_ins_check CHECK (failed_log_ins >= 0),
+  CONSTRAINT sessions_id_check CHECK (id ~ '^ses_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT sessions_token_sha256_check CHECK (length(token_sha256) = 32),
+  CONSTRAINT sessions_user_agent_check CHECK (length(user_agent) >= 1 AND length(user_agent) <= 200)
+);
+CREATE INDEX sessions_age ON sessions USING btree (expires_at);
+CREATE INDEX sessions_user ON sessions USING btree (user_id);
+CREATE TRIGGER sessions_attestation_kept BEFORE UPDATE OF attestation ON sessions FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER sessions_attestation_made BEFORE INSERT ON sessions FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER sessions_attestation_newer BEFORE UPDATE OF attestation ON sessions FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER sessions_key_kept BEFORE UPDATE ON sessions FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE sessions IS 'A log-in of a member in one browser.';
+COMMENT ON COLUMN sessions.id IS 'The name of the session for its person and for administrators.';
+COMMENT ON COLUMN sessions.token_sha256 IS 'The digest of the token. Only the person has the token.';
+COMMENT ON COLUMN sessions.expires_at IS 'The session ends then, however much it is used.';
+COMMENT ON COLUMN sessions.verified_at IS 'The last verification of any kind, by password or second factor. The log-in is the first.';
+COMMENT ON COLUMN sessions.failed_log_ins IS 'What users.failed_log_ins was when the session was opened.';
+COMMENT ON TRIGGER sessions_attestation_kept ON sessions IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER sessions_attestation_made ON sessions IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER sessions_attestation_newer ON sessions IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER sessions_key_kept ON sessions IS 'Refuses to change what names the row.';
+
+CREATE TABLE users (
+  id text COLLATE "C" NOT NULL,
+  email text NOT NULL,
+  name text NOT NULL,
+  password_hash text NOT NULL,
+  totp_secret_sealed text,
+  totp_last_step bigint,
+  totp_pending_sealed text,
+  created_at timestamp with time zone NOT NULL,
+  failed_log_ins integer DEFAULT 0 NOT NULL,
+  last_failed_at timestamp with time zone,
+  last_failed_address inet,
+  recovered_at timestamp with time zone,
+  lost_second_factor boolean DEFAULT false NOT NULL,
+  attestation text DEFAULT ''::text,
+  CONSTRAINT users_pkey PRIMARY KEY (id),
+  CONSTRAINT users_email_key UNIQUE (email),
+  CONSTRAINT users_email_check CHECK (length(email) >= 3 AND length(email) <= 254 AND email = lower(email)),
+  CONSTRAINT users_failed_log_ins_check CHECK (failed_log_ins >= 0),
+  CONSTRAINT users_id_check CHECK (id ~ '^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
+  CONSTRAINT users_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
+  CONSTRAINT users_password_hash_check CHECK (password_hash ~~ '$argon2id$%'::text),
+  CONSTRAINT users_step_of_a_secret CHECK (totp_last_step IS NULL OR totp_secret_sealed IS NOT NULL)
+);
+CREATE TRIGGER users_attestation_kept BEFORE UPDATE OF attestation ON users FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER users_attestation_made BEFORE INSERT ON users FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+CREATE TRIGGER users_attestation_newer BEFORE UPDATE OF attestation ON users FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER users_check_change BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION check_user_change();
+CREATE TRIGGER users_key_kept BEFORE UPDATE ON users FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TABLE users IS 'A person who logs in. One e-mail address is one person.';
+COMMENT ON COLUMN users.email IS 'In lower case.';
+COMMENT ON COLUMN users.totp_secret_sealed IS 'Sealed with the key ring. Null: no authenticator app.';
+COMMENT ON COLUMN users.totp_last_step IS 'The last time step that was used, so that a code works once.';
+COMMENT ON COLUMN users.totp_pending_sealed IS 'Shown to the person and not yet confirmed by a code.';
+COMMENT ON COLUMN users.failed_log_ins IS 'Since the last log-in that succeeded.';
+COMMENT ON COLUMN users.recovered_at IS 'When the account was last recovered.';
+COMMENT ON COLUMN users.lost_second_factor IS 'A recovery took the second factor away, and the person has not enrolled another one, which comes before anything else.';
+COMMENT ON COLUMN users.attestation IS 'It covers the name too, and names the passkeys of the person.';
+COMMENT ON TRIGGER users_attestation_kept ON users IS 'Refuses to set an attestation to null.';
+COMMENT ON TRIGGER users_attestation_made ON users IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+COMMENT ON TRIGGER users_attestation_newer ON users IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER users_check_change ON users IS 'Refuses to forget when the account was recovered, and to move that time back.';
+COMMENT ON TRIGGER users_key_kept ON users IS 'Refuses to change what names the row.';
+
+CREATE VIEW ledger_entries AS
+ SELECT ledger_transfers.id AS transfer_id,
+    ledger_transfers.debit_account_id AS account_id,
+    - ledger_transfers.amount_minor AS amount_minor,
+    ledger_transfers.currency,
+    ledger_transfers.created_at
+   FROM ledger_transfers
+UNION ALL
+ SELECT ledger_transfers.id AS transfer_id,
+    ledger_transfers.credit_account_id AS account_id,
+    ledger_transfers.amount_minor,
+    ledger_transfers.currency,
+    ledger_transfers.created_at
+   FROM ledger_transfers;
+COMMENT ON VIEW ledger_entries IS 'Both sides of each transfer, with the amount that it adds to the account.';
+
+CREATE OR REPLACE FUNCTION public.add_api_key_use()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO api_key_uses (api_key_id) VALUES (NEW.id);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.append_audit_link()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM audit_entries WHERE id = NEW.entry_id AND coalesce(merchant_id, 'service') <> NEW.chain) THEN
+    RAISE EXCEPTION 'audit entry % is not of the log %', NEW.entry_id, NEW.chain USING ERRCODE = 'restrict_violation';
+  END IF;
+  INSERT INTO audit_chains (chain, position, hash) VALUES (NEW.chain, 0, decode(repeat('00', 32), 'hex'))
+    ON CONFLICT DO NOTHING;
+  UPDATE audit_chains SET position = NEW.position, hash = NEW.hash WHERE chain = NEW.chain AND position = NEW.position - 1;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'place % of the log % is not the next', NEW.position, NEW.chain USING ERRCODE = 'restrict_violation';
+  END IF;
+  DELETE FROM audit_entries_to_link WHERE entry_id = NEW.entry_id;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_account_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.balance_minor IS DISTINCT FROM (CASE NEW.kind WHEN 'operator' THEN NULL ELSE 0 END) THEN
+      RAISE EXCEPTION 'a new account of a merchant starts at zero, and an account of an operator has no stored balance'
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+    NEW.entry_count := NEW.balance_minor;
+    NEW.last_posted_at := NULL;
+    RETURN NEW;
+  END IF;
+  IF OLD.entry_count IS NULL OR NEW.entry_count IS DISTINCT FROM OLD.entry_count + 1
+     OR (NEW.id, NEW.kind, NEW.merchant_id, NEW.operator, NEW.currency)
+        IS DISTINCT FROM (OLD.id, OLD.kind, OLD.merchant_id, OLD.operator, OLD.currency) THEN
+    RAISE EXCEPTION 'a ledger account changes only when a transfer is posted' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_account_posted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (
+       SELECT FROM (
+         SELECT * FROM ledger_transfers WHERE credit_account_id = NEW.id AND credit_entry >= NEW.entry_count
+         ORDER BY credit_entry LIMIT 1) AS first
+       WHERE credit_entry = NEW.entry_count
+         AND amount_minor = NEW.balance_minor - OLD.balance_minor AND credit_balance_minor = NEW.balance_minor)
+     AND NOT EXISTS (
+       SELECT FROM (
+         SELECT * FROM ledger_transfers WHERE debit_account_id = NEW.id AND debit_entry >= NEW.entry_count
+         ORDER BY debit_entry LIMIT 1) AS first
+       WHERE debit_entry = NEW.entry_count
+         AND amount_minor = OLD.balance_minor - NEW.balance_minor AND debit_balance_minor = NEW.balance_minor) THEN
+    RAISE EXCEPTION 'a ledger account changes only when a transfer is posted, and % changed without one', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_already_returned()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND state = 'reversed') THEN
+    RAISE EXCEPTION 'refund % is still needed: its collection was not returned', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_api_key_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF (NEW.id, NEW.merchant_id, NEW.name, NEW.environment, NEW.hint, NEW.key_sha256, NEW.scopes, NEW.created_by,
+      NEW.created_at)
+     IS DISTINCT FROM
+     (OLD.id, OLD.merchant_id, OLD.name, OLD.environment, OLD.hint, OLD.key_sha256, OLD.scopes, OLD.created_by,
+      OLD.created_at) THEN
+    RAISE EXCEPTION 'what API key % was created for cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.last_used_at IS NOT NULL AND NEW.last_used_at IS NULL THEN
+    RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.expires_at IS NOT NULL AND (NEW.expires_at IS NULL OR NEW.expires_at > OLD.expires_at)
+     OR OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at THEN
+    RAISE EXCEPTION 'API key % can only end sooner', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.replaced_by IS NOT NULL AND NEW.replaced_by IS DISTINCT FROM OLD.replaced_by THEN
+    RAISE EXCEPTION 'API key % can be replaced only once', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.replaced_by IS DISTINCT FROM OLD.replaced_by AND (NEW.replaced_by = NEW.id
+       OR EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.replaced_by AND merchant_id <> NEW.merchant_id)) THEN
+    RAISE EXCEPTION 'API key % can only be replaced by a key of its own merchant', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_approval_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF OLD.withdrawn_at IS NOT NULL OR NEW.withdrawn_at IS NULL
+     OR to_jsonb(NEW) - 'withdrawn_at' IS DISTINCT FROM to_jsonb(OLD) - 'withdrawn_at' THEN
+    RAISE EXCEPTION 'an approval is withdrawn once, and does not change otherwise' USING ERRCODE = 'restrict_violation';
+  END IF;
+  -- The lock keeps a decision out that would still count it.
+  IF TG_TABLE_NAME = 'payout_approvals' THEN
+    PERFORM FROM payouts WHERE id = NEW.payout_id AND state = 'queued' FOR NO KEY UPDATE;
+  ELSE
+    PERFORM FROM reversals WHERE id = NEW.reversal_id AND state = 'queued' FOR NO KEY UPDATE;
+  END IF;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'an approval of what is decided stays' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_checkout_attempt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  checkout checkouts%ROWTYPE;
+  collection collections%ROWTYPE;
+BEGIN
+  SELECT * INTO checkout FROM checkouts WHERE id = NEW.checkout_id FOR NO KEY UPDATE;
+  SELECT * INTO collection FROM collections WHERE id = NEW.collection_id;
+  IF (collection.merchant_id, collection.amount_minor, collection.currency, collection.reference, collection.description,
+      collection.metadata::jsonb, collection.state, NEW.merchant_id)
+     IS DISTINCT FROM
+     (checkout.merchant_id, checkout.amount_minor, checkout.currency, checkout.reference, checkout.description,
+      checkout.metadata::jsonb, 'initiated', checkout.merchant_id) THEN
+    RAISE EXCEPTION 'collection % is not as checkout % asks for', NEW.collection_id, NEW.checkout_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF checkout.cancelled_at IS NOT NULL OR checkout.expires_at <= NEW.created_at THEN
+    RAISE EXCEPTION 'checkout % takes no attempt any more', NEW.checkout_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF checkout.use = 'one_time' AND EXISTS (
+       SELECT FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+       WHERE a.checkout_id = NEW.checkout_id
+         AND (c.state IN ('initiated', 'prompted', 'reconciling', 'succeeded', 'reversed')
+              OR c.state = 'expired' AND c.failure_code = 'unknown')) THEN
+    RAISE EXCEPTION 'checkout % has an attempt that was or can be paid', NEW.checkout_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF checkout.use = 'reusable' AND EXISTS (
+       SELECT FROM collections c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = NEW.checkout_id
+       WHERE c.merchant_id = NEW.merchant_id AND c.phone = collection.phone
+         AND c.state IN ('initiated', 'prompted', 'reconciling')) THEN
+    RAISE EXCEPTION 'checkout % has a live attempt of this phone', NEW.checkout_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_checkout_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF (to_jsonb(NEW) - 'cancelled_at') IS DISTINCT FROM (to_jsonb(OLD) - 'cancelled_at')
+     OR OLD.cancelled_at IS NOT NULL AND NEW.cancelled_at IS DISTINCT FROM OLD.cancelled_at THEN
+    RAISE EXCEPTION 'checkout % can be cancelled once, and nothing else of it can change', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_checkout_created()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF NEW.cancelled_at IS NOT NULL THEN
+    RAISE EXCEPTION 'checkout % must be created open', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF is_live() AND NEW.return_url !~ '^https://' THEN
+    RAISE EXCEPTION 'checkout % must send payers back by https', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_collection_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF (NEW.id, NEW.merchant_id, NEW.idempotency_key, NEW.amount_minor, NEW.currency, NEW.reference, NEW.phone,
+      NEW.operator, NEW.operator_reference, NEW.description, NEW.metadata::text, NEW.created_at, NEW.prompt_deadline_at)
+     IS DISTINCT FROM
+     (OLD.id, OLD.merchant_id, OLD.idempotency_key, OLD.amount_minor, OLD.currency, OLD.reference, OLD.phone,
+      OLD.operator, OLD.operator_reference, OLD.description, OLD.metadata::text, OLD.created_at, OLD.prompt_deadline_at)
+  THEN
+    RAISE EXCEPTION 'the requested fields of collection % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = OLD.state THEN
+    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.operator_receipt)
+       IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.operator_receipt) THEN
+      RAISE EXCEPTION 'the outcome of collection % can change only together with its state', OLD.id
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF NEW.version <> OLD.version + 1 OR NEW.previous_state IS DISTINCT FROM OLD.state THEN
+    RAISE EXCEPTION 'a new state of collection % must count up version and set previous_state to the old state', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_collection_created()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'collection % must be created in state initiated', NEW.id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_collection_failed_late()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.failure_code <> 'unknown' THEN
+    RAISE EXCEPTION 'collection % expired as %, so it cannot fail later', OLD.id, OLD.failure_code
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_collection_recorded()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM events
+      WHERE collection_id = NEW.id AND resource_version = NEW.version AND type = 'collection.' || NEW.state) THEN
+    RAISE EXCEPTION 'collection % became % without an event', NEW.id, NEW.state USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = 'succeeded' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
+      WHERE collection_id = NEW.id AND kind = 'collection_paid') THEN
+    RAISE EXCEPTION 'collection % succeeded without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = 'reversed' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
+      WHERE collection_id = NEW.id AND kind = 'collection_reversed') THEN
+    RAISE EXCEPTION 'collection % was reversed without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_creators_of_collections()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  wrong_id text;
+BEGIN
+  -- Members and keys are looked up for each row, however many there are: the planner cannot make a scan of it.
+  SELECT id INTO wrong_id FROM created
+    WHERE created_by IS NOT NULL
+          AND (SELECT m.user_id FROM members m WHERE m.merchant_id = created.merchant_id AND m.user_id = created.created_by) IS NULL
+       OR api_key_id IS NOT NULL
+          AND (SELECT k.merchant_id FROM api_keys k WHERE k.id = created.api_key_id) IS DISTINCT FROM created.merchant_id
+    LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'collection % was created by nobody of its merchant', wrong_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_daily_limit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  allowed bigint := (SELECT approver_daily_limit_minor FROM policies WHERE merchant_id = NEW.merchant_id);
+  approved bigint;
+BEGIN
+  IF allowed IS NULL THEN
+    RETURN NULL;
+  END IF;
+  -- Two approvals of one person at once would not see each other.
+  PERFORM FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id FOR NO KEY UPDATE;
+  SELECT sum(amount_minor) INTO approved FROM (
+    SELECT p.amount_minor FROM payout_approvals a JOIN payouts p ON p.id = a.payout_id
+    WHERE a.merchant_id = NEW.merchant_id AND a.user_id = NEW.user_id AND a.approved_at > NEW.approved_at - interval '24 hours'
+      AND a.withdrawn_at IS NULL
+    UNION ALL
+    SELECT c.amount_minor FROM reversal_approvals a
+      JOIN reversals r ON r.id = a.reversal_id JOIN collections c ON c.id = r.collection_id
+    WHERE a.merchant_id = NEW.merchant_id AND a.user_id = NEW.user_id AND a.approved_at > NEW.approved_at - interval '24 hours'
+      AND a.withdrawn_at IS NULL
+  ) AS of_a_day;
+  IF approved > allowed THEN
+    RAISE EXCEPTION '% approves more than the daily limit', NEW.user_id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approver_daily_limit';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_delivery_created()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM events WHERE id = NEW.event_id AND merchant_id = NEW.merchant_id) THEN
+    RAISE EXCEPTION 'delivery % belongs to another merchant than its event', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_discrepancy_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.settled_at IS NOT NULL
+     OR (NEW.id, NEW.merchant_id, NEW.collection_id, NEW.payout_id, NEW.reversal_id, NEW.kind, NEW.operator_receipt,
+         NEW.found_at)
+        IS DISTINCT FROM
+        (OLD.id, OLD.merchant_id, OLD.collection_id, OLD.payout_id, OLD.reversal_id, OLD.kind, OLD.operator_receipt,
+         OLD.found_at) THEN
+    RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_discrepancy_reported()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_event_created()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NEW.collection_id IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND merchant_id = NEW.merchant_id)
+     OR NEW.payout_id IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM payouts WHERE id = NEW.payout_id AND merchant_id = NEW.merchant_id) THEN
+    RAISE EXCEPTION 'event % belongs to another merchant than its payment', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_failed_by()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- Constraints refuse `never_sent` for a payment that was sent.
+  IF NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'already_returned')
+     OR NEW.failed_by = 'declined' AND coalesce(NEW.failure_code, '') NOT IN ('service_unavailable', 'already_returned')
+     OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
+        AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION '% cannot fail with % by %: the row does not say so', OLD.id, NEW.failure_code, NEW.failed_by
+    USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_key_of_recovered()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF EXISTS (SELECT 1 FROM api_keys k JOIN users u ON u.id = NEW.created_by
+      WHERE k.id = NEW.api_key_id AND k.created_at >= u.recovered_at
+        AND u.recovered_at + waiting_time(NEW.merchant_id) > least(NEW.created_at, clock_timestamp())) THEN
+    RAISE EXCEPTION 'a key of a recovered account creates no payouts yet'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_by_recovered_key';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_ledger_checkpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    IF (NEW.account_id, NEW.entry, NEW.balance_minor, NEW.unattested_minor)
+       = (OLD.account_id, OLD.entry, OLD.balance_minor, OLD.unattested_minor) THEN
+      RETURN NEW;
+    END IF;
+    IF NEW.account_id <> OLD.account_id OR NEW.entry <= OLD.entry THEN
+      RAISE EXCEPTION 'the checkpoint of % goes forward alone', OLD.account_id USING ERRCODE = 'restrict_violation';
+    END IF;
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM ledger_transfers
+        WHERE credit_account_id = NEW.account_id AND credit_entry = NEW.entry AND credit_balance_minor = NEW.balance_minor)
+     AND NOT EXISTS (SELECT 1 FROM ledger_transfers
+        WHERE debit_account_id = NEW.account_id AND debit_entry = NEW.entry AND debit_balance_minor = NEW.balance_minor) THEN
+    RAISE EXCEPTION 'no entry % of % leaves the balance of its checkpoint', NEW.entry, NEW.account_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_money_out()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF is_live() AND count_secured_owners(NEW.merchant_id) < 2 THEN
+    RAISE EXCEPTION 'merchant % needs two owners with a second factor before money leaves it', NEW.merchant_id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_two_owners';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_not_founds()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  is_counted boolean := NEW.not_found_count = OLD.not_found_count + 1
+    AND NEW.not_found_last_at > coalesce(OLD.not_found_last_at, '-infinity')
+    AND NEW.not_found_since = coalesce(OLD.not_found_since, NEW.not_found_last_at)
+    AND NEW.not_found_since >= NEW.send_deadline_at
+    AND NEW.send_begun_at IS NOT NULL AND NEW.accepted_at IS NULL;
+  begins_again boolean := NEW.not_found_count = 0
+    AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity');
+BEGIN
+  IF NEW.state <> OLD.state OR NOT coalesce(is_counted, false) AND NOT coalesce(begins_again, false) THEN
+    RAISE EXCEPTION 'what counts against % is one later status of a payment that was sent and never accepted', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_operator_exchange()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    RAISE EXCEPTION 'an exchange with an operator cannot change' USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NOT EXISTS (
+       SELECT FROM collections WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
+       UNION ALL SELECT FROM payouts WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
+       UNION ALL SELECT FROM reversals WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
+    RAISE EXCEPTION 'an exchange about % is of no payment of its merchant', NEW.payment_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_owner_left()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM 1 FROM merchants WHERE id = OLD.merchant_id FOR NO KEY UPDATE;
+  IF NOT EXISTS (SELECT 1 FROM members
+      WHERE merchant_id = OLD.merchant_id AND removed_at IS NULL AND 'owner' = ANY (roles)) THEN
+    RAISE EXCEPTION 'merchant % would be left without an owner', OLD.merchant_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_passkey_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF (NEW.id, NEW.user_id, NEW.credential_id, NEW.public_key, NEW.created_at)
+      IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.credential_id, OLD.public_key, OLD.created_at) THEN
+    RAISE EXCEPTION 'passkey % is never changed', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.counter < OLD.counter THEN
+    RAISE EXCEPTION 'the counter of passkey % never falls', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_payout_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  payout payouts%ROWTYPE;
+BEGIN
+  -- The lock keeps approvals out while a decision on the payout is under way.
+  SELECT * INTO STRICT payout FROM payouts WHERE id = NEW.payout_id FOR NO KEY UPDATE;
+  IF payout.state <> 'queued' OR payout.merchant_id <> NEW.merchant_id OR NEW.approved_at >= payout.expires_at THEN
+    RAISE EXCEPTION 'payout % is not queued, has expired or belongs to another merchant than the approval', payout.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_while_queued';
+  END IF;
+  IF payout.created_by = NEW.user_id THEN
+    RAISE EXCEPTION 'payout % cannot be approved by the person who created it', payout.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_another';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id
+      AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']) THEN
+    RAISE EXCEPTION 'payout % can be approved only by an owner or an approver of its merchant', payout.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_payout_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.state <> 'queued' THEN
+      RAISE EXCEPTION 'payout % must be created in state queued', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF NEW.api_key_id IS NOT NULL
+       AND EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.api_key_id AND merchant_id <> NEW.merchant_id) THEN
+      RAISE EXCEPTION 'payout % was created with an API key of another merchant', NEW.id
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF (NEW.id, NEW.merchant_id, NEW.idempotency_key, NEW.amount_minor, NEW.currency, NEW.reference, NEW.phone,
+      NEW.operator, NEW.operator_reference, NEW.description, NEW.metadata::text, NEW.created_by, NEW.api_key_id,
+      NEW.created_at, NEW.expires_at)
+     IS DISTINCT FROM
+     (OLD.id, OLD.merchant_id, OLD.idempotency_key, OLD.amount_minor, OLD.currency, OLD.reference, OLD.phone,
+      OLD.operator, OLD.operator_reference, OLD.description, OLD.metadata::text, OLD.created_by, OLD.api_key_id,
+      OLD.created_at, OLD.expires_at) THEN
+    RAISE EXCEPTION 'the requested fields of payout % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.send_begun_at IS NOT NULL AND NEW.send_begun_at IS NULL
+     OR OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL THEN
+    RAISE EXCEPTION 'send_begun_at and accepted_at of payout % cannot be cleared', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.approvals_required < OLD.approvals_required THEN
+    RAISE EXCEPTION 'payout % cannot need fewer approvals than before', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = OLD.state THEN
+    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.operator_receipt, NEW.decided_by, NEW.rejection_reason,
+        NEW.send_deadline_at)
+       IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.operator_receipt, OLD.decided_by,
+        OLD.rejection_reason, OLD.send_deadline_at) THEN
+      RAISE EXCEPTION 'the outcome of payout % can change only together with its state', OLD.id
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF NEW.version <> OLD.version + 1 OR NEW.previous_state IS DISTINCT FROM OLD.state THEN
+    RAISE EXCEPTION 'a new state of payout % must count up version and set previous_state to the old state', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  ELSIF NEW.state = 'released' AND NEW.approvals_required >
+      (SELECT count(*) FROM payout_approvals a
+       JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
+       WHERE a.payout_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']) THEN
+    RAISE EXCEPTION 'payout % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_payout_key_ends()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- In hours, because a day has 23 or 25 of them where clocks are changed.
+  IF NEW.expires_at IS NULL OR NEW.expires_at > NEW.created_at + interval '8760 hours' THEN
+    RAISE EXCEPTION 'API key % creates payouts, so it must end within 365 days', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_payout_recorded()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  kinds text[];
+  wanted text[];
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM events
+      WHERE payout_id = NEW.id AND resource_version = NEW.version AND type = 'payout.' || NEW.state) THEN
+    RAISE EXCEPTION 'payout % became % without an event', NEW.id, NEW.state USING ERRCODE = 'restrict_violation';
+  END IF;
+  SELECT coalesce(array_agg(kind ORDER BY kind), '{}') INTO kinds FROM ledger_transfers WHERE payout_id = NEW.id;
+  SELECT CASE state
+      WHEN 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
+      WHEN 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
+      WHEN 'queued' THEN ARRAY['payout_held']
+      WHEN 'released' THEN ARRAY['payout_held']
+      WHEN 'reconciling' THEN ARRAY['payout_held']
+      ELSE ARRAY['payout_held', 'payout_voided'] END
+    INTO wanted FROM payouts WHERE id = NEW.id;
+  IF kinds <> wanted THEN
+    RAISE EXCEPTION 'payout % is % but has the transfers %', NEW.id, NEW.state, kinds
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_recovery()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.approved_by IS NOT NULL THEN
+      RAISE EXCEPTION 'recovery % must be requested before it is approved', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
+     OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
+        IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at) THEN
+    RAISE EXCEPTION 'recovery % can only be approved, once and before it expires', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_recovery_code_use()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.used_at IS NOT NULL OR (NEW.user_id, NEW.code_sha256, NEW.created_at)
+      IS DISTINCT FROM (OLD.user_id, OLD.code_sha256, OLD.created_at) THEN
+    RAISE EXCEPTION 'a recovery code is used once and never changed' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_reversal_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  reversal reversals%ROWTYPE;
+BEGIN
+  -- The lock keeps approvals out while a decision on the refund is under way.
+  SELECT * INTO STRICT reversal FROM reversals WHERE id = NEW.reversal_id FOR NO KEY UPDATE;
+  IF reversal.state <> 'queued' OR reversal.merchant_id <> NEW.merchant_id OR NEW.approved_at >= reversal.expires_at THEN
+    RAISE EXCEPTION 'refund % is not queued, has expired or belongs to another merchant than the approval', reversal.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_while_queued';
+  END IF;
+  IF reversal.requested_by = NEW.user_id THEN
+    RAISE EXCEPTION 'refund % cannot be approved by the person who requested it', reversal.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_another';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id
+      AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']) THEN
+    RAISE EXCEPTION 'refund % can be approved only by an owner or an approver of its merchant', reversal.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_reversal_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.state <> 'queued' THEN
+      RAISE EXCEPTION 'reversal % must be created in state queued', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF (NEW.id, NEW.merchant_id, NEW.collection_id, NEW.operator_reference, NEW.requested_by, NEW.created_at, NEW.expires_at)
+     IS DISTINCT FROM
+     (OLD.id, OLD.merchant_id, OLD.collection_id, OLD.operator_reference, OLD.requested_by, OLD.created_at, OLD.expires_at)
+  THEN
+    RAISE EXCEPTION 'the requested fields of reversal % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.approvals_required < OLD.approvals_required THEN
+    RAISE EXCEPTION 'reversal % cannot need fewer approvals than before', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = OLD.state THEN
+    IF (NEW.failure_code, NEW.decided_by, NEW.rejection_reason, NEW.send_deadline_at)
+       IS DISTINCT FROM (OLD.failure_code, OLD.decided_by, OLD.rejection_reason, OLD.send_deadline_at) THEN
+      RAISE EXCEPTION 'the outcome of reversal % can change only together with its state', OLD.id
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM reversal_transitions WHERE from_state = OLD.state AND to_state = NEW.state) THEN
+    RAISE EXCEPTION 'reversal % cannot move from % to %', OLD.id, OLD.state, NEW.state
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.state <> 'queued' AND NEW.send_deadline_at IS DISTINCT FROM OLD.send_deadline_at THEN
+    RAISE EXCEPTION 'the send deadline of reversal % is set by its release', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = 'released' AND NEW.approvals_required >
+      (SELECT count(*) FROM reversal_approvals a
+       JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
+       WHERE a.reversal_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']) THEN
+    RAISE EXCEPTION 'reversal % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
+  END IF;
+  IF NEW.state = 'released'
+     AND NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND state = 'succeeded') THEN
+    RAISE EXCEPTION 'reversal % cannot be released: its collection is not paid', OLD.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'refunds_of_paid';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_reversal_created()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND merchant_id = NEW.merchant_id) THEN
+    RAISE EXCEPTION 'reversal % belongs to another merchant than its collection', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_reversal_recorded()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND state = 'reversed') THEN
+    RAISE EXCEPTION 'reversal % succeeded but its collection is not reversed', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_transfer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  amount bigint;
+  paid_in text;
+  merchant text;
+  state_now text;
+  operator_account text;
+  is_right boolean;
+BEGIN
+  IF NEW.collection_id IS NOT NULL THEN
+    SELECT amount_minor, currency, merchant_id, state, 'operator/' || operator || '/' || currency
+      INTO STRICT amount, paid_in, merchant, state_now, operator_account FROM collections WHERE id = NEW.collection_id;
+  ELSE
+    SELECT amount_minor, currency, merchant_id, state, 'operator/' || operator || '/' || currency
+      INTO STRICT amount, paid_in, merchant, state_now, operator_account FROM payouts WHERE id = NEW.payout_id;
+  END IF;
+  is_right := NEW.amount_minor = amount AND NEW.currency = paid_in AND CASE NEW.kind
+    WHEN 'collection_paid' THEN state_now = 'succeeded'
+      AND NEW.debit_account_id = operator_account AND NEW.credit_account_id = merchant || '/available'
+    WHEN 'collection_reversed' THEN state_now = 'reversed'
+      AND NEW.debit_account_id = merchant || '/available' AND NEW.credit_account_id = operator_account
+    WHEN 'payout_held' THEN state_now = 'queued'
+      AND NEW.debit_account_id = merchant || '/available' AND NEW.credit_account_id = merchant || '/held'
+    WHEN 'payout_voided' THEN state_now IN ('failed', 'rejected', 'cancelled', 'expired')
+      AND NEW.debit_account_id = merchant || '/held' AND NEW.credit_account_id = merchant || '/available'
+    WHEN 'payout_paid' THEN state_now = 'succeeded'
+      AND NEW.debit_account_id = merchant || '/held' AND NEW.credit_account_id = operator_account
+    WHEN 'payout_returned' THEN state_now = 'reversed'
+      AND NEW.debit_account_id = operator_account AND NEW.credit_account_id = merchant || '/available'
+    ELSE false END;
+  IF NOT is_right THEN
+    RAISE EXCEPTION 'transfer % does not match the state, amount, currency or accounts of %', NEW.kind,
+      coalesce(NEW.collection_id, NEW.payout_id) USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_user_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.recovered_at IS NOT NULL AND (NEW.recovered_at IS NULL OR NEW.recovered_at < OLD.recovered_at) THEN
+    RAISE EXCEPTION 'the recovery of user % cannot be forgotten', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_voided_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF (NEW.status_kind IS NULL) <>
+     (SELECT state <> 'failed' OR failed_by IS NOT DISTINCT FROM 'never_sent' FROM payouts WHERE id = NEW.payout_id) THEN
+    RAISE EXCEPTION 'the hold of payout % is voided by another status than the payout says', NEW.payout_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.count_payment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor)
+  VALUES (NEW.merchant_id, quarter_of(NEW.created_at), TG_ARGV[0], NEW.operator,
+          CASE TG_OP WHEN 'UPDATE' THEN OLD.state END, NEW.state, NEW.amount_minor);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.count_secured_owners(merchant text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN (SELECT count(*) FROM members
+    WHERE merchant_id = merchant AND removed_at IS NULL AND 'owner' = ANY (roles) AND has_second_factor(user_id));
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.has_second_factor(person text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN EXISTS (SELECT 1 FROM users WHERE id = person AND totp_secret_sealed IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = person);
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.is_live()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN coalesce((SELECT environment FROM deployment), 'live') = 'live';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_attestation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'a row of % has an attestation, and never loses it', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_decided_proposal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_key_of_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'what names a row of % never changes', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_newer_attestation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF number_of_attestation(NEW.attestation) <= number_of_attestation(OLD.attestation) THEN
+    RAISE EXCEPTION 'another attestation of a row of % has a greater number', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.lock_person_of_passkey()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  PERFORM 1 FROM users WHERE id = NEW.user_id FOR NO KEY UPDATE;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.lock_spendable(merchant text, account text, api_key text, OUT spendable_minor bigint, OUT reserved_minor bigint, OUT queued_of_key_minor bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  SELECT balance_minor INTO STRICT spendable_minor FROM ledger_accounts WHERE id = account FOR NO KEY UPDATE;
+  reserved_minor := reserved_by_refunds(merchant);
+  spendable_minor := spendable_minor - reserved_minor;
+  IF api_key IS NOT NULL THEN
+    SELECT coalesce(sum(p.amount_minor), 0) INTO STRICT queued_of_key_minor
+      FROM payouts p WHERE p.merchant_id = merchant AND p.state = 'queued' AND p.api_key_id = api_key;
+  END IF;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.moves_money(merchant text, person text, at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  wait interval := waiting_time(merchant);
+BEGIN
+  RETURN wait = interval '0' OR coalesce(least(at, clock_timestamp()) >= wait + (
+    SELECT greatest(m.approver_since, u.recovered_at)
+    FROM users u LEFT JOIN members m ON m.merchant_id = merchant AND m.user_id = u.id
+    WHERE u.id = person), true);
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_ARGV[0] = 'payout' THEN
+    INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'payout', NEW.payout_id, 'queued');
+  ELSE
+    INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'reversal', NEW.reversal_id, 'queued');
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_checkout()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'checkout', NEW.id, TG_ARGV[0]);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_created_payments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, to_state, amount_minor)
+    SELECT merchant_id, quarter_of(created_at), TG_ARGV[0], operator, state, amount_minor FROM created;
+  INSERT INTO payment_moves (kind, operator, to_state) SELECT TG_ARGV[0], operator, state FROM created;
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) SELECT merchant_id, TG_ARGV[0], id, state FROM created;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_dead_letter()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO payment_moves (kind, operator, to_state) VALUES ('delivery', '', 'dead_lettered');
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_live_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, TG_ARGV[0], NEW.id, NEW.state);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_paid_checkout()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO live_updates (merchant_id, kind, object_id, state)
+  SELECT k.merchant_id, 'checkout', k.id,
+    CASE WHEN k.use = 'one_time' THEN 'completed'
+         WHEN k.cancelled_at IS NOT NULL THEN 'cancelled'
+         WHEN k.expires_at <= clock_timestamp() THEN 'expired'
+         ELSE 'open' END
+  FROM checkout_attempts a JOIN checkouts k ON k.id = a.checkout_id WHERE a.collection_id = NEW.id;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_payment_move()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  operator_id text;
+  took double precision;
+BEGIN
+  IF TG_ARGV[0] = 'reversal' THEN
+    SELECT operator INTO operator_id FROM collections WHERE id = NEW.collection_id;
+  ELSE
+    operator_id := NEW.operator;
+  END IF;
+  -- A return, or an outcome that comes after the end, is not how long the payment took.
+  IF TG_OP = 'UPDATE' THEN
+    IF TG_ARGV[0] = 'collection' THEN
+      IF OLD.state IN ('initiated', 'prompted', 'reconciling') AND NEW.state IN ('succeeded', 'failed', 'expired') THEN
+        took := extract(epoch FROM NEW.updated_at - NEW.created_at);
+      END IF;
+    ELSIF OLD.state IN ('released', 'reconciling') AND NEW.state IN ('succeeded', 'failed') THEN
+      took := extract(epoch FROM NEW.updated_at - coalesce(NEW.send_begun_at, OLD.updated_at));
+    END IF;
+  END IF;
+  INSERT INTO payment_moves (kind, operator, from_state, to_state, seconds)
+  VALUES (TG_ARGV[0], operator_id, CASE TG_OP WHEN 'UPDATE' THEN OLD.state END, NEW.state,
+          -- `greatest` alone would make 0 of none.
+          CASE WHEN took IS NOT NULL THEN greatest(took, 0) END);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_signed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  UPDATE audit_chains SET unsigned_since = NULL WHERE chain = NEW.chain AND position = NEW.position;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_unsigned()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  NEW.unsigned_since := coalesce(OLD.unsigned_since, now());
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.number_of_attestation(attestation text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT coalesce(substring(attestation FROM '^([1-9][0-9]{0,17})[.]'), '0')::bigint
+$function$;
+
+CREATE OR REPLACE FUNCTION public.post_transfer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  last_posted timestamptz;
+BEGIN
+  -- Accounts are locked in the order of their ids, whichever side they are on, so that two transfers never deadlock.
+  PERFORM 1 FROM ledger_accounts
+    WHERE id IN (NEW.debit_account_id, NEW.credit_account_id) AND merchant_id IS NOT NULL
+    ORDER BY id FOR NO KEY UPDATE;
+  -- A statement of its own: one that waited for a lock still sees other rows as they were when it began.
+  SELECT max(last_posted_at) INTO last_posted FROM ledger_accounts
+    WHERE id IN (NEW.debit_account_id, NEW.credit_account_id) AND merchant_id IS NOT NULL;
+  NEW.posted_at := greatest(clock_timestamp(), last_posted + interval '1 microsecond');
+  UPDATE ledger_accounts
+    SET balance_minor = balance_minor - NEW.amount_minor, entry_count = entry_count + 1, last_posted_at = NEW.posted_at
+    WHERE id = NEW.debit_account_id AND merchant_id IS NOT NULL
+    RETURNING entry_count, balance_minor INTO NEW.debit_entry, NEW.debit_balance_minor;
+  UPDATE ledger_accounts
+    SET balance_minor = balance_minor + NEW.amount_minor, entry_count = entry_count + 1, last_posted_at = NEW.posted_at
+    WHERE id = NEW.credit_account_id AND merchant_id IS NOT NULL
+    RETURNING entry_count, balance_minor INTO NEW.credit_entry, NEW.credit_balance_minor;
+  -- A reversal may make a debt; a payout may not.
+  IF NEW.kind = 'payout_held' AND NEW.debit_balance_minor < 0 THEN
+    RAISE EXCEPTION 'payout % exceeds the available balance', NEW.payout_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.quarter_of(at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ SELECT date_bin('15 minutes', at, '2000-01-01 00:00:00+00') $function$;
+
+CREATE OR REPLACE FUNCTION public.queue_audit_link()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO audit_entries_to_link VALUES (NEW.id);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.record_prompted_send()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- Not before its creation; nobody recorded more.
+  NEW.send_begun_at := NEW.created_at;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_cause_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'what % failed by can change only together with its state', OLD.id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION '% is not allowed on %', TG_OP, TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_checked_payments_back()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the time before which payments are checked goes forward alone' USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_clearing_acceptance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'accepted_at of % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_deadline_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the send deadline of payout % is set by its release', OLD.id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_housekeeping_back()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'as of when % is done goes forward alone', OLD.task USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_other_addresses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the addresses of API key % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_other_creator()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'who created a collection cannot change' USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_other_request()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the request that made a row of % cannot change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_prompted_as_never_sent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'collection % was prompted, so it cannot end as never sent', OLD.id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_receipt_shared()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'whether % shares its receipt with an earlier payment can never change', NEW.id
+    USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_send_begun()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
+    USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_send_repeated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
+    USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_unattested_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'an approval has an attestation' USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_unattested_release()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', NEW.id
+    USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_unattested_request()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', NEW.id
+    USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_uses_cleared()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.api_key_id USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_while_waiting()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet'
+    USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_after_waiting';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.reserved_by_refunds(merchant text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN (SELECT coalesce(sum(c.amount_minor), 0)
+    FROM reversals r JOIN collections c ON c.id = r.collection_id
+    WHERE r.merchant_id = merchant AND r.state IN ('queued', 'released', 'reconciling') AND c.state = 'succeeded');
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.set_approver_since()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF NEW.removed_at IS NOT NULL OR NOT NEW.roles && ARRAY['owner', 'approver'] THEN
+    NEW.approver_since := NULL;
+  ELSIF TG_OP = 'UPDATE' AND OLD.approver_since IS NOT NULL THEN
+    NEW.approver_since := OLD.approver_since;
+  ELSE
+    NEW.approver_since := clock_timestamp();
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.waiting_time(merchant text)
+ RETURNS interval
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  RETURN greatest(
+    CASE WHEN is_live() THEN interval '24 hours' ELSE interval '0' END,
+    (SELECT make_interval(secs => approver_wait_ms / 1000.0) FROM policies WHERE merchant_id = merchant));
+END $function$;

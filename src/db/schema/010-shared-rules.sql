@@ -1,0 +1,47 @@
+-- Rules that several tables share.
+-- The files of this folder are the whole schema, one for each noun, in the order in which they are applied. A rule that money
+-- depends on is a constraint or a trigger here, below all code, so that nobody can write a wrong row; `test/db/rules.test.ts`
+-- tries to break each rule. The comments of tables, columns and triggers are in the catalogue too. CONTRIBUTING.md says how
+-- the schema is changed.
+
+COMMENT ON TABLE schema_migrations IS
+  'The files that were applied to this database, each with its checksum. The migration creates the table.';
+
+-- Refuses every statement that a trigger runs it for: updates, deletes or truncates of tables that keep their rows.
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% is not allowed on %', TG_OP, TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $$;
+
+-- Rows that say who may do what, and checkpoints of the ledger, carry an attestation. The process that writes a row makes the
+-- attestation with a key that the database does not have (MALIPO_ATTESTATION_KEYS). A row without its attestation lets nobody
+-- in and gives nobody a right. An attestation says that a row is genuine, and not that no row is missing: such a row keeps its
+-- place.
+
+CREATE FUNCTION keep_key_of_row() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'what names a row of % never changes', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $$;
+
+CREATE FUNCTION keep_attestation() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'a row of % has an attestation, and never loses it', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $$;
+
+-- Attestations are numbered, so that nobody puts back what a row was before.
+CREATE FUNCTION number_of_attestation(attestation text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(substring(attestation FROM '^([1-9][0-9]{0,17})[.]'), '0')::bigint
+$$;
+
+CREATE FUNCTION keep_newer_attestation() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF number_of_attestation(NEW.attestation) <= number_of_attestation(OLD.attestation) THEN
+    RAISE EXCEPTION 'another attestation of a row of % has a greater number', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION keep_decided_proposal() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
+END $$;

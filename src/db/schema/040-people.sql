@@ -1,0 +1,217 @@
+-- People who log in, what they log in with, and how they regain access.
+
+CREATE TABLE users (
+  id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
+  email text NOT NULL UNIQUE CHECK (length(email) BETWEEN 3 AND 254 AND email = lower(email)),
+  name text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  password_hash text NOT NULL CHECK (password_hash LIKE '$argon2id$%'),
+  totp_secret_sealed text,
+  totp_last_step bigint,
+  totp_pending_sealed text,
+  created_at timestamptz NOT NULL,
+  failed_log_ins integer NOT NULL DEFAULT 0 CHECK (failed_log_ins >= 0),
+  last_failed_at timestamptz,
+  last_failed_address inet,
+  recovered_at timestamptz,
+  lost_second_factor boolean NOT NULL DEFAULT false,
+  attestation text DEFAULT '',
+  CONSTRAINT users_step_of_a_secret CHECK (totp_last_step IS NULL OR totp_secret_sealed IS NOT NULL)
+);
+COMMENT ON TABLE users IS 'A person who logs in. One e-mail address is one person.';
+COMMENT ON COLUMN users.email IS 'In lower case.';
+COMMENT ON COLUMN users.totp_secret_sealed IS 'Sealed with the key ring. Null: no authenticator app.';
+COMMENT ON COLUMN users.totp_last_step IS 'The last time step that was used, so that a code works once.';
+COMMENT ON COLUMN users.totp_pending_sealed IS 'Shown to the person and not yet confirmed by a code.';
+COMMENT ON COLUMN users.failed_log_ins IS 'Since the last log-in that succeeded.';
+COMMENT ON COLUMN users.recovered_at IS 'When the account was last recovered.';
+COMMENT ON COLUMN users.lost_second_factor IS
+  'A recovery took the second factor away, and the person has not enrolled another one, which comes before anything else.';
+COMMENT ON COLUMN users.attestation IS 'It covers the name too, and names the passkeys of the person.';
+
+CREATE TRIGGER users_attestation_made BEFORE INSERT ON users
+  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER users_attestation_made ON users IS
+  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+
+CREATE FUNCTION check_user_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.recovered_at IS NOT NULL AND (NEW.recovered_at IS NULL OR NEW.recovered_at < OLD.recovered_at) THEN
+    RAISE EXCEPTION 'the recovery of user % cannot be forgotten', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER users_check_change BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION check_user_change();
+COMMENT ON TRIGGER users_check_change ON users IS 'Refuses to forget when the account was recovered, and to move that time back.';
+CREATE TRIGGER users_key_kept BEFORE UPDATE ON users
+  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TRIGGER users_key_kept ON users IS 'Refuses to change what names the row.';
+CREATE TRIGGER users_attestation_kept BEFORE UPDATE OF attestation ON users
+  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER users_attestation_kept ON users IS 'Refuses to set an attestation to null.';
+CREATE TRIGGER users_attestation_newer BEFORE UPDATE OF attestation ON users
+  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
+COMMENT ON TRIGGER users_attestation_newer ON users IS 'Refuses an attestation whose number is not greater than that of the row.';
+
+CREATE TABLE recovery_codes (
+  user_id text COLLATE "C" NOT NULL REFERENCES users,
+  code_sha256 bytea NOT NULL CHECK (length(code_sha256) = 32),
+  created_at timestamptz NOT NULL,
+  used_at timestamptz,
+  PRIMARY KEY (user_id, code_sha256)
+);
+COMMENT ON TABLE recovery_codes IS 'A code in place of a lost second factor, stored as its digest.';
+
+CREATE FUNCTION check_recovery_code_use() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.used_at IS NOT NULL OR (NEW.user_id, NEW.code_sha256, NEW.created_at)
+      IS DISTINCT FROM (OLD.user_id, OLD.code_sha256, OLD.created_at) THEN
+    RAISE EXCEPTION 'a recovery code is used once and never changed' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER recovery_codes_used_once BEFORE UPDATE ON recovery_codes
+  FOR EACH ROW EXECUTE FUNCTION check_recovery_code_use();
+COMMENT ON TRIGGER recovery_codes_used_once ON recovery_codes IS 'Refuses to use a code twice, and any other change.';
+
+CREATE TABLE recoveries (
+  id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^rcv_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
+  user_id text COLLATE "C" NOT NULL UNIQUE REFERENCES users,
+  reason text NOT NULL CHECK (length(reason) BETWEEN 1 AND 500),
+  requested_by text NOT NULL CHECK (requested_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'),
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  approved_by text CHECK (approved_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'),
+  approved_at timestamptz,
+  token_sha256 bytea UNIQUE CHECK (length(token_sha256) = 32),
+  attestation text DEFAULT '',
+  CONSTRAINT recoveries_end_after_they_begin CHECK (expires_at > created_at),
+  CONSTRAINT recoveries_approved CHECK (
+    (approved_by IS NULL) = (token_sha256 IS NULL) AND (approved_at IS NULL) = (token_sha256 IS NULL)),
+  CONSTRAINT recoveries_by_two CHECK (approved_by <> requested_by)
+);
+COMMENT ON TABLE recoveries IS
+  'How a person regains access. One of the staff of the service requests it and another approves it; only then it has a token.';
+COMMENT ON COLUMN recoveries.user_id IS 'A person has one recovery at most: a new one replaces the old one.';
+COMMENT ON COLUMN recoveries.expires_at IS 'The end of the request and, from its approval on, of the token.';
+COMMENT ON COLUMN recoveries.token_sha256 IS
+  'The digest of the token, with which the person sets a new password. The row is deleted when it is used.';
+
+CREATE INDEX recoveries_age ON recoveries (expires_at);
+
+CREATE FUNCTION check_recovery() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.approved_by IS NOT NULL THEN
+      RAISE EXCEPTION 'recovery % must be requested before it is approved', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
+     OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
+        IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at) THEN
+    RAISE EXCEPTION 'recovery % can only be approved, once and before it expires', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER recoveries_check
+  BEFORE INSERT OR UPDATE OF id, user_id, reason, requested_by, approved_by, approved_at, token_sha256, created_at, expires_at
+  ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
+COMMENT ON TRIGGER recoveries_check ON recoveries IS
+  'Refuses a recovery that is created as approved, and every change but one approval before the end.';
+CREATE TRIGGER recoveries_attestation_made BEFORE INSERT ON recoveries
+  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER recoveries_attestation_made ON recoveries IS
+  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+CREATE TRIGGER recoveries_key_kept BEFORE UPDATE ON recoveries
+  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TRIGGER recoveries_key_kept ON recoveries IS 'Refuses to change what names the row.';
+CREATE TRIGGER recoveries_attestation_kept BEFORE UPDATE OF attestation ON recoveries
+  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER recoveries_attestation_kept ON recoveries IS 'Refuses to set an attestation to null.';
+CREATE TRIGGER recoveries_attestation_newer BEFORE UPDATE OF attestation ON recoveries
+  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
+COMMENT ON TRIGGER recoveries_attestation_newer ON recoveries IS
+  'Refuses an attestation whose number is not greater than that of the row.';
+
+CREATE TABLE passkeys (
+  id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^psk_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
+  user_id text COLLATE "C" NOT NULL REFERENCES users,
+  name text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  credential_id bytea NOT NULL UNIQUE CHECK (length(credential_id) BETWEEN 1 AND 1023),
+  public_key bytea NOT NULL CHECK (length(public_key) BETWEEN 1 AND 8192),
+  counter bigint NOT NULL CHECK (counter >= 0),
+  created_at timestamptz NOT NULL,
+  last_used_at timestamptz,
+  attestation text DEFAULT ''
+);
+COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an authenticator app is.';
+COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
+
+CREATE INDEX passkeys_user ON passkeys (user_id);
+
+CREATE FUNCTION lock_person_of_passkey() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM 1 FROM users WHERE id = NEW.user_id FOR NO KEY UPDATE;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER passkeys_lock_person BEFORE INSERT ON passkeys FOR EACH ROW EXECUTE FUNCTION lock_person_of_passkey();
+COMMENT ON TRIGGER passkeys_lock_person ON passkeys IS
+  'Refuses nothing. It locks the row of the person, whose attestation names the passkeys.';
+CREATE TRIGGER passkeys_attestation_made BEFORE INSERT ON passkeys
+  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER passkeys_attestation_made ON passkeys IS
+  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+
+CREATE FUNCTION check_passkey_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (NEW.id, NEW.user_id, NEW.credential_id, NEW.public_key, NEW.created_at)
+      IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.credential_id, OLD.public_key, OLD.created_at) THEN
+    RAISE EXCEPTION 'passkey % is never changed', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.counter < OLD.counter THEN
+    RAISE EXCEPTION 'the counter of passkey % never falls', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER passkeys_check_change BEFORE UPDATE ON passkeys
+  FOR EACH ROW EXECUTE FUNCTION check_passkey_change();
+COMMENT ON TRIGGER passkeys_check_change ON passkeys IS
+  'Refuses another person, credential or public key, and a counter that falls.';
+CREATE TRIGGER passkeys_key_kept BEFORE UPDATE ON passkeys
+  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TRIGGER passkeys_key_kept ON passkeys IS 'Refuses to change what names the row.';
+CREATE TRIGGER passkeys_attestation_kept BEFORE UPDATE OF attestation ON passkeys
+  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER passkeys_attestation_kept ON passkeys IS 'Refuses to set an attestation to null.';
+CREATE TRIGGER passkeys_attestation_newer BEFORE UPDATE OF attestation ON passkeys
+  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
+COMMENT ON TRIGGER passkeys_attestation_newer ON passkeys IS
+  'Refuses an attestation whose number is not greater than that of the row.';
+
+CREATE FUNCTION has_second_factor(person text) RETURNS boolean
+  LANGUAGE plpgsql STABLE SET search_path = public, pg_temp AS $$
+BEGIN
+  RETURN EXISTS (SELECT 1 FROM users WHERE id = person AND totp_secret_sealed IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = person);
+END $$;
+
+CREATE TABLE passkey_challenges (
+  challenge_sha256 bytea PRIMARY KEY CHECK (length(challenge_sha256) = 32),
+  purpose text NOT NULL CHECK (purpose IN ('register', 'log_in', 'step_up')),
+  subject text COLLATE "C" NOT NULL CHECK (length(subject) BETWEEN 1 AND 100),
+  expires_at timestamptz NOT NULL
+);
+COMMENT ON TABLE passkey_challenges IS 'What a passkey signs, for one purpose and one subject, for minutes.';
+COMMENT ON COLUMN passkey_challenges.subject IS 'A person''s id, or at a log-in the digest of the e-mail as typed, known or not.';
+
+CREATE INDEX passkey_challenges_age ON passkey_challenges (expires_at);
+
+CREATE TABLE attempt_counters (
+  subject text COLLATE "C" PRIMARY KEY CHECK (length(subject) BETWEEN 1 AND 100),
+  failures integer NOT NULL CHECK (failures >= 0),
+  window_ends_at timestamptz NOT NULL
+);
+COMMENT ON TABLE attempt_counters IS
+  'Failed authentication attempts by account and by address. The subject is a digest or an address, so that a password typed into '
+  'the wrong field is stored nowhere.';
+
+CREATE INDEX attempt_counters_age ON attempt_counters (window_ends_at);

@@ -1,0 +1,121 @@
+-- What a merchant demands of the people who move its money, and the waiting time before a person moves money.
+-- The functions have a fixed search path, so that no table of a caller takes the place of one of these.
+
+CREATE TABLE policies (
+  merchant_id text COLLATE "C" PRIMARY KEY REFERENCES merchants,
+  second_factor_required boolean NOT NULL DEFAULT false,
+  two_approvers_above_minor bigint CHECK (two_approvers_above_minor BETWEEN 0 AND 9007199254740991),
+  approver_daily_limit_minor bigint CHECK (approver_daily_limit_minor BETWEEN 1 AND 9007199254740991),
+  approver_wait_ms bigint CHECK (approver_wait_ms BETWEEN 1000 AND 2592000000),
+  key_held_limit_minor bigint
+    CHECK (key_held_limit_minor BETWEEN 0 AND 9007199254740991),
+  payout_expires_after_ms bigint CHECK (payout_expires_after_ms BETWEEN 1000 AND 2592000000),
+  updated_at timestamptz NOT NULL,
+  attestation text DEFAULT ''
+);
+COMMENT ON TABLE policies IS
+  'What a merchant demands beyond the second person. A merchant that never changed its policy has no row: the defaults apply.';
+COMMENT ON COLUMN policies.two_approvers_above_minor IS
+  'A payout above this amount needs two approvers. Null: one approver is enough for any amount.';
+COMMENT ON COLUMN policies.approver_daily_limit_minor IS
+  'The most that one person approves in 24 hours, payouts and refunds together. Null: no limit.';
+COMMENT ON COLUMN policies.approver_wait_ms IS 'How long a new approver waits. Null: the least that the environment demands.';
+COMMENT ON COLUMN policies.key_held_limit_minor IS
+  'The most that the queued payouts of one API key may hold together. Null: no limit.';
+
+CREATE TRIGGER policies_attestation_made BEFORE INSERT ON policies
+  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER policies_attestation_made ON policies IS
+  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+CREATE TRIGGER policies_key_kept BEFORE UPDATE ON policies
+  FOR EACH ROW WHEN (NEW.merchant_id <> OLD.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TRIGGER policies_key_kept ON policies IS 'Refuses to change what names the row.';
+CREATE TRIGGER policies_attestation_kept BEFORE UPDATE OF attestation ON policies
+  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER policies_attestation_kept ON policies IS 'Refuses to set an attestation to null.';
+CREATE TRIGGER policies_attestation_newer BEFORE UPDATE OF attestation ON policies
+  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
+COMMENT ON TRIGGER policies_attestation_newer ON policies IS
+  'Refuses an attestation whose number is not greater than that of the row.';
+
+CREATE TABLE policy_changes (
+  id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^pch_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
+  merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
+  state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn', 'replaced')),
+  changes json NOT NULL CHECK (json_typeof(changes) = 'object'),
+  proposed_by text COLLATE "C" NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  decided_by text COLLATE "C",
+  decided_at timestamptz,
+  attestation text DEFAULT '',
+  CONSTRAINT policy_changes_proposed_by_member
+    FOREIGN KEY (merchant_id, proposed_by) REFERENCES members (merchant_id, user_id),
+  CONSTRAINT policy_changes_decided_by_member
+    FOREIGN KEY (merchant_id, decided_by) REFERENCES members (merchant_id, user_id),
+  CONSTRAINT policy_changes_decided CHECK ((state = 'pending') = (decided_at IS NULL)),
+  CONSTRAINT policy_changes_by_two CHECK (
+    CASE WHEN state IN ('approved', 'rejected') THEN decided_by IS NOT NULL AND decided_by <> proposed_by
+      ELSE decided_by IS NULL END)
+);
+COMMENT ON TABLE policy_changes IS 'A change of the policy that one person proposed for another person to decide.';
+COMMENT ON COLUMN policy_changes.changes IS 'Only the fields to change, under the names that the API gives them.';
+
+CREATE UNIQUE INDEX policy_changes_one_pending ON policy_changes (merchant_id, proposed_by) WHERE state = 'pending';
+
+CREATE TRIGGER policy_changes_attestation_made BEFORE INSERT ON policy_changes
+  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER policy_changes_attestation_made ON policy_changes IS
+  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
+CREATE TRIGGER policy_changes_key_kept BEFORE UPDATE ON policy_changes
+  FOR EACH ROW WHEN ((NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id)) EXECUTE FUNCTION keep_key_of_row();
+COMMENT ON TRIGGER policy_changes_key_kept ON policy_changes IS 'Refuses to change what names the row.';
+CREATE TRIGGER policy_changes_attestation_kept BEFORE UPDATE OF attestation ON policy_changes
+  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
+COMMENT ON TRIGGER policy_changes_attestation_kept ON policy_changes IS 'Refuses to set an attestation to null.';
+CREATE TRIGGER policy_changes_decided_kept BEFORE UPDATE ON policy_changes
+  FOR EACH ROW WHEN (OLD.state <> 'pending'
+    AND (NEW.state, NEW.decided_by, NEW.decided_at) IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at))
+  EXECUTE FUNCTION keep_decided_proposal();
+COMMENT ON TRIGGER policy_changes_decided_kept ON policy_changes IS 'Refuses to decide a proposal again, and to change a decision.';
+CREATE TRIGGER policy_changes_attestation_newer BEFORE UPDATE OF attestation ON policy_changes
+  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
+COMMENT ON TRIGGER policy_changes_attestation_newer ON policy_changes IS
+  'Refuses an attestation whose number is not greater than that of the row.';
+
+-- In the live environment a person moves no money in the first 24 hours after they became an owner or approver, nor in the
+-- first 24 hours after a recovery of their account: they approve nothing, request no refund and create no payout. A policy can
+-- make the waiting time longer, and demand one in the test environment.
+CREATE FUNCTION waiting_time(merchant text) RETURNS interval LANGUAGE plpgsql STABLE SET search_path = public, pg_temp AS $$
+BEGIN
+  RETURN greatest(
+    CASE WHEN is_live() THEN interval '24 hours' ELSE interval '0' END,
+    (SELECT make_interval(secs => approver_wait_ms / 1000.0) FROM policies WHERE merchant_id = merchant));
+END $$;
+
+-- Whether the person has waited long enough. A moment ahead of the clock of the database counts as now.
+CREATE FUNCTION moves_money(merchant text, person text, at timestamptz) RETURNS boolean
+  LANGUAGE plpgsql STABLE SET search_path = public, pg_temp AS $$
+DECLARE
+  wait interval := waiting_time(merchant);
+BEGIN
+  RETURN wait = interval '0' OR coalesce(least(at, clock_timestamp()) >= wait + (
+    SELECT greatest(m.approver_since, u.recovered_at)
+    FROM users u LEFT JOIN members m ON m.merchant_id = merchant AND m.user_id = u.id
+    WHERE u.id = person), true);
+END $$;
+
+CREATE FUNCTION refuse_while_waiting() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet'
+    USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_after_waiting';
+END $$;
+
+CREATE FUNCTION check_money_out() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF is_live() AND count_secured_owners(NEW.merchant_id) < 2 THEN
+    RAISE EXCEPTION 'merchant % needs two owners with a second factor before money leaves it', NEW.merchant_id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_two_owners';
+  END IF;
+  RETURN NEW;
+END $$;

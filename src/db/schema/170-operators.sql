@@ -1,0 +1,132 @@
+-- What operators report: callbacks, the result of each exchange, and statuses that contradict what is recorded.
+
+CREATE TABLE operator_callbacks (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  operator text NOT NULL,
+  collection_id text COLLATE "C" REFERENCES collections,
+  payout_id text COLLATE "C" REFERENCES payouts,
+  reversal_id text COLLATE "C" REFERENCES reversals,
+  body text NOT NULL CHECK (octet_length(body) <= 65536),
+  content_type text NOT NULL CHECK (length(content_type) <= 200),
+  source_address inet NOT NULL,
+  received_at timestamptz NOT NULL,
+  CONSTRAINT operator_callbacks_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1)
+);
+COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
+
+CREATE INDEX operator_callbacks_collection ON operator_callbacks (collection_id, id);
+CREATE INDEX operator_callbacks_payout ON operator_callbacks (payout_id, id) WHERE payout_id IS NOT NULL;
+CREATE INDEX operator_callbacks_reversal ON operator_callbacks (reversal_id, id) WHERE reversal_id IS NOT NULL;
+CREATE INDEX operator_callbacks_age ON operator_callbacks (received_at);
+
+CREATE TABLE operator_exchanges (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  merchant_id text COLLATE "C" NOT NULL,
+  payment_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL CONSTRAINT operator_exchanges_kind CHECK (kind IN ('send', 'status_query')),
+  started_at timestamptz NOT NULL,
+  duration_ms integer NOT NULL CONSTRAINT operator_exchanges_duration CHECK (duration_ms >= 0),
+  outcome text NOT NULL CONSTRAINT operator_exchanges_outcome CHECK (CASE kind
+    WHEN 'send' THEN outcome IN ('accepted', 'refused', 'unknown')
+    ELSE outcome IN ('pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'unknown') END),
+  failure_code text CONSTRAINT operator_exchanges_failure
+    CHECK ((outcome IN ('refused', 'failed')) = (failure_code IS NOT NULL) AND length(failure_code) <= 40)
+);
+COMMENT ON TABLE operator_exchanges IS
+  'Each send to an operator and each query of a status, and how it ended in a word of the service. Nothing that was sent or '
+  'received is kept here, and no receipt.';
+COMMENT ON COLUMN operator_exchanges.payment_id IS
+  'A collection, payout or reversal. A foreign key would lock the row of the payment for each exchange.';
+COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
+
+CREATE INDEX operator_exchanges_payment ON operator_exchanges (payment_id, id);
+CREATE INDEX operator_exchanges_age ON operator_exchanges (started_at);
+
+CREATE TRIGGER operator_exchanges_stay BEFORE TRUNCATE ON operator_exchanges
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TRIGGER operator_exchanges_stay ON operator_exchanges IS 'Refuses to truncate.';
+
+CREATE FUNCTION check_operator_exchange() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    RAISE EXCEPTION 'an exchange with an operator cannot change' USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NOT EXISTS (
+       SELECT FROM collections WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
+       UNION ALL SELECT FROM payouts WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
+       UNION ALL SELECT FROM reversals WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
+    RAISE EXCEPTION 'an exchange about % is of no payment of its merchant', NEW.payment_id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER operator_exchanges_check BEFORE INSERT OR UPDATE ON operator_exchanges
+  FOR EACH ROW EXECUTE FUNCTION check_operator_exchange();
+COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS
+  'Refuses every update, and an exchange of no payment of its merchant.';
+
+CREATE TABLE discrepancies (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
+  collection_id text COLLATE "C" REFERENCES collections,
+  payout_id text COLLATE "C" REFERENCES payouts,
+  reversal_id text COLLATE "C" REFERENCES reversals,
+  kind text NOT NULL CHECK (kind IN (
+    'paid_after_failed', 'declined_after_paid', 'refunded_twice', 'receipt_reused', 'paid_otherwise', 'release_unattested',
+    'credit_unattested')),
+  operator_receipt text CHECK (length(operator_receipt) BETWEEN 1 AND 200),
+  reported_amount text CHECK (reported_amount ~ '^[0-9]{1,16}([.][0-9]{1,6})?$'),
+  reported_currency text CHECK (reported_currency ~ '^[A-Z]{3}$'),
+  found_at timestamptz NOT NULL,
+  settled_at timestamptz,
+  settled_how text CHECK (length(settled_how) BETWEEN 1 AND 500),
+  CONSTRAINT discrepancies_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1),
+  CONSTRAINT discrepancies_settled CHECK ((settled_at IS NULL) = (settled_how IS NULL)),
+  CONSTRAINT discrepancies_reported CHECK (
+    (reported_amount IS NULL) = (reported_currency IS NULL) AND (kind = 'paid_otherwise' OR reported_amount IS NULL))
+);
+COMMENT ON TABLE discrepancies IS
+  'A status of an operator that contradicts the recorded outcome of a payment. It leads to no posting by itself: the ledger check '
+  'reports it every day until a person records how it was settled. Another one of its kind may follow.';
+COMMENT ON COLUMN discrepancies.collection_id IS
+  'A payer whose money was taken for a collection that is recorded as failed is owed a settlement too.';
+COMMENT ON COLUMN discrepancies.operator_receipt IS 'The operator''s receipt, where it says that it made the payment.';
+COMMENT ON COLUMN discrepancies.reported_amount IS
+  'As the operator reports it: a decimal number in whole units. Null where nobody can read what the operator reports.';
+
+CREATE INDEX discrepancies_open ON discrepancies (id) WHERE settled_at IS NULL;
+-- A payment has one open discrepancy of a kind, however often the operator repeats it.
+CREATE UNIQUE INDEX discrepancies_once_per_collection ON discrepancies (collection_id, kind) WHERE settled_at IS NULL;
+CREATE UNIQUE INDEX discrepancies_once_per_payout ON discrepancies (payout_id, kind) WHERE settled_at IS NULL;
+CREATE UNIQUE INDEX discrepancies_once_per_reversal ON discrepancies (reversal_id, kind) WHERE settled_at IS NULL;
+-- The settled discrepancies of a payment.
+CREATE INDEX discrepancies_of_payment ON discrepancies (coalesce(collection_id, payout_id, reversal_id), kind);
+
+CREATE TRIGGER discrepancies_kept BEFORE DELETE OR TRUNCATE ON discrepancies
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TRIGGER discrepancies_kept ON discrepancies IS 'Refuses to delete rows and to truncate.';
+
+CREATE FUNCTION check_discrepancy_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.settled_at IS NOT NULL
+     OR (NEW.id, NEW.merchant_id, NEW.collection_id, NEW.payout_id, NEW.reversal_id, NEW.kind, NEW.operator_receipt,
+         NEW.found_at)
+        IS DISTINCT FROM
+        (OLD.id, OLD.merchant_id, OLD.collection_id, OLD.payout_id, OLD.reversal_id, OLD.kind, OLD.operator_receipt,
+         OLD.found_at) THEN
+    RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER discrepancies_check_change BEFORE UPDATE ON discrepancies
+  FOR EACH ROW EXECUTE FUNCTION check_discrepancy_change();
+COMMENT ON TRIGGER discrepancies_check_change ON discrepancies IS 'Refuses every change but one settlement.';
+
+CREATE FUNCTION check_discrepancy_reported() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
+END $$;
+CREATE TRIGGER discrepancies_check_reported BEFORE UPDATE OF reported_amount, reported_currency ON discrepancies
+  FOR EACH ROW WHEN ((NEW.reported_amount, NEW.reported_currency) IS DISTINCT FROM (OLD.reported_amount, OLD.reported_currency))
+  EXECUTE FUNCTION check_discrepancy_reported();
+COMMENT ON TRIGGER discrepancies_check_reported ON discrepancies IS 'Refuses to change the money that the operator reports.';

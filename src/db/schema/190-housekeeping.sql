@@ -1,0 +1,26 @@
+-- As of when each task of the service is done.
+
+CREATE TABLE housekeeping (
+  task text COLLATE "C" NOT NULL CONSTRAINT housekeeping_pkey PRIMARY KEY,
+  done_as_of timestamptz NOT NULL,
+  faults integer NOT NULL,
+  CONSTRAINT housekeeping_faults CHECK (faults >= 0),
+  CONSTRAINT housekeeping_task
+    CHECK (task IN ('dispatch', 'rechecks', 'purge', 'recent_payments', 'ledger_check', 'whole_ledger_check'))
+);
+COMMENT ON TABLE housekeeping IS
+  'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
+COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
+
+CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TRIGGER housekeeping_kept ON housekeeping IS 'Refuses to delete rows and to truncate.';
+
+CREATE FUNCTION refuse_housekeeping_back() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'as of when % is done goes forward alone', OLD.task USING ERRCODE = 'restrict_violation';
+END $$;
+CREATE TRIGGER housekeeping_check_forward BEFORE UPDATE ON housekeeping
+  FOR EACH ROW WHEN (NEW.task <> OLD.task OR NEW.done_as_of < OLD.done_as_of)
+  EXECUTE FUNCTION refuse_housekeeping_back();
+COMMENT ON TRIGGER housekeeping_check_forward ON housekeeping IS 'Refuses to move the time of a task back.';
