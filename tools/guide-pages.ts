@@ -44,7 +44,7 @@ const PAYOUT_MEANINGS: Readonly<Record<PayoutState, string>> = {
 
 function statesGuide(): string {
   return page('Payment states', [
-    'A state says what is true of the money. Write your code for the states, not for the order in which events arrive: fetch the payment, look at `state`, and treat a state that you do not know as undecided.',
+    'A state says what is true of the money. Write your code for the states, not for the order in which events arrive: fetch the payment, read `state`, and treat a state that you do not know as undecided.',
     '## Collections',
     'Only `succeeded` means paid. A `202` means that we took the request, and nothing more.',
     table(
@@ -106,35 +106,29 @@ function testNumbersGuide(): string {
 }
 
 const TYPE_MEANINGS: Readonly<Record<ErrorType, readonly [title: string, about: string]>> = {
-  authentication_error: ['Who are you?', 'The key does not work. Do not retry: nothing will change by itself.'],
-  permission_error: ['You may not', 'The key or person is known, and not allowed to do this.'],
+  authentication_error: ['Authentication', 'The key does not work. Do not retry: nothing changes by itself.'],
+  permission_error: [
+    'Permission',
+    'The key or person is known, and not allowed to do this. A console route gives no reason: the status is 403 with a valid session, and 401 without one, which includes a log-in that fails.',
+  ],
   invalid_request_error: [
-    'The request is wrong',
+    'Invalid requests',
     'Nothing was recorded. Correct the request; the same key may be used again.',
   ],
-  idempotency_error: ['The key of a retry', 'These protect you from paying twice.'],
-  payment_error: [
-    'The payment cannot be made now',
-    'The request is sound, and the money or the payment’s state is in the way.',
-  ],
-  rate_limit_error: ['Too fast', 'Slow down, then send the same again.'],
-  api_error: ['Our side', 'Send the same request with the same key again.'],
+  idempotency_error: ['Idempotency', 'These protect you from paying twice.'],
+  payment_error: ['Payments', 'The request is valid, but the balance or the state of the payment does not allow it.'],
+  rate_limit_error: ['Rate limit', 'Slow down, then send the same request again.'],
+  api_error: ['Service errors', 'Send the same request with the same key again.'],
 };
 
 function errorsGuide(): string {
   const sections = Object.entries(TYPE_MEANINGS).flatMap(([type, [title, about]]) => [
     `## ${title}`,
     `\`${type}\`. ${about}`,
-    table(
-      ['code', 'HTTP', 'cause', 'remedy'],
-      ERROR_CODES.filter((each) => errorType(each) === type).map((each) => {
-        const { cause, remedy } = ERROR_REMEDIES[each];
-        return [code(each), String(HTTP_STATUS[errorCategory(each)]), cause, remedy];
-      }),
-    ),
+    table(['code', 'HTTP', 'cause', 'remedy'], rowsOfErrors(type as ErrorType)),
   ]);
   return page('Errors', [
-    'Every error has one shape. Decide by `code`; treat a code that you do not know like its `type`. `message` is for people, says what to do next, and may change.',
+    'Every error has one shape. Decide by `code`; treat a code that you do not know like its `type`. `message` tells people what to do next, and may change.',
     fence(
       'json',
       JSON.stringify(
@@ -155,6 +149,19 @@ function errorsGuide(): string {
     '`errors` lists everything that is wrong with a request, and `param` names the first. Log `request_id`: with it your request log in the console, and we, find what happened.',
     ...sections,
   ]);
+}
+
+/** One row for all codes with the same status, cause and remedy. */
+function rowsOfErrors(type: ErrorType): string[][] {
+  const rows = new Map<string, { readonly codes: string[]; readonly rest: readonly string[] }>();
+  for (const each of ERROR_CODES.filter((one) => errorType(one) === type)) {
+    const { cause, remedy } = ERROR_REMEDIES[each];
+    const rest = [String(HTTP_STATUS[errorCategory(each)]), cause, remedy];
+    const row = rows.get(rest.join());
+    if (row) row.codes.push(code(each));
+    else rows.set(rest.join(), { codes: [code(each)], rest });
+  }
+  return [...rows.values()].map(({ codes, rest }) => [codes.join(', '), ...rest]);
 }
 
 function nextOf(targets: Readonly<Record<string, string>>): string {
