@@ -20,6 +20,7 @@ import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout
 import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
 import { generatedGuides } from './guide-pages.ts';
+import { markdownTable } from './markdown.ts';
 import { metricSections, metricsOfNode } from './metrics-page.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
@@ -44,7 +45,7 @@ async function metricsPage(): Promise<string> {
     ...metricSections().flatMap(({ title, text, rows }) => [
       `## ${title}`,
       text,
-      table(['metric', 'type', 'what it says', 'labels'], rows),
+      markdownTable(['metric', 'type', 'what it says', 'labels'], rows),
     ]),
     '## Of Node.js in a process',
     `\`prom-client\`, the library of the metrics, measures and documents these: ${ofNode}.`,
@@ -60,7 +61,7 @@ function statesPage(): string {
     '## Payouts',
     transitions('queued', PAYOUT_TRANSITIONS),
     '### Approval states',
-    table(
+    markdownTable(
       ['state', 'approval_state'],
       PAYOUT_STATES.map((state) => [state, approvalState(state)]),
     ),
@@ -90,19 +91,19 @@ function configPage(): string {
       .map((name) => `\`${name}\``)
       .join(', ')}.`,
     '## The server',
-    table(['setting', 'default'], settingsOf('server')),
+    markdownTable(['setting', 'default'], settingsOf('server')),
     '## The migration',
     'It takes the server’s settings and one that no server gets: the address of the account that owns the database.',
-    table(['setting', 'default'], settingsOf('migrate')),
+    markdownTable(['setting', 'default'], settingsOf('migrate')),
     '## The accounts of the database',
     '`npm run accounts` creates the accounts and databases of these addresses. The first is a superuser’s, and needed for this alone.',
-    table(['setting', 'default'], settingsOf('accounts')),
+    markdownTable(['setting', 'default'], settingsOf('accounts')),
     '## Durations',
     `In milliseconds, ${SHORTEST_DURATION_MS} or more where nothing else is stated; a list is a schedule. \`MALIPO_CLOCKS\` chooses the column \`real\` or \`demo\`, and each duration can be set by itself.`,
-    table(['setting', 'meaning', 'real', 'demo', 'least', 'least in live'], durations),
+    markdownTable(['setting', 'meaning', 'real', 'demo', 'least', 'least in live'], durations),
     '## The sandbox operator',
     'It shares the operator’s settings with the server: both must have the same values. The float is in whole units of each currency.',
-    table(['setting', 'default'], settingsOf('sandbox')),
+    markdownTable(['setting', 'default'], settingsOf('sandbox')),
   ]);
 }
 
@@ -111,7 +112,7 @@ function doctorPage(): string {
   const rows = (...kinds: readonly Check['on'][]) => CHECKS.filter(({ on }) => kinds.includes(on)).map(rowOf);
   return page('The doctor', [
     '`npm run staff -- doctor` inspects a deployment and prints each fault with its remedy. It changes nothing. It skips what it cannot reach, and checks the rest. The exit code is 1 when something is wrong, and 0 otherwise; a note is no fault.',
-    table(
+    markdownTable(
       ['check', 'what must be true', 'remedy'],
       [
         ...rows('settings'),
@@ -126,11 +127,6 @@ function doctorPage(): string {
 
 function page(title: string, parts: readonly string[]): string {
   return [`# ${title}`, NOTICE, ...parts].join('\n\n') + '\n';
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 if (process.argv[1] === import.meta.filename) {
