@@ -118,7 +118,7 @@ describe('malipo events, deliveries, replay and endpoints', function () {
     ]) {
       const outcome = await cli.run(args);
       assert.equal(outcome.code, 2, `malipo ${args.join(' ')}: ${outcome.err}`);
-      assert.match(outcome.err, /is no id/);
+      assert.match(outcome.err, /is not an id/);
     }
     assert.equal(await replays(), before);
   });

@@ -211,7 +211,7 @@ describe('malipo', () => {
     const stranger = await testEnv.addMerchant();
     const away = await cli.run(['login', '--merchant', stranger.id], settings);
     assert.equal(away.code, 3);
-    assert.match(away.err, new RegExp(`code is wrong, or they are not a member of ${stranger.id}`));
+    assert.match(away.err, new RegExp(`code is not right, or they are not a member of ${stranger.id}`));
   });
 
   it('exits with 3 when a role is missing, with the service’s message and the request id', async () => {
