@@ -17,7 +17,7 @@ import {
   type PaymentTransitionInput,
 } from '../src/domain/payments/operator-status.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
-import type { Payments } from '../src/operations/payments/create-payments.ts';
+import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
@@ -32,7 +32,7 @@ import { createDecidingQuery, createStatusQuery } from './status-query.ts';
 import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
 export type PaymentActivityDeps = ExchangeDeps & {
-  readonly payments: Payments;
+  readonly payments: PaymentContext;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
   readonly releases: ReleaseAttestor;

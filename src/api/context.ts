@@ -22,7 +22,7 @@ import type { RequestLog } from './request-log.ts';
 import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
-import type { Payments } from '../operations/payments/create-payments.ts';
+import type { PaymentContext } from '../operations/payments/payment-context.ts';
 import type { PaymentId } from '../domain/payments/payment.ts';
 import type { PaymentWork } from '../domain/work.ts';
 
@@ -76,7 +76,7 @@ export type ApiDeps = {
   readonly temporal: Pick<TemporalClient, 'ping'>;
   readonly environment: Environment;
   readonly publicUrl: string;
-  readonly payments: Payments;
+  readonly payments: PaymentContext;
   /** Where developers see the workflow of a payment; null where nobody does. */
   readonly workflowLinks: WorkflowLinks | null;
   /** The console's web app; null where it is not served. */

@@ -22,7 +22,6 @@ import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter } from '../dispatcher/work-starter.ts';
 import { coverageOf, OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
-import { createPayments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkDatabase } from './check-database.ts';
@@ -150,9 +149,22 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   });
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
-  const payments = createPayments({ db, environment, clocks, coverage, releases });
-  const work = { starter, coverage, payments, releases };
-  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, ...work, metrics, traces, steps };
+  const payments = { db, environment, clocks, coverage, releases };
+  return {
+    config,
+    log,
+    db,
+    queues,
+    dispatcherWake,
+    temporal,
+    sender,
+    concurrency,
+    starter,
+    payments,
+    metrics,
+    traces,
+    steps,
+  };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
@@ -271,7 +283,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
 }
 
 function createActivities(parts: Parts, operators: Operators) {
-  const { config, db, payments, releases, sender, concurrency, steps, log } = parts;
+  const { config, db, payments, sender, concurrency, steps, log } = parts;
   const { clocks, settings } = config;
   const attestor = createStatusAttestor({
     environment: settings.MALIPO_ENVIRONMENT,
@@ -281,7 +293,8 @@ function createActivities(parts: Parts, operators: Operators) {
   });
   return {
     payments: createPaymentActivities({
-      ...{ db, payments, releases, operators, attestor, clocks, log },
+      ...{ db, payments, operators, attestor, clocks, log },
+      releases: payments.releases,
       onExchanged: steps.exchanged,
     }),
     delivery: createDeliveryActivities({

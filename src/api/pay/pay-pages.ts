@@ -5,6 +5,7 @@ import { attemptKey, AttemptRefused, stageOf, type Checkout } from '../../domain
 import { countriesOf, isOperator, type OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { parsePhone, type Phone } from '../../domain/payments/phone.ts';
 import { readTypedPhone, type TypedPhone } from '../../domain/payments/typed-phone.ts';
+import { createCollection } from '../../operations/payments/create-collection.ts';
 import {
   findAttemptForPayer,
   findCheckoutForPayer,
@@ -259,7 +260,7 @@ async function makeAttempt(
     address,
     maxPerAddress: deps.checkouts.attemptsPerAddress,
   });
-  const created = await deps.payments.createCollection({
+  const created = await createCollection(deps.payments, {
     merchantId,
     merchantCurrency: checkout.currency,
     idempotencyKey: attemptKey(checkout.id, attempt.sha256),

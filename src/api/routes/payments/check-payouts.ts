@@ -3,6 +3,7 @@ import { DomainError, type ParameterIssue } from '../../../domain/errors.ts';
 import type { Currency } from '../../../domain/money.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
+import { planPayout } from '../../../operations/payments/create-payout.ts';
 import { findKeysOutcomes, judgePlannedPayouts, type KeysOutcome } from '../../../queries/payments/planned-payout.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -63,14 +64,14 @@ function plan({ payments }: ApiDeps, fields: Fields, currency: Currency): Planne
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));
   if (found.issues.length === 0 && found.result) {
     const { result, issues } = issuesOf(() =>
-      payments.planPayout({ request: found.result, merchantCurrency: currency }),
+      planPayout(payments, { request: found.result, merchantCurrency: currency }),
     );
     return { operator: result?.operator ?? null, issues, request: issues.length === 0 ? found.result : null };
   }
   // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
   const named = new Set(found.issues.map(({ param }) => param));
   const { issues } = issuesOf(() =>
-    payments.planPayout({ request: readable(fields, named), merchantCurrency: currency }),
+    planPayout(payments, { request: readable(fields, named), merchantCurrency: currency }),
   );
   return {
     operator: null,

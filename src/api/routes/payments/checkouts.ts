@@ -1,6 +1,7 @@
 // Checkouts in the console: create, list, fetch, cancel. Their pages are in src/api/pay.
 import type { MerchantId } from '../../../domain/ids.ts';
 import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts';
+import { createCheckout } from '../../../operations/payments/create-checkout.ts';
 import { getNamedCheckout, listNamedCheckouts } from '../../../queries/payments/checkout.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -42,7 +43,7 @@ function createRoute(deps: ApiDeps): Route {
     response: { status: 201, description: 'The checkout accepts payments from now on.', schema: checkoutSchema },
     errors: ['amount_out_of_bounds'],
     handle: async ({ by, idempotencyKey, body }) => ({
-      stored: await deps.payments.createCheckout({
+      stored: await createCheckout(deps.payments, {
         by,
         idempotencyKey,
         request: toCheckoutRequest(body),

@@ -1,7 +1,12 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../queries/payments/collection.ts';
-import type { CreateCollection, CreatedCollection } from '../../../operations/payments/create-collection.ts';
+import {
+  createAcceptance,
+  createCollection,
+  type CreateCollection,
+  type CreatedCollection,
+} from '../../../operations/payments/create-collection.ts';
 import type { ApiDeps, CachedKey } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
@@ -26,6 +31,7 @@ export function collectionRoutes(deps: ApiDeps): Route[] {
 }
 
 function createRoute(deps: ApiDeps): Route {
+  const accept = createAcceptance(deps.payments);
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -53,7 +59,7 @@ function createRoute(deps: ApiDeps): Route {
         isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
       };
-      const created = (await accept(deps, input, cachedKey)) ?? (await deps.payments.createCollection(input));
+      const created = (await acceptCached(accept, input, cachedKey)) ?? (await createCollection(deps.payments, input));
       if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
       return { stored: created };
     },
@@ -61,13 +67,13 @@ function createRoute(deps: ApiDeps): Route {
 }
 
 /** In one statement, where the key was verified before. Null: nothing is recorded, and the key is verified for this request. */
-async function accept(
-  { payments }: ApiDeps,
+async function acceptCached(
+  accept: ReturnType<typeof createAcceptance>,
   { apiKeyId, ...input }: CreateCollection,
   cachedKey: CachedKey | undefined,
 ): Promise<CreatedCollection | null> {
   if (cachedKey === undefined || apiKeyId === undefined) return null;
-  const accepted = await payments.acceptCollection({ ...input, apiKeyId, keyVersion: cachedKey.version });
+  const accepted = await accept({ ...input, apiKeyId, keyVersion: cachedKey.version });
   if (accepted === null) await cachedKey.verify();
   return accepted;
 }

@@ -1,7 +1,9 @@
 // What people decide about payouts: release, reject or cancel them.
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
-import type { EndQueuedPayout } from '../../../operations/payments/end-queued-payment.ts';
+import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
+import { endQueuedPayout, type EndQueuedPayout } from '../../../operations/payments/end-queued-payment.ts';
+import { releasePayout, releasePayouts } from '../../../operations/payments/release-payment.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {
@@ -35,8 +37,8 @@ function releaseRoute(deps: ApiDeps): Route {
     response: PAYOUT,
     errors: ['payout_not_found', 'approval_self', 'state_conflict'],
     handle: async ({ id: payoutId, idempotencyKey, by }) => {
-      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
-      const released = await deps.payments.releasePayout({ by, idempotencyKey, payoutId, at: new Date() });
+      await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
+      const released = await releasePayout(deps.payments, { by, idempotencyKey, payoutId, at: new Date() });
       if (released.kind === 'approved') deps.offer({ kind: 'payout', ...released.payout });
       return { stored: released };
     },
@@ -59,8 +61,8 @@ function releaseManyRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'The result for each payout.', schema: releasedPayoutsSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { ids: payoutIds }, idempotencyKey, by }) => {
-      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
-      const released = await deps.payments.releasePayouts({ by, idempotencyKey, payoutIds, at: new Date() });
+      await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
+      const released = await releasePayouts(deps.payments, { by, idempotencyKey, payoutIds, at: new Date() });
       const payouts = released.kind === 'approved' ? released.payouts : [];
       for (const payout of payouts) deps.offer({ kind: 'payout', ...payout });
       return { stored: released };
@@ -107,7 +109,7 @@ async function decide(
   payoutId: string,
   decision: EndQueuedPayout['decision'],
 ): Promise<Payout> {
-  const payout = await deps.payments.endQueuedPayout({ by, payoutId, decision, at: new Date() });
+  const payout = await endQueuedPayout(deps.payments, { by, payoutId, decision, at: new Date() });
   deps.offer({ kind: 'payout', ...payout });
   return payout;
 }

@@ -1,7 +1,10 @@
 // The reversals of collections: makers request them, approvers release them.
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { reversalObject, statesOfReversalApproval, type Reversal } from '../../../domain/payments/reversal.ts';
-import type { EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
+import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
+import { createReversal } from '../../../operations/payments/create-reversal.ts';
+import { endQueuedReversal, type EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
+import { releaseReversal } from '../../../operations/payments/release-payment.ts';
 import { getLatestReversal, getNamedReversal, listNamedReversals } from '../../../queries/payments/reversal.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -51,7 +54,7 @@ function requestRoute(deps: ApiDeps): Route {
     response: { status: 202, description: 'Recorded and queued.', schema: reversalSchema },
     errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
     handle: async ({ id: collectionId, idempotencyKey, by }) => {
-      const created = await deps.payments.createReversal({ by, collectionId, idempotencyKey, at: new Date() });
+      const created = await createReversal(deps.payments, { by, collectionId, idempotencyKey, at: new Date() });
       if (created.kind === 'created') deps.offer({ kind: 'reversal', ...created.reversal });
       return { stored: created };
     },
@@ -132,8 +135,8 @@ function releaseRoute(deps: ApiDeps): Route {
     response: REVERSAL,
     errors: ['reversal_not_found', 'approval_self', 'state_conflict'],
     handle: async ({ id: reversalId, idempotencyKey, by }) => {
-      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
-      const released = await deps.payments.releaseReversal({ by, idempotencyKey, reversalId, at: new Date() });
+      await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
+      const released = await releaseReversal(deps.payments, { by, idempotencyKey, reversalId, at: new Date() });
       if (released.kind === 'approved') deps.offer({ kind: 'reversal', ...released.reversal });
       return { stored: released };
     },
@@ -179,7 +182,7 @@ async function decide(
   reversalId: string,
   decision: EndQueuedReversal['decision'],
 ): Promise<Reversal> {
-  const reversal = await deps.payments.endQueuedReversal({ by, reversalId, decision, at: new Date() });
+  const reversal = await endQueuedReversal(deps.payments, { by, reversalId, decision, at: new Date() });
   deps.offer({ kind: 'reversal', ...reversal });
   return reversal;
 }
