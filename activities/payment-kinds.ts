@@ -26,9 +26,9 @@ import { recordUnattestedRelease } from '../src/operations/payments/record-unatt
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import { createRecentCollections, type RecentCollections } from './recent-collections.ts';
-import { getCollection } from '../src/queries/payments/collection.ts';
-import { getPayout } from '../src/queries/payments/payout.ts';
-import { getReversal } from '../src/queries/payments/reversal.ts';
+import { getCollection } from '../src/db/payments/collection.ts';
+import { getPayout } from '../src/db/payments/payout.ts';
+import { getReversal } from '../src/db/payments/reversal.ts';
 import {
   attestedPayout,
   attestedRefund,

@@ -1,6 +1,6 @@
 // The activities of the workflows of collections, payouts and reversals: one factory for all three.
 import {
-  countNotFound,
+  addNotFound,
   markAccepted,
   resetNotFounds,
   scheduleRecheck,
@@ -88,7 +88,7 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
       // The clock of the process that made the query may be ahead.
       const queriedAt = new Date(Math.min(attested.queriedAtMs, Date.now()));
       const { notFoundGraceMs: graceMs, notFoundGapMs: gapMs } = clocks;
-      if (kind === 'not_found') await countNotFound(db, ref, { queriedAt, graceMs, gapMs });
+      if (kind === 'not_found') await addNotFound(db, ref, { queriedAt, graceMs, gapMs });
       // No other status does: one of before, handed in again, would hold the money for as long as somebody likes.
       else if (kind === 'unknown') await resetNotFounds(db, ref, queriedAt);
       return (await withFailures(() => kinds.load(ref))).snapshot;

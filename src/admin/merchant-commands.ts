@@ -7,9 +7,9 @@ import { newToken } from '../security/token.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
 import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
-import { listInvitations } from '../queries/accounts/invitation.ts';
-import { listMembers, type ListedMember } from '../queries/accounts/member.ts';
-import { allMerchants, listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
+import { listInvitations } from '../operations/accounts/read-invitations.ts';
+import { listMembers, type ListedMember } from '../operations/accounts/list-members.ts';
+import { listAllMerchants, listMerchants, type ListedMerchant } from '../db/accounts/merchant.ts';
 import type { Database } from '../db/platform/database.ts';
 import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
 import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase } from './server-database.ts';
@@ -58,7 +58,7 @@ export async function showMerchants(
   { name = '', after = '' }: { readonly name?: string | undefined; readonly after?: string | undefined },
   { db, coverage }: MaybeServedDatabase,
 ): Promise<string> {
-  const found = await listMerchants(db, after, { name, limit: MAX_SHOWN + 1 });
+  const found = await listMerchants(db, { after, name, limit: MAX_SHOWN + 1 });
   if (found.length === 0) return 'there is no such merchant\n';
   const lines: string[] = [];
   for (const merchant of found.slice(0, MAX_SHOWN)) {
@@ -99,7 +99,7 @@ export async function showWaitingChanges(
     if (members.length === 0) throw new Error(`there is no merchant ${merchant} with people`);
     lines.push(...(await waitingLines(id, members, db)));
   } else {
-    for await (const { id, name } of allMerchants(db)) {
+    for await (const { id, name } of listAllMerchants(db)) {
       const members = await listMembers(db, id, new Date());
       for (const line of await waitingLines(id, members, db)) lines.push(`${id} (${name})  ${line}`);
     }

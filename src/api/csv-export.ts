@@ -5,7 +5,7 @@ import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { csvLine, type Cell } from '../domain/csv.ts';
 import { recordExport, type RecordExport } from '../operations/accounts/record-export.ts';
-import { isUnchanged } from '../queries/live-updates.ts';
+import { isSessionUnchanged } from '../operations/read-live-updates.ts';
 
 export type CsvExport<Item, Place> = {
   readonly of: RecordExport['of'];
@@ -60,7 +60,7 @@ async function* linesOf<Item, Place>(
     head = '';
     place = next;
     if (Date.now() - checkedAtMs < CHECK_SESSION_EVERY_MS) continue;
-    if (!(await isUnchanged(db, session, new Date()))) throw new Error('the session of the export ended');
+    if (!(await isSessionUnchanged(db, session, new Date()))) throw new Error('the session of the export ended');
     checkedAtMs = Date.now();
   } while (place !== null);
   return undefined;

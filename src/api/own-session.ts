@@ -5,7 +5,7 @@ import type { ChallengeUse, PasskeyPurpose } from '../domain/accounts/passkey.ts
 import { readCredential, relyingPartyOf } from '../security/passkey.ts';
 import { verifyPassword } from '../security/password.ts';
 import { beginAuthentication } from '../operations/accounts/begin-authentication.ts';
-import { getOwnSession } from '../queries/accounts/session.ts';
+import { getOwnSession } from '../operations/accounts/get-own-session.ts';
 import type { ApiDeps } from './context.ts';
 import type { RouteResponse } from './route.ts';
 import { sessionObject, type SessionObject } from './schemas/accounts/session.ts';

@@ -1,8 +1,8 @@
 // Declares a route as data: the router, the checks of each request and the OpenAPI document come from one description.
 //
 // To add an endpoint, describe what goes over the wire in `schemas/<area>/<noun>.ts` and declare the route, with a
-// handler that calls one operation or query, in `routes/<area>/<nouns>.ts`. Write that operation or query, and its SQL
-// in `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
+// handler that calls one operation, or one read of `src/db`, in `routes/<area>/<nouns>.ts`. Write that operation, and its
+// SQL in `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';

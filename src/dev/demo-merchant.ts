@@ -10,8 +10,8 @@ import { authenticateApiKey } from '../operations/accounts/authenticate-api-key.
 import { createApiKey } from '../operations/accounts/create-api-key.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { deleteEndpoint } from '../operations/webhooks/delete-endpoint.ts';
-import { listMembers } from '../queries/accounts/member.ts';
-import { listEndpoints } from '../queries/webhooks/endpoint.ts';
+import { listMembers } from '../operations/accounts/list-members.ts';
+import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
 import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
 import { readJsonFile } from './json-file.ts';

@@ -4,7 +4,7 @@ import { compareMigrations } from '../../db/platform/migrate.ts';
 import { SEALED_COLUMNS } from '../../db/platform/sealed-secret.ts';
 import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
 import { readTransport } from '../../db/platform/transport.ts';
-import { findEnvironment } from '../../queries/deployment.ts';
+import { findEnvironment } from '../../db/platform/deployment.ts';
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { ageText, type Check } from './check.ts';
 

@@ -3,7 +3,7 @@ import { refusalOfAttempt, stageOf, type AttemptRefusal, type Checkout } from '.
 import type { Collection } from '../../domain/payments/collection.ts';
 import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
 import { parsePhone } from '../../domain/payments/phone.ts';
-import type { AttemptForPayer, CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import type { AttemptForPayer, CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { COUNTRIES } from './operator-instructions.ts';
 import { inLanguage, type Page } from './render.ts';
 import type { TextKey, Values } from './texts.ts';

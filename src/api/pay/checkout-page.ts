@@ -3,7 +3,7 @@ import type { DomainError } from '../../domain/errors.ts';
 import type { AttemptRefusal } from '../../domain/payments/checkout.ts';
 import { OPERATORS, operatorsIn } from '../../domain/payments/operator-catalogue.ts';
 import type { Phone } from '../../domain/payments/phone.ts';
-import type { CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import type { CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { HTTP_STATUS } from '../errors.ts';
 import { purchaseOf } from './attempt-page.ts';
 import { inLanguage, type Page } from './render.ts';

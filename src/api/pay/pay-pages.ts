@@ -11,7 +11,7 @@ import {
   findCheckoutForPayer,
   type AttemptForPayer,
   type CheckoutForPayer,
-} from '../../queries/payments/checkout.ts';
+} from '../../operations/payments/read-checkouts.ts';
 import { checkoutLimits } from '../../security/attempt-limit.ts';
 import { isCode } from '../../security/token.ts';
 import { addressOf, type ApiMiddleware } from '../context.ts';

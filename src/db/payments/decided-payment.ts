@@ -9,9 +9,9 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { isId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
-import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
+import { payoutNotFound, payoutObject, type Payout } from '../../domain/payments/payout.ts';
 import { changeReversal } from '../../domain/payments/reversal-change.ts';
-import { reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
+import { reversalNotFound, reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
 import { attestedPayout, attestedRefund, type ApprovedPayment } from '../../security/release-attestation.ts';
 
 export type Decision =
@@ -43,7 +43,7 @@ export type DecidedKind<Payment extends DecidedPayment> = {
 export const DECIDED_PAYOUT: DecidedKind<Payout> = {
   noun: 'payout',
   findLocked: async (tx, merchantId, id) => (isId('pay', id) ? findPayoutLocked(tx, merchantId, id) : null),
-  notFound: () => new DomainError('payout_not_found', 'There is no payout with this id.'),
+  notFound: payoutNotFound,
   checkMayRelease: () => undefined,
   isMoneyAttested: () => Promise.resolve(true),
   toAttested: attestedPayout,
@@ -59,7 +59,7 @@ export const DECIDED_PAYOUT: DecidedKind<Payout> = {
 export const DECIDED_REFUND: DecidedKind<Reversal> = {
   noun: 'reversal',
   findLocked: async (tx, merchantId, id) => (isId('rev', id) ? findReversalLocked(tx, merchantId, id) : null),
-  notFound: () => new DomainError('reversal_not_found', 'There is no reversal with this id.'),
+  notFound: reversalNotFound,
   checkMayRelease({ isCollectionReturned }) {
     if (!isCollectionReturned) return;
     throw new DomainError(

@@ -2,7 +2,7 @@
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { permissionDenied } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -107,7 +107,7 @@ export async function recordKeyRefusal(
   if (recordedUntil !== null && recordedUntil > at) return;
   const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   await db.withTransaction(async (tx) => {
-    if (!(await countAttempt(tx, subject, maxFailures, window))) return;
+    if (!(await addAttempt(tx, subject, maxFailures, window))) return;
     await insertAuditEntry(tx, {
       merchantId,
       apiKeyId: id,

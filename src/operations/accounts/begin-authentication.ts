@@ -1,6 +1,6 @@
 // Begins an authentication attempt: counts it against its limits, and finds the user that it is for.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
-import { countAttempt, findWindowEnd, requireAttempt } from '../../db/accounts/attempt-counter.ts';
+import { addAttempt, findWindowEnd, requireAttempt } from '../../db/accounts/attempt-counter.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { findRecovery } from '../../db/accounts/recovery.ts';
@@ -72,7 +72,7 @@ async function recordLimit(db: Database, limit: AttemptLimit, input: BeginAuthen
   const kind = subjectKind(limit);
   const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   await db.withTransaction(async (tx) => {
-    if (!(await countAttempt(tx, subject, maxFailures, window))) return;
+    if (!(await addAttempt(tx, subject, maxFailures, window))) return;
     const { userId, merchantId } = kind === 'address' ? NOBODY : await findConcerned(tx, of);
     await insertAuditEntry(tx, {
       merchantId,

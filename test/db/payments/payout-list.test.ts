@@ -1,8 +1,7 @@
 // Lists of payouts: what each filter finds, newest first, and page by page.
 import assert from 'node:assert/strict';
-import { listPayouts as listRows, type PayoutFilter } from '../../../src/db/payments/payout.ts';
+import { listPayouts as listRows, type PayoutFilter, listPayouts } from '../../../src/db/payments/payout.ts';
 import { PAYOUT_STATES, statesOfApproval, type Payout, type PayoutState } from '../../../src/domain/payments/payout.ts';
-import { listPayouts } from '../../../src/queries/payments/payout.ts';
 import { makePayout, makeShop, queue, type Shop } from './payout-rows.ts';
 import { useDatabase } from '../use-database.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
 import type { ReversalId } from '../../../src/domain/ids.ts';
-import { getReversal } from '../../../src/queries/payments/reversal.ts';
+import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { testLog } from '../../support/engines.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';

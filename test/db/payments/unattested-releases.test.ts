@@ -8,7 +8,7 @@ import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { releasePayout } from '../../../src/operations/payments/release-payment.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { attestedPayout, createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { attest } from '../../../src/security/status-attestation.ts';

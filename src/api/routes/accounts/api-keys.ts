@@ -3,7 +3,7 @@ import type { ApiKeyId, MerchantId } from '../../../domain/ids.ts';
 import { createApiKey } from '../../../operations/accounts/create-api-key.ts';
 import { revokeApiKey } from '../../../operations/accounts/revoke-api-key.ts';
 import { rollApiKey } from '../../../operations/accounts/roll-api-key.ts';
-import { getApiKey, listApiKeys } from '../../../queries/accounts/api-key.ts';
+import { getApiKey, listApiKeys } from '../../../db/accounts/api-key.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {

@@ -1,6 +1,6 @@
 // The request log: what API keys sent, and what they got.
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
-import { getApiRequest, listApiRequests } from '../../../queries/accounts/api-request.ts';
+import { getApiRequest, listApiRequests } from '../../../db/accounts/api-request.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {

@@ -1,5 +1,5 @@
 // The audit log: who did what, and who was refused what.
-import { listAuditEntries } from '../../../queries/accounts/audit.ts';
+import { listAuditEntries } from '../../../operations/accounts/list-audit-entries.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { auditEntryObject, auditListSchema, listAuditSchema } from '../../schemas/accounts/audit.ts';

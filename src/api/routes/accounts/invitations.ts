@@ -9,7 +9,7 @@ import { beginAuthentication } from '../../../operations/accounts/begin-authenti
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
 import { decideInvitation } from '../../../operations/accounts/decide-invitation.ts';
 import { withdrawInvitation } from '../../../operations/accounts/withdraw-invitation.ts';
-import { getInvitation, listInvitations } from '../../../queries/accounts/invitation.ts';
+import { getInvitation, listInvitations } from '../../../operations/accounts/read-invitations.ts';
 import type { ApiDeps } from '../../context.ts';
 import { passkeyAttempt } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';

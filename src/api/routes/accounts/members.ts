@@ -2,7 +2,7 @@
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
 import { decideMemberChange } from '../../../operations/accounts/decide-member-change.ts';
 import { withdrawMemberChange } from '../../../operations/accounts/withdraw-member-change.ts';
-import { listMembers } from '../../../queries/accounts/member.ts';
+import { listMembers } from '../../../operations/accounts/list-members.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route, type RouteResponse } from '../../route.ts';
 import {

@@ -1,7 +1,7 @@
 // The sessions of a person, for themselves to list and end, and those of a member, for an owner or admin to end.
 import { endMemberSessions } from '../../../operations/accounts/end-member-sessions.ts';
 import { endOtherSessions, endSession } from '../../../operations/accounts/end-session.ts';
-import { listOwnSessions } from '../../../queries/accounts/own-sessions.ts';
+import { listOwnSessions } from '../../../operations/accounts/list-own-sessions.ts';
 import type { ApiDeps } from '../../context.ts';
 import { sessionGone } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';

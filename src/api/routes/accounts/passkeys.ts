@@ -4,7 +4,7 @@ import { readCredential, registrationOptions, relyingPartyOf, requestOptions } f
 import { namePasskey, removePasskey } from '../../../operations/accounts/change-passkey.ts';
 import { registerPasskey } from '../../../operations/accounts/register-passkey.ts';
 import { startPasskey, startPasskeyLogIn, startPasskeyStepUp } from '../../../operations/accounts/start-passkey.ts';
-import { listOwnPasskeys } from '../../../queries/accounts/passkey.ts';
+import { listPasskeys } from '../../../db/accounts/passkey.ts';
 import { attemptInSession, sessionResponse, type SessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {
@@ -45,7 +45,7 @@ function listRoute(deps: SessionDeps): Route {
     access: 'ownSession',
     response: { status: 200, description: 'At most ten.', schema: passkeyListSchema },
     handle: async ({ session: { person } }) => ({
-      body: { data: (await listOwnPasskeys(deps.db, person.userId)).map(passkeyObject) },
+      body: { data: (await listPasskeys(deps.db, person.userId)).map(passkeyObject) },
     }),
   });
 }

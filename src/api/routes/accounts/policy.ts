@@ -3,7 +3,7 @@ import { policyObject } from '../../../domain/accounts/policy.ts';
 import { decidePolicyChange } from '../../../operations/accounts/decide-policy-change.ts';
 import { changePolicy } from '../../../operations/accounts/change-policy.ts';
 import { withdrawPolicyChange } from '../../../operations/accounts/withdraw-policy-change.ts';
-import { getPolicy } from '../../../queries/accounts/policy.ts';
+import { getPolicy } from '../../../operations/accounts/get-policy.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {

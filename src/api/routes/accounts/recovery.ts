@@ -5,7 +5,7 @@ import { addressLimit } from '../../../security/attempt-limit.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { recoverAccount } from '../../../operations/accounts/recover-account.ts';
-import { listKnownNames } from '../../../queries/accounts/known-names.ts';
+import { listGuessableNames } from '../../../operations/accounts/list-guessable-names.ts';
 import type { ApiDeps } from '../../context.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
@@ -35,7 +35,7 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
         const of = { recoverySha256: tokenSha256 };
         const user = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
         if (user === null || tokenSha256 === null) throw recoveryRefused();
-        requireHardToGuess('new_password', body.new_password, await listKnownNames(deps.db, user));
+        requireHardToGuess('new_password', body.new_password, await listGuessableNames(deps.db, user));
         await recoverAccount(deps.db, {
           tokenSha256,
           newHash: await hashPassword(body.new_password),

@@ -10,7 +10,7 @@ import { closeSession } from '../../../operations/accounts/close-session.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
 import { switchMerchant } from '../../../operations/accounts/switch-merchant.ts';
-import { listKnownNames } from '../../../queries/accounts/known-names.ts';
+import { listGuessableNames } from '../../../operations/accounts/list-guessable-names.ts';
 import {
   attemptInSession,
   ownSessionObject,
@@ -188,7 +188,7 @@ function passwordRoute(deps: SessionDeps): Route {
     body: changePasswordSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     handle: async ({ body, session: { tokenSha256, person, name, email }, by }) => {
-      const names = await listKnownNames(deps.db, { id: person.userId, name, email });
+      const names = await listGuessableNames(deps.db, { id: person.userId, name, email });
       const { token } = await attemptInSession(deps, by, body.current_password, async ({ verifiedHash, counted }) => {
         if (verifiedHash === null) throw verificationFailed('wrong password');
         // Counted with the attempt: meanwhile this process answers nobody else.

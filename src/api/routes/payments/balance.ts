@@ -1,5 +1,5 @@
 // The balance of a merchant.
-import { getBalance } from '../../../queries/payments/balance.ts';
+import { getBalance } from '../../../db/payments/ledger.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { balanceObject, balanceSchema } from '../../schemas/payments/balance.ts';

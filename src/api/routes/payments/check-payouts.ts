@@ -4,7 +4,11 @@ import type { Currency } from '../../../domain/money.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
 import { planPayout } from '../../../operations/payments/create-payout.ts';
-import { findKeysOutcomes, judgePlannedPayouts, type KeysOutcome } from '../../../queries/payments/planned-payout.ts';
+import {
+  findKeysOutcomes,
+  judgePlannedPayouts,
+  type KeysOutcome,
+} from '../../../operations/payments/judge-planned-payouts.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {

@@ -2,7 +2,7 @@
 import type { MerchantId } from '../../../domain/ids.ts';
 import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts';
 import { createCheckout } from '../../../operations/payments/create-checkout.ts';
-import { getNamedCheckout, listNamedCheckouts } from '../../../queries/payments/checkout.ts';
+import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
@@ -69,7 +69,7 @@ function listRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'One page.', schema: checkoutListSchema },
     handle: async ({ merchantId, query }) => {
       const at = new Date();
-      const page = await listNamedCheckouts(deps.db, merchantId, checkoutFilter(query), { limit: query.limit, at });
+      const page = await listConsoleCheckouts(deps.db, merchantId, checkoutFilter(query), { limit: query.limit, at });
       return { body: pageObject(page, (each) => checkoutObject(each, deps.publicUrl, at)) };
     },
   });
@@ -111,5 +111,5 @@ function cancelRoute(deps: ApiDeps): Route {
 }
 
 async function show({ db, publicUrl }: ApiDeps, merchantId: MerchantId, id: string) {
-  return checkoutWithAttemptsObject(await getNamedCheckout(db, merchantId, id), publicUrl, new Date());
+  return checkoutWithAttemptsObject(await getConsoleCheckout(db, merchantId, id), publicUrl, new Date());
 }

@@ -1,6 +1,6 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
-import { getCollection, listCollections } from '../../../queries/payments/collection.ts';
+import { getCollection, listCollections } from '../../../db/payments/collection.ts';
 import {
   createAcceptance,
   createCollection,

@@ -1,7 +1,9 @@
 // Collections and payouts for people: lists with every filter, counts, and one of them with all that happened to it.
-import { countCollections, listNamedCollections } from '../../../queries/payments/console-collection.ts';
-import { countPayouts, listNamedPayouts } from '../../../queries/payments/console-payout.ts';
-import { getCollectionTimeline, getPayoutTimeline } from '../../../queries/payments/payment-timeline.ts';
+import { countCollections } from '../../../db/payments/collection.ts';
+import { listConsoleCollections } from '../../../operations/payments/list-console-collections.ts';
+import { countPayouts } from '../../../db/payments/payout.ts';
+import { listConsolePayouts } from '../../../operations/payments/list-console-payouts.ts';
+import { getCollectionTimeline, getPayoutTimeline } from '../../../operations/payments/get-payment-timeline.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { linksFor } from '../../workflow-links.ts';
@@ -60,7 +62,7 @@ function listCollectionsRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'One page.', schema: consoleCollectionListSchema },
     handle: async ({ merchantId, query }) => {
       const request = { ...orderedPageOf(query), filter: collectionFilter(query) };
-      const page = await listNamedCollections(deps.db, merchantId, request);
+      const page = await listConsoleCollections(deps.db, merchantId, request);
       return { body: orderedPageObject(page, query.sort, consoleCollectionObject) };
     },
   });
@@ -96,7 +98,7 @@ function listPayoutsRoute(deps: ApiDeps): Route {
     handle: async ({ merchantId, session, query }) => {
       const at = new Date();
       const request = { ...orderedPageOf(query), filter: payoutFilter(query, session.person, at) };
-      const page = await listNamedPayouts(deps.db, merchantId, request, at);
+      const page = await listConsolePayouts(deps.db, merchantId, request, at);
       return { body: orderedPageObject(page, query.sort, consolePayoutObject) };
     },
   });

@@ -2,9 +2,9 @@
 import type { Collection } from '../../../domain/payments/collection.ts';
 import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
 import type { ListPlace } from '../../../domain/payments/payment-list.ts';
-import { pageCollections } from '../../../queries/payments/collection.ts';
-import { listLedgerEntries } from '../../../queries/payments/ledger-entry.ts';
-import { pagePayoutsWithPeople, type PayoutWithPeople } from '../../../queries/payments/payout.ts';
+import { pageCollections } from '../../../db/payments/collection.ts';
+import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
+import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../operations/payments/list-console-payouts.ts';
 import type { ApiDeps } from '../../context.ts';
 import { csvResponse } from '../../csv-export.ts';
 import { route, type Route } from '../../route.ts';
@@ -69,7 +69,7 @@ function payoutsRoute(deps: ApiDeps): Route {
       const list = { filter: payoutFilter(query, session.person, new Date()), order: query.sort };
       return csvResponse<PayoutWithPeople, ListPlace>(db, {
         ...{ of: 'payouts', by, session, filters: query, columns: PAYOUT_COLUMNS, cellsOf: payoutCells },
-        readPage: (after, limit) => pagePayoutsWithPeople(db, merchantId, { ...list, after, limit }),
+        readPage: (after, limit) => listPayoutsWithPeople(db, merchantId, { ...list, after, limit }),
       });
     },
   });

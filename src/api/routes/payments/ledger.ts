@@ -1,5 +1,5 @@
 // The statement of the merchant's accounts.
-import { listLedgerEntries } from '../../../queries/payments/ledger-entry.ts';
+import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';

@@ -1,7 +1,7 @@
 // Payouts: create, list, fetch. People release them in the console.
 import { payoutObject, statesOfApproval } from '../../../domain/payments/payout.ts';
 import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
-import { getPayout, listPayouts } from '../../../queries/payments/payout.ts';
+import { getPayout, listPayouts } from '../../../db/payments/payout.ts';
 import {
   createPayout,
   createPayoutAcceptance,

@@ -5,7 +5,11 @@ import { checkMerchantEntries } from '../../../operations/payments/check-ledger-
 import { createReversal } from '../../../operations/payments/create-reversal.ts';
 import { endQueuedReversal, type EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
 import { releaseReversal } from '../../../operations/payments/release-payment.ts';
-import { getLatestReversal, getNamedReversal, listNamedReversals } from '../../../queries/payments/reversal.ts';
+import {
+  getLatestReversal,
+  getConsoleReversal,
+  listConsoleReversals,
+} from '../../../operations/payments/read-console-reversals.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { linksFor } from '../../workflow-links.ts';
@@ -93,7 +97,7 @@ function listRoute(deps: ApiDeps): Route {
       const states = wantedStates(query, statesOfReversalApproval);
       const filter = { ...rangeOf(query), ...(states && { states }) };
       return {
-        body: pageObject(await listNamedReversals(deps.db, merchantId, filter, query.limit), consoleReversalObject),
+        body: pageObject(await listConsoleReversals(deps.db, merchantId, filter, query.limit), consoleReversalObject),
       };
     },
   });
@@ -111,7 +115,7 @@ function fetchRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'The reversal.', schema: reversalWithWorkflowSchema },
     errors: ['reversal_not_found'],
     handle: async ({ merchantId, session, id }) => {
-      const named = await getNamedReversal(deps.db, merchantId, id);
+      const named = await getConsoleReversal(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;
       return { body: { ...consoleReversalObject(named), workflow_url } };
     },

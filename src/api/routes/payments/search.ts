@@ -1,8 +1,8 @@
-// One search over everything of a merchant that has an id, a reference or a phone number.
+// One searchObjects over everything of a merchant that has an id, a reference or a phone number.
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { holdsOneOf } from '../../../domain/accounts/member.ts';
 import { countriesOf } from '../../../domain/payments/operator-catalogue.ts';
-import { search } from '../../../queries/payments/search.ts';
+import { searchObjects } from '../../../operations/payments/search-objects.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { hitObject, searchHitsSchema, searchSchema } from '../../schemas/payments/search.ts';
@@ -23,7 +23,7 @@ export function searchRoutes(deps: ApiDeps): Route[] {
         const { merchantCurrency, roles } = session.person;
         const countries = countriesOf(merchantCurrency, deps.checkouts.coverage);
         const readsRequests = holdsOneOf(roles, REQUEST_LOG_ROLES);
-        const hits = await search(deps.db, { merchantId, countries, readsRequests }, q);
+        const hits = await searchObjects(deps.db, { merchantId, countries, readsRequests }, q);
         return { body: { data: hits.map(hitObject) } };
       },
     }),

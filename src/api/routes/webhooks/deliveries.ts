@@ -1,5 +1,6 @@
 // Webhook deliveries in the console: list, look at every attempt, send again.
-import { getDelivery, listDeliveries } from '../../../queries/webhooks/delivery.ts';
+import { getDelivery } from '../../../operations/webhooks/get-delivery.ts';
+import { listDeliveries } from '../../../db/webhooks/delivery-list.ts';
 import { replayDelivery } from '../../../operations/webhooks/replay-delivery.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';

@@ -2,7 +2,7 @@
 import { endpointObject, type Endpoint } from '../../../domain/webhooks/endpoint.ts';
 import { changeEndpoint } from '../../../operations/webhooks/change-endpoint.ts';
 import { deleteEndpoint } from '../../../operations/webhooks/delete-endpoint.ts';
-import { getEndpoint, listEndpoints } from '../../../queries/webhooks/endpoint.ts';
+import { getEndpoint, listEndpoints } from '../../../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../../operations/webhooks/register-endpoint.ts';
 import { rotateEndpointSecret } from '../../../operations/webhooks/rotate-endpoint-secret.ts';
 import { sendTestEvent } from '../../../operations/webhooks/send-test-event.ts';

@@ -1,5 +1,6 @@
 // Events in the console, with exactly the bytes that are sent to merchants.
-import { getEvent, listEvents } from '../../../queries/webhooks/event.ts';
+import { getEvent } from '../../../operations/webhooks/get-event.ts';
+import { listEvents } from '../../../db/webhooks/event.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { deliveryObject } from '../../schemas/webhooks/delivery.ts';

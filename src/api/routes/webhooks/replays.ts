@@ -1,6 +1,7 @@
 // Replays of many deliveries in the console: create one, see its progress.
 import { createReplay } from '../../../operations/webhooks/create-replay.ts';
-import { getReplay, listReplays, withRequesters } from '../../../queries/webhooks/replay.ts';
+import { getReplay } from '../../../db/webhooks/replay.ts';
+import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/list-replays.ts';
 import type { Replay } from '../../../domain/webhooks/replay.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -53,7 +54,7 @@ function listRoute(deps: ApiDeps): Route {
     query: listReplaysSchema,
     response: { status: 200, description: 'One page.', schema: replayListSchema },
     handle: async ({ merchantId, query: { limit, cursor = null } }) => ({
-      body: pageObject(await listReplays(deps.db, merchantId, cursor, limit), replayObject),
+      body: pageObject(await listRequestedReplays(deps.db, merchantId, cursor, limit), replayObject),
     }),
   });
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../domain/payments/totals.ts';
 import { endpointObject } from '../../../domain/webhooks/endpoint.ts';
 import { clocksOf, dateShown, isTimeZone } from '../../../domain/time-zone.ts';
-import type { Overview, SpanTotals } from '../../../queries/overview.ts';
+import type { Overview, SpanTotals } from '../../../operations/get-overview.ts';
 import { time } from '../primitives.ts';
 import { endpointSchema } from '../webhooks/endpoint.ts';
 import { balanceObject, balanceSchema } from './balance.ts';

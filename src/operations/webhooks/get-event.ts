@@ -1,8 +1,7 @@
 // Reads the events of a merchant, with the text that is sent and the deliveries.
 import type { Database } from '../../db/platform/database.ts';
-import { readPage, type Page } from '../../db/platform/page.ts';
 import { listDeliveriesOfEvent } from '../../db/webhooks/delivery-list.ts';
-import { findEvent, listEvents as listRows, type EventFilter } from '../../db/webhooks/event.ts';
+import { findEvent } from '../../db/webhooks/event.ts';
 import type { ListedDelivery } from '../../domain/webhooks/delivery.ts';
 import { eventNotFound, type ListedEvent } from '../../domain/event.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
@@ -20,14 +19,4 @@ export async function getEvent(db: Database, merchantId: MerchantId, id: string)
     if (!event) throw eventNotFound();
     return { ...event, deliveries: await listDeliveriesOfEvent(tx, merchantId, event.id) };
   });
-}
-
-/** The newest events that pass the filter, at most `limit`. */
-export async function listEvents(
-  db: Database,
-  merchantId: MerchantId,
-  filter: EventFilter,
-  limit: number,
-): Promise<Page<ListedEvent>> {
-  return readPage(limit, (count) => listRows(db, merchantId, filter, count));
 }

@@ -2,7 +2,7 @@
 import { listAuditEntries as listRows, type AuditFilter } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/named-people.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { readPage, type Page } from '../../db/platform/page.ts';
+import type { Page } from '../../db/platform/page.ts';
 import { shownToMerchant, type ListedAuditEntry } from '../../domain/accounts/audit.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 
@@ -13,7 +13,7 @@ export async function listAuditEntries(
   filter: AuditFilter,
   limit: number,
 ): Promise<Page<ListedAuditEntry>> {
-  const { items, nextBefore } = await readPage(limit, (count) => listRows(db, merchantId, filter, count));
+  const { items, nextBefore } = await listRows(db, merchantId, filter, limit);
   const people = items.map(({ userId }) => userId);
   const names = await findNames(db, merchantId, people, []);
   const shown = items.map((entry) => ({

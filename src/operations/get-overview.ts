@@ -1,7 +1,7 @@
 // Reads what the home page of the console shows of a merchant.
 import type { Database, Queryable } from '../db/platform/database.ts';
 import { countQueued, countWaitingFor } from '../db/payments/approval.ts';
-import { findBalance, type Balance } from '../db/payments/ledger.ts';
+import { getBalance, type Balance } from '../db/payments/ledger.ts';
 import { countPayments, listTotals } from '../db/payments/totals.ts';
 import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { holdsOneOf, type Person } from '../domain/accounts/member.ts';
@@ -57,10 +57,9 @@ const HOUR_MS = 3_600_000;
 export async function getOverview(db: Database, person: Person, timeZone: string, at: Date): Promise<Overview> {
   const { merchantId } = person;
   return db.withLongReads({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, atOneMoment: true }, async (reads) => {
-    const balance = await findBalance(reads, merchantId);
-    if (!balance) throw new Error(`merchant ${merchantId} has no ledger accounts`);
+    const balance = await getBalance(reads, merchantId);
     const spans = spansAt(at, timeZone);
-    const all = await listEndpoints(reads, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
+    const endpoints = await listEndpoints(reads, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
     return {
       asOf: at,
       balance,
@@ -68,7 +67,7 @@ export async function getOverview(db: Database, person: Person, timeZone: string
       weekAgo: await totalsOf(reads, merchantId, spans.weekAgoFrom, spans.weekAgoTo),
       operators: await operatorsOf(reads, merchantId, at),
       ...(await waitingOf(reads, person, at)),
-      failingEndpoints: all.filter(isFailing),
+      failingEndpoints: endpoints.items.filter(isFailing),
     };
   });
 }

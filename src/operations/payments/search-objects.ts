@@ -42,7 +42,7 @@ export type Searcher = {
 };
 
 /** At most 20 objects, the most certain first. In capitals or small letters is the same, but for a receipt that has both. */
-export async function search(db: Database, searcher: Searcher, text: string): Promise<SearchHit[]> {
+export async function searchObjects(db: Database, searcher: Searcher, text: string): Promise<SearchHit[]> {
   const { merchantId } = searcher;
   const hits: SearchHit[] = [];
   const id = idIn(text);

@@ -31,7 +31,7 @@ export async function readUpdates(
 }
 
 /** Whether the session is alive, in the same roles, and may read. Does not count as its use. */
-export async function isUnchanged(db: Database, { tokenSha256, person }: Session, at: Date): Promise<boolean> {
+export async function isSessionUnchanged(db: Database, { tokenSha256, person }: Session, at: Date): Promise<boolean> {
   const now = await findSession(db, tokenSha256, at);
   return now !== null && !mustEnrol(now.person) && now.person.roles.join() === person.roles.join();
 }

@@ -6,7 +6,7 @@ import {
   countPaid,
   findCheckout,
   findCheckoutByCode,
-  listCheckouts as listRows,
+  listCheckouts,
   type CheckoutFilter,
   type CountedCheckout,
 } from '../../db/payments/checkout.ts';
@@ -23,25 +23,25 @@ import { isId, type CheckoutId, type MerchantId } from '../../domain/ids.ts';
 import { checkoutNotFound, MOST_SHOWN_ATTEMPTS, type Attempt, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 
-export type NamedCheckout = CountedCheckout & { readonly createdBy: KnownPerson };
+export type ConsoleCheckout = CountedCheckout & { readonly createdBy: KnownPerson };
 
 /** One page, newest first; `listCheckouts` in src/db says when it has fewer than it could. */
-export async function listNamedCheckouts(
+export async function listConsoleCheckouts(
   db: Database,
   merchantId: MerchantId,
   filter: CheckoutFilter,
   request: { readonly limit: number; readonly at: Date },
-): Promise<Page<NamedCheckout>> {
-  const page = await listRows(db, merchantId, filter, request);
+): Promise<Page<ConsoleCheckout>> {
+  const page = await listCheckouts(db, merchantId, filter, request);
   return { ...page, items: await withNames(db, merchantId, page.items) };
 }
 
 /** The checkout with its newest attempts. Throws `checkout_not_found`. */
-export async function getNamedCheckout(
+export async function getConsoleCheckout(
   db: Database,
   merchantId: MerchantId,
   id: string,
-): Promise<NamedCheckout & { readonly attempts: readonly ListedAttempt[] }> {
+): Promise<ConsoleCheckout & { readonly attempts: readonly ListedAttempt[] }> {
   return db.withTransaction(async (tx) => {
     const checkout = isId('chk', id) ? await findCheckout(tx, merchantId, id) : null;
     if (!checkout) throw checkoutNotFound();
@@ -56,7 +56,7 @@ async function withNames(
   db: Queryable,
   merchantId: MerchantId,
   counted: readonly CountedCheckout[],
-): Promise<NamedCheckout[]> {
+): Promise<ConsoleCheckout[]> {
   const people = counted.map(({ checkout }) => checkout.createdBy);
   const names = await findNames(db, merchantId, people, []);
   return counted.map((each) => ({ ...each, createdBy: names.person(each.checkout.createdBy) }));

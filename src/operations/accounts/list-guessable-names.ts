@@ -4,7 +4,7 @@ import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import type { User } from '../../db/accounts/user.ts';
 
 /** The person's own name and e-mail, and the names of all their merchants. */
-export async function listKnownNames(db: Database, user: Pick<User, 'id' | 'name' | 'email'>): Promise<string[]> {
+export async function listGuessableNames(db: Database, user: Pick<User, 'id' | 'name' | 'email'>): Promise<string[]> {
   const merchants = await listAttestedMerchantsOf(db, user.id);
   return [user.name, user.email, ...merchants.map(({ name }) => name)];
 }

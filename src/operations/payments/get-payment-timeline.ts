@@ -2,10 +2,10 @@
 import { findNames, type Names } from '../../db/accounts/named-people.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
-import { findCollection } from '../../db/payments/collection.ts';
+import { getCollection } from '../../db/payments/collection.ts';
 import { listExchanges } from '../../db/payments/operator-exchange.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
-import { findPayout } from '../../db/payments/payout.ts';
+import { getPayout } from '../../db/payments/payout.ts';
 import {
   listCallbacks,
   listDeliveriesOfPayment,
@@ -18,16 +18,14 @@ import {
   type RequestedReversal,
 } from '../../db/payments/timeline.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
-import { DomainError } from '../../domain/errors.ts';
-import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { MerchantId } from '../../domain/ids.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { inOrder, MOST_OF_A_KIND, type TimelineEntry } from '../../domain/payments/timeline.ts';
 
 /** Throws `collection_not_found`. */
 export async function getCollectionTimeline(db: Database, merchantId: MerchantId, id: string) {
   return db.withTransaction(async (tx) => {
-    const collection = isId('col', id) ? await findCollection(tx, merchantId, id) : null;
-    if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
+    const collection = await getCollection(tx, merchantId, id);
     const ref: ListedRef = { kind: 'collection', id: collection.id, merchantId };
     const reversals = await listReversalsOf(tx, merchantId, collection.id);
     const people = [collection.createdBy, ...reversals.map(({ requestedBy }) => requestedBy)];
@@ -48,8 +46,7 @@ export async function getCollectionTimeline(db: Database, merchantId: MerchantId
 /** Throws `payout_not_found`. */
 export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id: string, at: Date) {
   return db.withTransaction(async (tx) => {
-    const payout = isId('pay', id) ? await findPayout(tx, merchantId, id) : null;
-    if (!payout) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+    const payout = await getPayout(tx, merchantId, id);
     const ref: ListedRef = { kind: 'payout', id: payout.id, merchantId };
     const approvers = payout.approvals.map(({ userId }) => userId);
     const people = [payout.createdBy, payout.decidedBy, ...approvers];

@@ -1,12 +1,6 @@
 // Reads the webhook deliveries of a merchant and the attempts made for them.
 import type { Database } from '../../db/platform/database.ts';
-import { readPage, type Page } from '../../db/platform/page.ts';
-import {
-  findDelivery,
-  listAttempts,
-  listDeliveries as listRows,
-  type DeliveryFilter,
-} from '../../db/webhooks/delivery-list.ts';
+import { findDelivery, listAttempts } from '../../db/webhooks/delivery-list.ts';
 import {
   deliveryNotFound,
   SHOWN_ATTEMPTS,
@@ -27,17 +21,4 @@ export async function getDelivery(db: Database, merchantId: MerchantId, id: stri
     if (!delivery) throw deliveryNotFound();
     return { ...delivery, attempts: await listAttempts(tx, delivery.id, SHOWN_ATTEMPTS) };
   });
-}
-
-/**
- * The newest deliveries that pass the filter, at most `limit`. An endpoint or
- * event of another merchant in the filter gives an empty page, as an unknown one does.
- */
-export async function listDeliveries(
-  db: Database,
-  merchantId: MerchantId,
-  filter: DeliveryFilter,
-  limit: number,
-): Promise<Page<ListedDelivery>> {
-  return readPage(limit, (count) => listRows(db, merchantId, filter, count));
 }

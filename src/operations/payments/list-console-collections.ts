@@ -2,13 +2,13 @@
 import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
-import { countCollections as countRows, pageCollections } from '../../db/payments/collection.ts';
+import { pageCollections } from '../../db/payments/collection.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { CheckoutId, MerchantId } from '../../domain/ids.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
+import type { ListedPage, ListRequest } from '../../domain/payments/payment-list.ts';
 
-export type NamedCollection = {
+export type ConsoleCollection = {
   readonly collection: Collection;
   readonly createdBy: KnownPerson | null;
   readonly apiKey: KnownKey | null;
@@ -17,28 +17,20 @@ export type NamedCollection = {
 };
 
 /** One page; `listPage` says when it has fewer than it could. */
-export async function listNamedCollections(
+export async function listConsoleCollections(
   db: Database,
   merchantId: MerchantId,
   request: ListRequest,
-): Promise<ListedPage<NamedCollection>> {
+): Promise<ListedPage<ConsoleCollection>> {
   const { items, next } = await pageCollections(db, merchantId, request);
   return { items: await withNames(db, merchantId, items), next };
-}
-
-export async function countCollections(
-  db: Database,
-  merchantId: MerchantId,
-  filter: ListFilter,
-): Promise<BoundedCount> {
-  return countRows(db, merchantId, filter);
 }
 
 async function withNames(
   db: Queryable,
   merchantId: MerchantId,
   collections: readonly Collection[],
-): Promise<NamedCollection[]> {
+): Promise<ConsoleCollection[]> {
   const people = collections.map(({ createdBy }) => createdBy);
   const keys = collections.map(({ apiKeyId }) => apiKeyId);
   const names = await findNames(db, merchantId, people, keys);

@@ -2,14 +2,14 @@
 import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
-import { countPayouts as countRows, pagePayouts } from '../../db/payments/payout.ts';
+import { pagePayouts } from '../../db/payments/payout.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
+import type { ListedPage, ListRequest } from '../../domain/payments/payment-list.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import type { PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
 
-export type NamedPayout = {
+export type ConsolePayout = {
   readonly payout: Payout;
   readonly createdBy: KnownPerson;
   readonly apiKey: KnownKey | null;
@@ -21,18 +21,36 @@ export type NamedPayout = {
 };
 
 /** One page, as things are then; `listPage` says when it has fewer than it could. */
-export async function listNamedPayouts(
+export async function listConsolePayouts(
   db: Database,
   merchantId: MerchantId,
   request: ListRequest,
   at: Date,
-): Promise<ListedPage<NamedPayout>> {
+): Promise<ListedPage<ConsolePayout>> {
   const { items, next } = await pagePayouts(db, merchantId, request);
   return { items: await withNames(db, merchantId, items, at), next };
 }
 
-export async function countPayouts(db: Database, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> {
-  return countRows(db, merchantId, filter);
+/** A payout, who made it, and who approved it, oldest approval first. */
+export type PayoutWithPeople = Payout & { readonly maker: KnownPerson; readonly approvers: readonly KnownPerson[] };
+
+/** One page by any combination of filters, each with its people by name; `listPage` says when it has fewer than it could. */
+export async function listPayoutsWithPeople(
+  db: Database,
+  merchantId: MerchantId,
+  request: ListRequest,
+): Promise<ListedPage<PayoutWithPeople>> {
+  const { items, next } = await pagePayouts(db, merchantId, request);
+  const people = items.flatMap(({ createdBy, approvals }) => [createdBy, ...approvals.map(({ userId }) => userId)]);
+  const names = await findNames(db, merchantId, people, []);
+  return {
+    items: items.map((payout) => ({
+      ...payout,
+      maker: names.person(payout.createdBy),
+      approvers: payout.approvals.map(({ userId }) => names.person(userId)),
+    })),
+    next,
+  };
 }
 
 async function withNames(
@@ -40,7 +58,7 @@ async function withNames(
   merchantId: MerchantId,
   payouts: readonly Payout[],
   at: Date,
-): Promise<NamedPayout[]> {
+): Promise<ConsolePayout[]> {
   const people = payouts.flatMap(({ createdBy, approvals, decidedBy }) => [
     createdBy,
     decidedBy,
