@@ -6,7 +6,7 @@ import { errorCategory, type ErrorCategory, type ErrorCode } from '../domain/err
 import { isPublic, type Access } from './access.ts';
 import { HTTP_STATUS } from './errors.ts';
 import { fitsForm, inForm, isPairs } from './form.ts';
-import type { RouteDescription } from './route.ts';
+import type { RouteDescription } from './route-description.ts';
 import { errorSchema } from './schemas/error.ts';
 import { consoleHeader, idempotencyKeyHeader, pathId, userAgentHeader } from './schemas/primitives.ts';
 

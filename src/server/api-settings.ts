@@ -1,9 +1,8 @@
 // What the API takes from the settings as they are.
 import type { Config } from '../settings/config.ts';
 import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
-import type { Coverage } from '../domain/payments/operator-catalogue.ts';
 
-export function apiSettingsOf({ clocks, settings }: Config, coverage: Coverage) {
+export function apiSettingsOf({ clocks, settings }: Config) {
   const leastWaitingTimeMs = LEAST_WAITING_TIME_MS[settings.MALIPO_ENVIRONMENT];
   return {
     environment: settings.MALIPO_ENVIRONMENT,
@@ -14,10 +13,6 @@ export function apiSettingsOf({ clocks, settings }: Config, coverage: Coverage) 
     operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
     endpointFailingLimitMs: clocks.endpointFailingLimitMs,
     serviceLimits: { payoutExpiryMs: clocks.payoutExpiryMs, leastWaitingTimeMs },
-    checkouts: {
-      coverage,
-      secondAttemptWaitMs: clocks.secondAttemptWaitMs,
-      attemptsPerAddress: settings.MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS,
-    },
+    checkoutAttemptsPerAddress: settings.MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS,
   };
 }

@@ -33,7 +33,7 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
   const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
   const refusals = createRefusalTally();
   const { app } = createApp({
-    ...apiSettingsOf(config, parts.payments.coverage),
+    ...apiSettingsOf(config),
     ...{ db, streams, requests, refusals, temporal, log },
     payments,
     onAnswered: (request) => {

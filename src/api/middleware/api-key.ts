@@ -1,20 +1,28 @@
 // Lets in callers with a valid key that has the scope of the route, or with a session in a role that has it.
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
 import { permissionDenied, scopesOfRoles, type Person } from '../../domain/accounts/member.ts';
 import {
   authenticateApiKey,
   recordKeyRefusal,
   type KeyRequest,
 } from '../../operations/accounts/authenticate-api-key.ts';
-import { addressOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
-import type { VerifiedKey } from '../verified-keys.ts';
+import { addressOf, routeOf, sessionOf, type ApiMiddleware, type Caller } from '../context.ts';
+import type { VerifiedKey, VerifiedKeys } from '../verified-keys.ts';
 import { readSessionToken } from '../session-cookie.ts';
-import { requireSession, type SessionDemands } from './session.ts';
+import type { RefusedKeys } from './refused-keys.ts';
+import { requireSession, type SessionDemands, type SessionDeps } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
-type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'refusals' | 'refusedKeys' | 'verifiedKeys'>;
+export type ScopeDeps = SessionDeps & {
+  readonly environment: Environment;
+  /** Counts a refused key of this address. */
+  readonly refusedKeys: RefusedKeys;
+  /** The keys that this process has verified. */
+  readonly verifiedKeys: VerifiedKeys;
+};
 
 /** What a route of the public API requires of its callers. */
 export type ScopeDemands = {

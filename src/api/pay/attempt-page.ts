@@ -6,7 +6,8 @@ import { parsePhone } from '../../domain/payments/phone.ts';
 import type { AttemptForPayer, CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { COUNTRIES } from './operator-instructions.ts';
 import { inLanguage, type Page } from './render.ts';
-import type { TextKey, Values } from './texts.ts';
+import type { TextKey } from './texts-en.ts';
+import type { Values } from './texts.ts';
 import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
 import { amountIn, countdown, maskedPhone, timeIn, timeZoneOfPhone } from './words.ts';
 
@@ -29,8 +30,8 @@ export function mayTryAgain(deps: PayDeps, { found, attempt, at }: AttemptVisit)
 }
 
 export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer, at: Date): AttemptRefusal | null {
-  const { coverage, secondAttemptWaitMs } = deps.checkouts;
-  const refusal = refusalOfAttempt(checkout, earlier, at, secondAttemptWaitMs);
+  const { coverage, clocks } = deps.payments;
+  const refusal = refusalOfAttempt(checkout, earlier, at, clocks.secondAttemptWaitMs);
   return refusal ?? (operatorsOf(checkout.currency, coverage).length === 0 ? { kind: 'unserved' } : null);
 }
 

@@ -37,7 +37,7 @@ import {
   type FormState,
 } from './checkout-page.ts';
 import { inLanguage, SCRIPT_PATH, sendPage, sendScript } from './render.ts';
-import type { TextKey } from './texts.ts';
+import type { TextKey } from './texts-en.ts';
 import { spokenTo, type Context, type PayDeps, type Spoken } from './visit.ts';
 
 const PREFIX = '/pay/';
@@ -175,7 +175,7 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error, ...shown }));
   };
   const earlier = await earlierPayer(deps, found, fields['again']);
-  const served = countriesOf(found.checkout.currency, deps.checkouts.coverage);
+  const served = countriesOf(found.checkout.currency, deps.payments.coverage);
   const read = earlier ?? readTyped(typed, served, fields['country']);
   if (read.kind === 'ambiguous') {
     showError('error.phone.country', { choice: countryChoice(read.phones, spoken) });
@@ -258,7 +258,7 @@ async function makeAttempt(
     isReusable: checkout.use === 'reusable',
     phone,
     address,
-    maxPerAddress: deps.checkouts.attemptsPerAddress,
+    maxPerAddress: deps.checkoutAttemptsPerAddress,
   });
   const created = await createCollection(deps.payments, {
     merchantId,

@@ -6,12 +6,11 @@ import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { recoverAccount } from '../../../operations/accounts/recover-account.ts';
 import { listGuessableNames } from '../../../operations/accounts/list-guessable-names.ts';
-import type { ApiDeps } from '../../context.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { recoverSchema } from '../../schemas/accounts/session.ts';
 
-export function recoveryRoutes(deps: ApiDeps): Route[] {
+export function recoveryRoutes(deps: RouteDeps): Route[] {
   return [
     route(deps, {
       method: 'post',

@@ -17,7 +17,7 @@ import {
   passkeyAttempt,
   sessionGone,
   sessionResponse,
-  type SessionDeps,
+  type OwnSessionDeps,
 } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
@@ -32,7 +32,7 @@ import {
 const TAG = 'Console session';
 const PATH = '/v1/console/session';
 
-export function sessionRoutes(deps: SessionDeps): Route[] {
+export function sessionRoutes(deps: OwnSessionDeps): Route[] {
   return [
     logInRoute(deps),
     fetchRoute(deps),
@@ -43,7 +43,7 @@ export function sessionRoutes(deps: SessionDeps): Route[] {
   ];
 }
 
-function logInRoute(deps: SessionDeps): Route {
+function logInRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -95,7 +95,7 @@ function logInRoute(deps: SessionDeps): Route {
   });
 }
 
-function fetchRoute(deps: SessionDeps): Route {
+function fetchRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -109,7 +109,7 @@ function fetchRoute(deps: SessionDeps): Route {
   });
 }
 
-function logOutRoute(deps: SessionDeps): Route {
+function logOutRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'delete',
     path: PATH,
@@ -126,7 +126,7 @@ function logOutRoute(deps: SessionDeps): Route {
   });
 }
 
-function stepUpRoute(deps: SessionDeps): Route {
+function stepUpRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/step-up`,
@@ -151,7 +151,7 @@ function stepUpRoute(deps: SessionDeps): Route {
   });
 }
 
-function switchRoute(deps: SessionDeps): Route {
+function switchRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/merchant`,
@@ -174,7 +174,7 @@ function switchRoute(deps: SessionDeps): Route {
   });
 }
 
-function passwordRoute(deps: SessionDeps): Route {
+function passwordRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/password`,

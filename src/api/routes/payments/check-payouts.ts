@@ -9,7 +9,7 @@ import {
   judgePlannedPayouts,
   type KeysOutcome,
 } from '../../../operations/payments/judge-planned-payouts.ts';
-import type { ApiDeps } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import {
   checkedPayoutObject,
@@ -31,7 +31,7 @@ type Planned = {
 
 const NO_KEYS: KeysOutcome = { payout: null, unusedKey: null };
 
-export function checkPayoutRoutes(deps: ApiDeps): Route[] {
+export function checkPayoutRoutes(deps: PaymentDeps): Route[] {
   return [
     route(deps, {
       method: 'post',
@@ -64,7 +64,7 @@ export function checkPayoutRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function plan({ payments }: ApiDeps, fields: Fields, currency: Currency): Planned {
+function plan({ payments }: PaymentDeps, fields: Fields, currency: Currency): Planned {
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));
   if (found.issues.length === 0 && found.result) {
     const { result, issues } = issuesOf(() =>

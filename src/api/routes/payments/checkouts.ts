@@ -3,7 +3,7 @@ import type { MerchantId } from '../../../domain/ids.ts';
 import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts';
 import { createCheckout } from '../../../operations/payments/create-checkout.ts';
 import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
-import type { ApiDeps } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -23,11 +23,11 @@ const TAG = 'Console checkouts';
 const PATH = '/v1/console/checkouts';
 const BODY_CODES = { amount: { range: 'amount_out_of_bounds' } } as const;
 
-export function checkoutRoutes(deps: ApiDeps): Route[] {
+export function checkoutRoutes(deps: PaymentDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps), cancelRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -54,7 +54,7 @@ function createRoute(deps: ApiDeps): Route {
   });
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -75,7 +75,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,
@@ -90,7 +90,7 @@ function fetchRoute(deps: ApiDeps): Route {
   });
 }
 
-function cancelRoute(deps: ApiDeps): Route {
+function cancelRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/{id}`,
@@ -110,6 +110,6 @@ function cancelRoute(deps: ApiDeps): Route {
   });
 }
 
-async function show({ db, publicUrl }: ApiDeps, merchantId: MerchantId, id: string) {
+async function show({ db, publicUrl }: PaymentDeps, merchantId: MerchantId, id: string) {
   return checkoutWithAttemptsObject(await getConsoleCheckout(db, merchantId, id), publicUrl, new Date());
 }

@@ -7,7 +7,8 @@ import {
   type CreateCollection,
   type CreatedCollection,
 } from '../../../operations/payments/create-collection.ts';
-import type { ApiDeps, CachedKey } from '../../context.ts';
+import type { CachedKey } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -26,11 +27,11 @@ import {
 const TAG = 'Collections';
 const PATH = '/v1/api/collections';
 
-export function collectionRoutes(deps: ApiDeps): Route[] {
+export function collectionRoutes(deps: PaymentDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: PaymentDeps): Route {
   const accept = createAcceptance(deps.payments);
   return route(deps, {
     method: 'post',
@@ -78,7 +79,7 @@ async function acceptCached(
   return accepted;
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -96,7 +97,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,

@@ -4,9 +4,8 @@ import { listConsoleCollections } from '../../../operations/payments/list-consol
 import { countPayouts } from '../../../db/payments/payout.ts';
 import { listConsolePayouts } from '../../../operations/payments/list-console-payouts.ts';
 import { getCollectionTimeline, getPayoutTimeline } from '../../../operations/payments/get-payment-timeline.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
-import { linksFor } from '../../workflow-links.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
+import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import {
   countObject,
   orderedPageObject,
@@ -37,7 +36,7 @@ const COLLECTIONS = 'Console collections';
 const PAYOUTS = 'Console payouts';
 const COUNT = { status: 200, description: 'How many.', schema: paymentCountSchema } as const;
 
-export function consolePaymentRoutes(deps: ApiDeps): Route[] {
+export function consolePaymentRoutes(deps: RouteDeps & LinkDeps): Route[] {
   return [
     // A literal path goes before a template.
     countCollectionsRoute(deps),
@@ -49,7 +48,7 @@ export function consolePaymentRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function listCollectionsRoute(deps: ApiDeps): Route {
+function listCollectionsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections',
@@ -68,7 +67,7 @@ function listCollectionsRoute(deps: ApiDeps): Route {
   });
 }
 
-function countCollectionsRoute(deps: ApiDeps): Route {
+function countCollectionsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections/count',
@@ -84,7 +83,7 @@ function countCollectionsRoute(deps: ApiDeps): Route {
   });
 }
 
-function listPayoutsRoute(deps: ApiDeps): Route {
+function listPayoutsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/payouts',
@@ -104,7 +103,7 @@ function listPayoutsRoute(deps: ApiDeps): Route {
   });
 }
 
-function countPayoutsRoute(deps: ApiDeps): Route {
+function countPayoutsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/payouts/count',
@@ -121,7 +120,7 @@ function countPayoutsRoute(deps: ApiDeps): Route {
   });
 }
 
-function collectionRoute(deps: ApiDeps): Route {
+function collectionRoute(deps: RouteDeps & LinkDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections/{id}',
@@ -140,7 +139,7 @@ function collectionRoute(deps: ApiDeps): Route {
   });
 }
 
-function payoutRoute(deps: ApiDeps): Route {
+function payoutRoute(deps: RouteDeps & LinkDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/payouts/{id}',

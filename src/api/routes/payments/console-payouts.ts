@@ -4,7 +4,7 @@ import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
 import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
 import { endQueuedPayout, type EndQueuedPayout } from '../../../operations/payments/end-queued-payment.ts';
 import { releasePayout, releasePayouts } from '../../../operations/payments/release-payment.ts';
-import type { ApiDeps } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import {
   payoutSchema,
@@ -16,11 +16,11 @@ import {
 const PAYOUTS = 'Console payouts';
 const PAYOUT = { status: 200, description: 'The payout after the call.', schema: payoutSchema } as const;
 
-export function consolePayoutRoutes(deps: ApiDeps): Route[] {
+export function consolePayoutRoutes(deps: PaymentDeps): Route[] {
   return [releaseRoute(deps), releaseManyRoute(deps), rejectRoute(deps), cancelRoute(deps)];
 }
 
-function releaseRoute(deps: ApiDeps): Route {
+function releaseRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/{id}/release',
@@ -45,7 +45,7 @@ function releaseRoute(deps: ApiDeps): Route {
   });
 }
 
-function releaseManyRoute(deps: ApiDeps): Route {
+function releaseManyRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/release',
@@ -70,7 +70,7 @@ function releaseManyRoute(deps: ApiDeps): Route {
   });
 }
 
-function rejectRoute(deps: ApiDeps): Route {
+function rejectRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/{id}/reject',
@@ -88,7 +88,7 @@ function rejectRoute(deps: ApiDeps): Route {
   });
 }
 
-function cancelRoute(deps: ApiDeps): Route {
+function cancelRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/{id}/cancel',
@@ -104,7 +104,7 @@ function cancelRoute(deps: ApiDeps): Route {
 }
 
 async function decide(
-  deps: ApiDeps,
+  deps: PaymentDeps,
   by: ActedBy,
   payoutId: string,
   decision: EndQueuedPayout['decision'],

@@ -5,9 +5,8 @@ import type { ListPlace } from '../../../domain/payments/payment-list.ts';
 import { pageCollections } from '../../../db/payments/collection.ts';
 import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
 import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../operations/payments/list-console-payouts.ts';
-import type { ApiDeps } from '../../context.ts';
 import { csvResponse } from '../../csv-export.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { rangeOf } from '../../schemas/page.ts';
 import { collectionFilter, exportCollectionsSchema } from '../../schemas/payments/console-collection.ts';
 import { exportPayoutsSchema, payoutFilter } from '../../schemas/payments/console-payout.ts';
@@ -33,11 +32,11 @@ const EXPORT = { method: 'get', tag: 'Console exports', description: DESCRIPTION
 const csvOf = (columns: readonly string[]) =>
   ({ status: 200, description: 'The export.', schema: csvSchema(columns), type: 'text/csv' }) as const;
 
-export function exportRoutes(deps: ApiDeps): Route[] {
+export function exportRoutes(deps: RouteDeps): Route[] {
   return [collectionsRoute(deps), payoutsRoute(deps), ledgerRoute(deps)];
 }
 
-function collectionsRoute(deps: ApiDeps): Route {
+function collectionsRoute(deps: RouteDeps): Route {
   const { db } = deps;
   return route(deps, {
     ...EXPORT,
@@ -56,7 +55,7 @@ function collectionsRoute(deps: ApiDeps): Route {
   });
 }
 
-function payoutsRoute(deps: ApiDeps): Route {
+function payoutsRoute(deps: RouteDeps): Route {
   const { db } = deps;
   return route(deps, {
     ...EXPORT,
@@ -75,7 +74,7 @@ function payoutsRoute(deps: ApiDeps): Route {
   });
 }
 
-function ledgerRoute(deps: ApiDeps): Route {
+function ledgerRoute(deps: RouteDeps): Route {
   const { db } = deps;
   return route(deps, {
     ...EXPORT,

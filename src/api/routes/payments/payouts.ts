@@ -8,7 +8,8 @@ import {
   type CreatedPayout,
   type CreatePayout,
 } from '../../../operations/payments/create-payout.ts';
-import type { ApiDeps, CachedKey, Caller } from '../../context.ts';
+import type { CachedKey, Caller } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -28,11 +29,11 @@ import {
 const TAG = 'Payouts';
 const PATH = '/v1/api/payouts';
 
-export function payoutRoutes(deps: ApiDeps): Route[] {
+export function payoutRoutes(deps: PaymentDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: PaymentDeps): Route {
   const accept = createPayoutAcceptance(deps.payments);
   return route(deps, {
     method: 'post',
@@ -96,7 +97,7 @@ function makerOf({ actor }: Caller): { createdBy: UserId; apiKeyId: ApiKeyId | n
   return { createdBy: actor.maker, apiKeyId: actor.keyId };
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -114,7 +115,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,

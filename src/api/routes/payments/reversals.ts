@@ -10,9 +10,9 @@ import {
   getConsoleReversal,
   listConsoleReversals,
 } from '../../../operations/payments/read-console-reversals.ts';
-import type { ApiDeps } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
-import { linksFor } from '../../workflow-links.ts';
+import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import { wantedStates } from '../../schemas/payments/payment.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
@@ -28,7 +28,7 @@ import {
 const REVERSALS = 'Console reversals';
 const REVERSAL = { status: 200, description: 'The reversal after the call.', schema: reversalSchema } as const;
 
-export function reversalRoutes(deps: ApiDeps): Route[] {
+export function reversalRoutes(deps: PaymentDeps & LinkDeps): Route[] {
   return [
     requestRoute(deps),
     latestRoute(deps),
@@ -40,7 +40,7 @@ export function reversalRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function requestRoute(deps: ApiDeps): Route {
+function requestRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/collections/{id}/reversal',
@@ -65,7 +65,7 @@ function requestRoute(deps: ApiDeps): Route {
   });
 }
 
-function latestRoute(deps: ApiDeps): Route {
+function latestRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections/{id}/reversal',
@@ -82,7 +82,7 @@ function latestRoute(deps: ApiDeps): Route {
   });
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/reversals',
@@ -103,7 +103,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps & LinkDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/reversals/{id}',
@@ -122,7 +122,7 @@ function fetchRoute(deps: ApiDeps): Route {
   });
 }
 
-function releaseRoute(deps: ApiDeps): Route {
+function releaseRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/reversals/{id}/release',
@@ -147,7 +147,7 @@ function releaseRoute(deps: ApiDeps): Route {
   });
 }
 
-function rejectRoute(deps: ApiDeps): Route {
+function rejectRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/reversals/{id}/reject',
@@ -165,7 +165,7 @@ function rejectRoute(deps: ApiDeps): Route {
   });
 }
 
-function cancelRoute(deps: ApiDeps): Route {
+function cancelRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/reversals/{id}/cancel',
@@ -181,7 +181,7 @@ function cancelRoute(deps: ApiDeps): Route {
 }
 
 async function decide(
-  deps: ApiDeps,
+  deps: PaymentDeps,
   by: ActedBy,
   reversalId: string,
   decision: EndQueuedReversal['decision'],

@@ -4,8 +4,8 @@ import { clocksOf, daysBetween } from '../../../domain/time-zone.ts';
 import { MAX_TOTAL_DAYS } from '../../../domain/payments/totals.ts';
 import { getOverview } from '../../../operations/get-overview.ts';
 import { listDayTotals } from '../../../db/payments/totals.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import type { EndpointDeps } from '../webhooks/endpoints.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   dayTotalObject,
   daysOf,
@@ -18,11 +18,13 @@ import {
 
 const TAG = 'Console overview';
 
-export function totalsRoutes(deps: ApiDeps): Route[] {
+type OverviewDeps = RouteDeps & Pick<EndpointDeps, 'endpointFailingLimitMs'>;
+
+export function totalsRoutes(deps: OverviewDeps): Route[] {
   return [overviewRoute(deps), dayTotalsRoute(deps)];
 }
 
-function overviewRoute(deps: ApiDeps): Route {
+function overviewRoute(deps: OverviewDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/overview',
@@ -39,7 +41,7 @@ function overviewRoute(deps: ApiDeps): Route {
   });
 }
 
-function dayTotalsRoute(deps: ApiDeps): Route {
+function dayTotalsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/totals',

@@ -3,8 +3,7 @@ import { createReplay } from '../../../operations/webhooks/create-replay.ts';
 import { getReplay } from '../../../db/webhooks/replay.ts';
 import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/list-replays.ts';
 import type { Replay } from '../../../domain/webhooks/replay.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
   createReplaySchema,
@@ -18,11 +17,11 @@ import {
 const TAG = 'Console webhooks';
 const PATH = '/v1/console/replays';
 
-export function replayRoutes(deps: ApiDeps): Route[] {
+export function replayRoutes(deps: RouteDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/deliveries/replay',
@@ -43,7 +42,7 @@ function createRoute(deps: ApiDeps): Route {
   });
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -59,7 +58,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,
@@ -76,7 +75,7 @@ function fetchRoute(deps: ApiDeps): Route {
   });
 }
 
-async function named({ db }: ApiDeps, replay: Replay) {
+async function named({ db }: RouteDeps, replay: Replay) {
   const [withPerson] = await withRequesters(db, replay.merchantId, [replay]);
   if (!withPerson) throw new Error(`the replay ${replay.id} was lost while its names were read`);
   return replayObject(withPerson);
