@@ -47,7 +47,7 @@ export type ApiState = {
   /** What became a response with 5xx. */
   failure?: unknown;
   /** The key of a merchant that came with the request, good or not. */
-  knownKey?: { readonly apiKeyId: ApiKeyId; readonly merchantId: MerchantId };
+  presentedKey?: { readonly apiKeyId: ApiKeyId; readonly merchantId: MerchantId };
 };
 
 export type ApiMiddleware = Middleware<ApiState>;

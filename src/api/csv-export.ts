@@ -8,7 +8,7 @@ import { recordExport, type RecordExport } from '../operations/accounts/record-e
 import { isSessionUnchanged } from '../operations/read-live-updates.ts';
 
 export type CsvExport<Item, Place> = {
-  readonly of: RecordExport['of'];
+  readonly dataset: RecordExport['dataset'];
   readonly by: ActedBy;
   readonly session: Session;
   /** As the query gave them. */
@@ -32,14 +32,14 @@ const PERSONAL_FILTERS = ['phone', 'reference', 'idempotency_key'];
  * failure is an error response. Later ones, and the end of the session, break the response off, which shows that it is not whole.
  */
 export async function csvResponse<Item, Place>(db: Database, what: CsvExport<Item, Place>) {
-  const { of, by, filters } = what;
+  const { dataset, by, filters } = what;
   const at = new Date();
-  await recordExport(db, { by, of, filters: withoutPersonal(filters), at });
+  await recordExport(db, { by, dataset, filters: withoutPersonal(filters), at });
   const lines = linesOf(db, what);
   const first = await lines.next();
   return {
     stream: Readable.from(startingWith(first.value ?? '', lines), { objectMode: false }),
-    headers: { 'Content-Disposition': `attachment; filename="${of}-${at.toISOString().slice(0, 10)}.csv"` },
+    headers: { 'Content-Disposition': `attachment; filename="${dataset}-${at.toISOString().slice(0, 10)}.csv"` },
   };
 }
 

@@ -39,8 +39,8 @@ export async function attemptInSession<Result>(
 ): Promise<Result> {
   return limitGuesses(userId, async () => {
     const limits = [...personLimits(userId), addressLimit(address)];
-    const of = { userId, merchantId };
-    const user = await beginAuthentication(db, { of, limits, address, requestId, at: new Date() });
+    const claim = { userId, merchantId };
+    const user = await beginAuthentication(db, { claim, limits, address, requestId, at: new Date() });
     const passwordHash = user?.passwordHash ?? null;
     const isRight = password !== null && (await verifyPassword(passwordHash, password));
     return complete({ verifiedHash: isRight ? passwordHash : null, counted: limits.map(({ subject }) => subject) });

@@ -67,7 +67,7 @@ function cachedCaller(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | 
   const key = findCached(ctx, scope, deps);
   if (key === null) return null;
   const { id: apiKeyId, merchantId, maker, rowVersion: version } = key;
-  ctx.state.knownKey = { apiKeyId, merchantId };
+  ctx.state.presentedKey = { apiKeyId, merchantId };
   ctx.state.cachedKey = { version, maker, verify: () => verifyKey(ctx, scope, deps) };
   ctx.state.keyCheckedAtMs = performance.now();
   // Whether its maker is still a member is another row, so nobody counts as that until it is confirmed.
@@ -138,7 +138,7 @@ async function authenticate(
     text,
     environment,
     ...keyRequest(ctx, scope),
-    onKnown: ({ id: apiKeyId, merchantId }) => (ctx.state.knownKey = { apiKeyId, merchantId }),
+    onFound: ({ id: apiKeyId, merchantId }) => (ctx.state.presentedKey = { apiKeyId, merchantId }),
   });
   verifiedKeys.remember(text, key);
   return key;

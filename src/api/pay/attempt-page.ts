@@ -56,7 +56,7 @@ export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string 
       ...purchaseOf(checkout, spoken),
       ...promptTime(collection, status.steps.length > 0, at),
       action: path,
-      again: nextCode === null ? null : { attempt: nextCode, of: code },
+      again: nextCode === null ? null : { attempt: nextCode, previous: code },
       formHref: inLanguage(path, spoken.chosenLanguage),
       receiptHref: isReceipted ? inLanguage(`${path}/${code}/receipt`, spoken.chosenLanguage) : null,
       returnUrl: isKnown ? checkout.returnUrl : null,

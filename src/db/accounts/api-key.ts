@@ -14,7 +14,7 @@ import {
 } from './attested-rows.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
-import { namedPerson } from './named.ts';
+import { personColumn } from './names.ts';
 
 export type ApiKey = {
   readonly id: ApiKeyId;
@@ -130,7 +130,7 @@ export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date, notSinc
   await db.run(TOUCH, [id, at, notSince]);
 }
 
-const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${namedPerson('u')} AS created_by,
+const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${personColumn('u')} AS created_by,
     k.allowed_addresses, k.created_at, uses.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
   FROM api_keys k JOIN api_key_uses uses ON uses.api_key_id = k.id LEFT JOIN users u ON u.id = k.created_by
   WHERE k.merchant_id = $1`;

@@ -6,7 +6,7 @@ import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
 import { composedStatement, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
-import { namedKey } from './named.ts';
+import { keyColumn } from './names.ts';
 
 export type AuditEntry = Act & {
   /** Null: the entry concerns no merchant in particular. */
@@ -80,7 +80,7 @@ export function actorOf({ person: { merchantId, userId }, address, requestId }: 
   return { merchantId, userId, address, requestId };
 }
 
-const SELECT = `SELECT a.id::text, a.user_id, ${namedKey('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
+const SELECT = `SELECT a.id::text, a.user_id, ${keyColumn('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
           a.before, a.after, host(a.address) AS address, a.request_id, a.created_at AS at
    FROM audit_entries a LEFT JOIN api_keys k ON k.id = a.api_key_id`;
 

@@ -27,7 +27,7 @@ export type AuthenticateApiKey = KeyRequest & {
   readonly text: string;
   readonly environment: Environment;
   /** Called with a key that is somebody's, good or not, before it is checked further. */
-  readonly onKnown?: (key: Pick<ApiKey, 'id' | 'merchantId'>) => void;
+  readonly onFound?: (key: Pick<ApiKey, 'id' | 'merchantId'>) => void;
 };
 
 // People read "last used": a minute is precise enough, and saves a write per request.
@@ -50,7 +50,7 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
   }
   const key = await findApiKeyByHash(db, hashApiKey(text));
   if (!key) throw invalidKey();
-  input.onKnown?.(key);
+  input.onFound?.(key);
   const refusal = refusalOf(key, input);
   if (refusal) {
     await recordKeyRefusal(db, key, refusal, input);

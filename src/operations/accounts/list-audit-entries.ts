@@ -1,6 +1,6 @@
 // Reads the audit log of a merchant.
 import { listAuditEntries as listRows, type AuditFilter } from '../../db/accounts/audit.ts';
-import { findNames } from '../../db/accounts/named-people.ts';
+import { findNames } from '../../db/accounts/names.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { Page } from '../../db/platform/page.ts';
 import { shownToMerchant, type ListedAuditEntry } from '../../domain/accounts/audit.ts';

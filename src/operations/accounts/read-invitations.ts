@@ -35,7 +35,7 @@ export async function getInvitation(
   db: Database,
   tokens: InvitationTokens,
   at: Date,
-): Promise<{ readonly invitation: Invitation; readonly merchantName: string; readonly isKnownPerson: boolean }> {
+): Promise<{ readonly invitation: Invitation; readonly merchantName: string; readonly hasAccount: boolean }> {
   return db.withTransaction(async (tx) => {
     const invitation = await findInvitationByToken(tx, tokens, at);
     if (!invitation) throw invitationNotFound();
@@ -43,6 +43,6 @@ export async function getInvitation(
     const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
     if (approvalOf(invitation, { members, invitations }).state === 'waiting') throw invitationNotFound();
     const merchantName = await findMerchantName(tx, invitation.merchantId);
-    return { invitation, merchantName, isKnownPerson: (await findUserByEmail(tx, invitation.email)) !== null };
+    return { invitation, merchantName, hasAccount: (await findUserByEmail(tx, invitation.email)) !== null };
   });
 }

@@ -1,5 +1,5 @@
 // Reads one collection or payout with everything that is recorded of it, at one moment.
-import { findNames, type Names } from '../../db/accounts/named-people.ts';
+import { findNames, type Names } from '../../db/accounts/names.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { getCollection } from '../../db/payments/collection.ts';
@@ -57,7 +57,11 @@ export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id
     const actors: Actors = { createdBy, releasedBy: approvals.at(-1)?.person ?? null, decidedBy };
     const timeline = inOrder([
       ...statesOf(await listRecordedStates(tx, ref), (state) => actorOf(state, actors)),
-      ...approvals.map(({ person, approvedAt }): TimelineEntry => ({ kind: 'approval', at: approvedAt, of: person })),
+      ...approvals.map(({ person, approvedAt }): TimelineEntry => ({
+        kind: 'approval',
+        at: approvedAt,
+        detail: person,
+      })),
       ...(await readShared(tx, ref, [])),
     ]);
     const apiKey = payout.apiKeyId && names.key(payout.apiKeyId);
@@ -71,7 +75,7 @@ async function readShared(tx: Tx, ref: ListedRef, reversals: readonly RequestedR
   const ids = [ref.id, ...reversals.map(({ id }) => id)];
   const exchanges = await listExchanges(tx, ids, MOST_OF_A_KIND);
   return [
-    ...exchanges.map((of): TimelineEntry => ({ kind: 'operator_exchange', at: of.startedAt, of })),
+    ...exchanges.map((detail): TimelineEntry => ({ kind: 'operator_exchange', at: detail.startedAt, detail })),
     ...(await listCallbacks(tx, ref)),
     ...(await listTransfers(tx, ref)),
     ...(await listDeliveriesOfPayment(tx, ref)),
@@ -84,16 +88,16 @@ function createdEntry({ createdAt }: Collection, by: KnownPerson | null): Timeli
   return {
     kind: 'state',
     at: createdAt,
-    of: { state: 'initiated', previousState: null, isLate: false, eventId: null, by },
+    detail: { state: 'initiated', previousState: null, isLate: false, eventId: null, by },
   };
 }
 
-type State = Extract<TimelineEntry, { kind: 'state' }>['of']['state'];
+type State = Extract<TimelineEntry, { kind: 'state' }>['detail']['state'];
 
 function statesOf(rows: readonly RecordedState[], by: (state: State) => KnownPerson | null): TimelineEntry[] {
   return rows.map(({ type, createdAt, ...row }) => {
     const state = type.slice(type.indexOf('.') + 1) as State;
-    return { kind: 'state', at: createdAt, of: { ...row, state, by: by(state) } };
+    return { kind: 'state', at: createdAt, detail: { ...row, state, by: by(state) } };
   });
 }
 
@@ -110,5 +114,5 @@ function actorOf(state: State, { createdBy, releasedBy, decidedBy }: Actors): Kn
 }
 
 function reversalEntry({ id, state, requestedBy, createdAt }: RequestedReversal, names: Names): TimelineEntry {
-  return { kind: 'reversal', at: createdAt, of: { id, state, requestedBy: names.person(requestedBy) } };
+  return { kind: 'reversal', at: createdAt, detail: { id, state, requestedBy: names.person(requestedBy) } };
 }

@@ -27,8 +27,8 @@ export async function findKeysOutcomes(
     (await listPayoutsOfKeys(db, merchantId, keys)).map((payout) => [payout.idempotencyKey, payout] as const),
   );
   return lists.map((list) => {
-    const made = list.flatMap((key) => payouts.get(key) ?? []);
-    const [newest = null] = made.sort((a, b) => (a.id < b.id ? 1 : -1));
+    const created = list.flatMap((key) => payouts.get(key) ?? []);
+    const [newest = null] = created.sort((a, b) => (a.id < b.id ? 1 : -1));
     return { payout: newest, unusedKey: list.find((key) => !used.has(key) && !payouts.has(key)) ?? null };
   });
 }
@@ -36,7 +36,7 @@ export async function findKeysOutcomes(
 /** A payout that is to be made, and the one that was made of it already, if one was. */
 export type PlannedPayout = {
   readonly request: Pick<PaymentRequest, 'phone' | 'amountMinor' | 'reference'>;
-  readonly made: KeyedPayout | null;
+  readonly existing: KeyedPayout | null;
 };
 
 /**
@@ -52,7 +52,7 @@ export async function judgePlannedPayouts(
   const judged = planned.map((payout) => {
     if (payout === null) return null;
     const { phone, amountMinor, reference } = payout.request;
-    return { id: payout.made?.id ?? newId('pay'), phone, amountMinor, reference, createdAt: at };
+    return { id: payout.existing?.id ?? newId('pay'), phone, amountMinor, reference, createdAt: at };
   });
   const judgements = await judgePayouts(
     db,

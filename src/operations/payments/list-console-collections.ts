@@ -1,5 +1,5 @@
 // Reads collections for a merchant's people: with the names of whoever created them.
-import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
+import { findNames, type KnownKey } from '../../db/accounts/names.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import { findCheckoutIds } from '../../db/payments/checkout-attempt.ts';
 import { pageCollections } from '../../db/payments/collection.ts';

@@ -1,5 +1,5 @@
 // Reads payouts for a merchant's people: with names, and for those that wait what an approver should know.
-import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
+import { findNames, type KnownKey } from '../../db/accounts/names.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { pagePayouts } from '../../db/payments/payout.ts';

@@ -1,5 +1,5 @@
 // Reads checkouts: for a merchant's people, and for the page at which payers pay.
-import { findNames } from '../../db/accounts/named-people.ts';
+import { findNames } from '../../db/accounts/names.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import type { Page } from '../../db/platform/page.ts';
 import {

@@ -1,6 +1,6 @@
 // Reads reversals: by id, in pages, and the latest reversal of a collection.
 import { getCollection } from '../../db/payments/collection.ts';
-import { findNames, type Names } from '../../db/accounts/named-people.ts';
+import { findNames, type Names } from '../../db/accounts/names.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import { findLatestReversal, getReversal, listReversals, type ReversalFilter } from '../../db/payments/reversal.ts';
 import type { Page } from '../../db/platform/page.ts';
@@ -32,7 +32,7 @@ export async function listConsoleReversals(
 ): Promise<Page<ConsoleReversal & { readonly id: Reversal['id'] }>> {
   const { items, nextBefore } = await listReversals(db, merchantId, filter, limit);
   const names = await namesOf(db, merchantId, items);
-  return { items: items.map((reversal) => ({ id: reversal.id, ...named(reversal, names) })), nextBefore };
+  return { items: items.map((reversal) => ({ id: reversal.id, ...toConsoleReversal(reversal, names) })), nextBefore };
 }
 
 /** Throws `collection_not_found`, and `reversal_not_found` for a collection that nobody asked to reverse. */
@@ -48,7 +48,7 @@ export async function getLatestReversal(
 }
 
 async function withNames(db: Queryable, merchantId: MerchantId, reversal: Reversal): Promise<ConsoleReversal> {
-  return named(reversal, await namesOf(db, merchantId, [reversal]));
+  return toConsoleReversal(reversal, await namesOf(db, merchantId, [reversal]));
 }
 
 function namesOf(db: Queryable, merchantId: MerchantId, reversals: readonly Reversal[]): Promise<Names> {
@@ -60,7 +60,7 @@ function namesOf(db: Queryable, merchantId: MerchantId, reversals: readonly Reve
   return findNames(db, merchantId, people, []);
 }
 
-function named(reversal: Reversal, names: Names): ConsoleReversal {
+function toConsoleReversal(reversal: Reversal, names: Names): ConsoleReversal {
   return {
     reversal,
     requestedBy: names.person(reversal.createdBy),

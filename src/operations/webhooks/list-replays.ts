@@ -1,5 +1,5 @@
 // Reads the replays of a merchant, each with its progress.
-import { findNames } from '../../db/accounts/named-people.ts';
+import { findNames } from '../../db/accounts/names.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { Page } from '../../db/platform/page.ts';
 import { listReplays } from '../../db/webhooks/replay.ts';

@@ -175,17 +175,17 @@ function acceptRoute(deps: AuthenticationDeps): Route {
       const tokenSha256 = hashToken(body.token);
       if (tokenSha256 === null) throw invitationNotFound();
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
-      const { invitation, merchantName, isKnownPerson } = await getInvitation(deps.db, tokens, at);
+      const { invitation, merchantName, hasAccount } = await getInvitation(deps.db, tokens, at);
       const limits = [...accountLimits(invitation.email), addressLimit(address)];
       // Counted for a new person as well, so that nobody can tell from a response who has an account.
-      const of = { email: invitation.email };
-      const account = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
+      const claim = { email: invitation.email };
+      const account = await beginAuthentication(deps.db, { claim, limits, address, requestId, at });
       // Counted with the attempt: meanwhile this process answers nobody else.
       requireHardToGuess('password', body.password, [body.name, invitation.email, merchantName]);
       const counted = limits.map(({ subject }) => subject);
       const member = await deps.limitGuesses(account?.id ?? null, async () => {
-        const person = isKnownPerson
-          ? await knownPerson(deps, account?.passwordHash ?? null, { ...body, email: invitation.email })
+        const person = hasAccount
+          ? await existingPerson(deps, account?.passwordHash ?? null, { ...body, email: invitation.email })
           : ({ kind: 'new', name: body.name, passwordHash: await hashPassword(body.password) } as const);
         return acceptInvitation(deps.db, { invitation, tokens, person, counted, address, requestId, at });
       });
@@ -198,7 +198,7 @@ type Accepting = Pick<z.output<typeof acceptInvitationSchema>, 'password' | 'tot
   readonly email: string;
 };
 
-async function knownPerson(deps: AuthenticationDeps, passwordHash: string | null, given: Accepting) {
+async function existingPerson(deps: AuthenticationDeps, passwordHash: string | null, given: Accepting) {
   const { password, totp, passkey, email } = given;
   const isRight = await verifyPassword(passwordHash, password);
   const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'log_in', accountSubject(email));

@@ -31,8 +31,8 @@ export function recoveryRoutes(deps: RouteDeps): Route[] {
         const tokenSha256 = hashToken(body.token);
         // By address alone: an unknown token names no account that could be locked.
         const limits = [addressLimit(address)];
-        const of = { recoverySha256: tokenSha256 };
-        const user = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
+        const claim = { recoverySha256: tokenSha256 };
+        const user = await beginAuthentication(deps.db, { claim, limits, address, requestId, at });
         if (user === null || tokenSha256 === null) throw recoveryRefused();
         requireHardToGuess('new_password', body.new_password, await listGuessableNames(deps.db, user));
         await recoverAccount(deps.db, {

@@ -69,7 +69,7 @@ function logInRoute(deps: OwnSessionDeps): Route {
       const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'log_in', accountSubject(email));
       const isGuess = recoveryCode === null && (assertion?.given ?? null) === null;
       const limits = [...(isGuess ? accountLimits(email) : []), addressLimit(address)];
-      const account = await beginAuthentication(deps.db, { of: { email }, limits, address, requestId, at });
+      const account = await beginAuthentication(deps.db, { claim: { email }, limits, address, requestId, at });
       const { token } = await deps.limitGuesses(isGuess && account !== null ? account.id : null, async () => {
         const isRight = await verifyPassword(account?.passwordHash ?? null, password);
         const opened = await openSession(deps.db, {

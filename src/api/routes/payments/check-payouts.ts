@@ -55,7 +55,7 @@ export function checkPayoutRoutes(deps: PaymentDeps): Route[] {
           ...plan(deps, payout, merchantCurrency),
           ...(found[index] ?? NO_KEYS),
         }));
-        const planned = checked.map(({ request, payout: made }) => request && { request, made });
+        const planned = checked.map(({ request, payout: existing }) => request && { request, existing });
         const judgements = await judgePlannedPayouts(deps.db, merchantId, planned, at);
         const data = checked.map((row, index) => checkedPayoutObject({ ...row, judgement: judgements[index] ?? null }));
         return { body: { data } };

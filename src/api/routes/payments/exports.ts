@@ -48,7 +48,14 @@ function collectionsRoute(deps: RouteDeps): Route {
     handle: ({ merchantId, query, by, session }) => {
       const list = { filter: collectionFilter(query), order: query.sort };
       return csvResponse<Collection, ListPlace>(db, {
-        ...{ of: 'collections', by, session, filters: query, columns: COLLECTION_COLUMNS, cellsOf: collectionCells },
+        ...{
+          dataset: 'collections',
+          by,
+          session,
+          filters: query,
+          columns: COLLECTION_COLUMNS,
+          cellsOf: collectionCells,
+        },
         readPage: (after, limit) => pageCollections(db, merchantId, { ...list, after, limit }),
       });
     },
@@ -67,7 +74,7 @@ function payoutsRoute(deps: RouteDeps): Route {
     handle: ({ merchantId, query, by, session }) => {
       const list = { filter: payoutFilter(query, session.person, new Date()), order: query.sort };
       return csvResponse<PayoutWithPeople, ListPlace>(db, {
-        ...{ of: 'payouts', by, session, filters: query, columns: PAYOUT_COLUMNS, cellsOf: payoutCells },
+        ...{ dataset: 'payouts', by, session, filters: query, columns: PAYOUT_COLUMNS, cellsOf: payoutCells },
         readPage: (after, limit) => listPayoutsWithPeople(db, merchantId, { ...list, after, limit }),
       });
     },
@@ -87,7 +94,7 @@ function ledgerRoute(deps: RouteDeps): Route {
       const { account, kind, payment_id: paymentId } = query;
       const filter = { ...rangeOf(query), ...definedFields({ account, kind, paymentId }) };
       return csvResponse<LedgerEntry, LedgerEntry['id']>(db, {
-        ...{ of: 'ledger', by, session, filters: query, columns: LEDGER_COLUMNS, cellsOf: ledgerCells },
+        ...{ dataset: 'ledger', by, session, filters: query, columns: LEDGER_COLUMNS, cellsOf: ledgerCells },
         readPage: async (before, limit) => {
           const from = { ...filter, ...(before !== null && { before }) };
           const { items, nextBefore } = await listLedgerEntries(db, merchantId, from, limit);

@@ -37,7 +37,7 @@ function createRoute(deps: RouteDeps): Route {
     handle: async ({ body, by }) => {
       const at = new Date();
       const replay = await createReplay(deps.db, { filter: toReplayFilter(body, at), by, at });
-      return { body: await named(deps, replay) };
+      return { body: await withRequester(deps, replay) };
     },
   });
 }
@@ -70,12 +70,12 @@ function fetchRoute(deps: RouteDeps): Route {
     response: { status: 200, description: 'The replay.', schema: replaySchema },
     errors: ['replay_not_found'],
     handle: async ({ merchantId, id }) => ({
-      body: await named(deps, await getReplay(deps.db, merchantId, id)),
+      body: await withRequester(deps, await getReplay(deps.db, merchantId, id)),
     }),
   });
 }
 
-async function named({ db }: RouteDeps, replay: Replay) {
+async function withRequester({ db }: RouteDeps, replay: Replay) {
   const [withPerson] = await withRequesters(db, replay.merchantId, [replay]);
   if (!withPerson) throw new Error(`the replay ${replay.id} was lost while its names were read`);
   return replayObject(withPerson);

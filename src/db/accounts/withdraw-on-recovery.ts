@@ -7,7 +7,7 @@ import type { Tx } from '../platform/database.ts';
 import { withdrawApprovalsBy } from '../payments/approval.ts';
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 
-export type LeftBehind = {
+export type WithdrawOnRecovery = {
   readonly userId: UserId;
   readonly merchants: readonly MerchantId[];
   readonly address: string | null;
@@ -20,7 +20,10 @@ export type LeftBehind = {
  * invitations that the person sent; an approval of somebody else's invitation. Each has an entry in the merchant's audit log. What
  * was released, and what took effect, stays. The merchants, the memberships and the person are locked before.
  */
-export async function withdrawLeftBehind(tx: Tx, { userId, merchants, at, ...from }: LeftBehind): Promise<void> {
+export async function withdrawOnRecovery(
+  tx: Tx,
+  { userId, merchants, at, ...from }: WithdrawOnRecovery,
+): Promise<void> {
   for (const merchantId of merchants) {
     const own = { merchantId, userId };
     const withdrawn = [

@@ -1,8 +1,19 @@
-// Finds the people and API keys that records of other nouns name by their ids.
+// Names of people and API keys, for the records of other nouns that hold their ids.
 import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import { statement, type Queryable } from '../platform/database.ts';
 import { listUsers } from './user.ts';
+
+/** SQL of `{ id, name, email }` of a row of `users`, or null where an outer join found none. */
+export function personColumn(alias: string): string {
+  return `CASE WHEN ${alias}.id IS NOT NULL
+    THEN json_build_object('id', ${alias}.id, 'name', ${alias}.name, 'email', ${alias}.email) END`;
+}
+
+/** SQL of `{ id, name }` of a row of `api_keys`, or null where an outer join found none. */
+export function keyColumn(alias: string): string {
+  return `CASE WHEN ${alias}.id IS NOT NULL THEN json_build_object('id', ${alias}.id, 'name', ${alias}.name) END`;
+}
 
 export type KnownKey = { readonly id: ApiKeyId; readonly name: string | null };
 

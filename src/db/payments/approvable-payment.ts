@@ -21,10 +21,10 @@ export type Decision =
 
 type DecisionContext = { readonly environment: Environment; readonly clocks: Clocks; readonly at: Date };
 
-export type DecidedPayment = Payout | Reversal;
+export type ApprovablePayment = Payout | Reversal;
 
 /** One of the two kinds. */
-export type DecidedKind<Payment extends DecidedPayment> = {
+export type ApprovableKind<Payment extends ApprovablePayment> = {
   readonly noun: 'payout' | 'reversal';
   findLocked(tx: Tx, merchantId: MerchantId, id: string): Promise<Payment | null>;
   notFound(): DomainError;
@@ -40,7 +40,7 @@ export type DecidedKind<Payment extends DecidedPayment> = {
   record(tx: Tx, payment: Payment, decision: Decision, context: DecisionContext): Promise<Payment | null>;
 };
 
-export const DECIDED_PAYOUT: DecidedKind<Payout> = {
+export const APPROVABLE_PAYOUT: ApprovableKind<Payout> = {
   noun: 'payout',
   findLocked: async (tx, merchantId, id) => (isId('pay', id) ? findPayoutLocked(tx, merchantId, id) : null),
   notFound: payoutNotFound,
@@ -56,7 +56,7 @@ export const DECIDED_PAYOUT: DecidedKind<Payout> = {
   },
 };
 
-export const DECIDED_REFUND: DecidedKind<Reversal> = {
+export const APPROVABLE_REFUND: ApprovableKind<Reversal> = {
   noun: 'reversal',
   findLocked: async (tx, merchantId, id) => (isId('rev', id) ? findReversalLocked(tx, merchantId, id) : null),
   notFound: reversalNotFound,
@@ -79,6 +79,6 @@ export const DECIDED_REFUND: DecidedKind<Reversal> = {
   },
 };
 
-function changedWhileLocked({ id }: DecidedPayment): Error {
+function changedWhileLocked({ id }: ApprovablePayment): Error {
   return new Error(`${id} changed while it was locked`);
 }
