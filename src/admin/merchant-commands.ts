@@ -12,7 +12,8 @@ import { listMembers, type ListedMember } from '../operations/accounts/list-memb
 import { listAllMerchants, listMerchants, type ListedMerchant } from '../db/accounts/merchant.ts';
 import type { Database } from '../db/platform/database.ts';
 import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
-import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase } from './server-database.ts';
+import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase, StaffDatabase } from './server-database.ts';
+import { rebuildTotals } from '../operations/payments/rebuild-totals.ts';
 
 export async function createMerchantWithOwners(
   options: {
@@ -161,4 +162,12 @@ token       ${decided.approvalToken}
             the person sends it as approval_token, in addition to the token of the invitation; hand it to the person
             themselves, and to nobody else. It is not shown again
 `;
+}
+
+export async function rebuildMerchantTotals(
+  { merchant }: { readonly merchant: string },
+  { db }: StaffDatabase,
+): Promise<string> {
+  await rebuildTotals(db, merchant as MerchantId);
+  return 'the totals were counted again\n';
 }

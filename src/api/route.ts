@@ -15,7 +15,7 @@ import { addressOf, auditOf, userAgentOf, type ApiMiddleware, type Caller, type 
 import { isUtf8, readFields, Repeated } from './form.ts';
 import type { ScopeDeps } from './middleware/api-key.ts';
 import { bodyReader, hasBody } from './middleware/body.ts';
-import { readIdempotencyKey } from './middleware/idempotency-key.ts';
+import { isIdempotencyKey } from '../security/request-fingerprint.ts';
 import { operationOf } from './operation.ts';
 import type { RouteDescription, StreamType } from './route-description.ts';
 import { PAGE_CODES } from './schemas/page.ts';
@@ -191,4 +191,19 @@ function sendStream(
   // The response to HEAD has no body, so nobody would read the stream or end it.
   if (ctx.method === 'HEAD') stream.destroy();
   else ctx.body = stream;
+}
+
+/** Throws `idempotency_key_missing` or `idempotency_key_invalid`. */
+function readIdempotencyKey(ctx: { get(header: string): string }): string {
+  const key = ctx.get('Idempotency-Key');
+  if (key === '') {
+    throw new DomainError(
+      'idempotency_key_missing',
+      'Send an Idempotency-Key header, a new one for each payment and the same one for each retry of it.',
+    );
+  }
+  if (!isIdempotencyKey(key)) {
+    throw new DomainError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+  }
+  return key;
 }

@@ -30,10 +30,9 @@ import { closeOperators, createOperators, type Operators } from './operators.ts'
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
 import { createPaymentSteps } from './telemetry/payment-steps.ts';
-import { openTraces } from './telemetry/open-traces.ts';
-import { traceSinks, withTracedActivities } from './telemetry/traced-workers.ts';
 import type { Traces } from './telemetry/traces.ts';
-import { measuredSender } from './metrics/measured-sender.ts';
+import { traceSinks, withTracedActivities } from './telemetry/traced-workers.ts';
+import { measuredSender } from './metrics/measured-calls.ts';
 import { createServerMetrics } from './metrics/server-metrics.ts';
 import type { SdkMetrics } from './metrics/sdk-metrics.ts';
 import { startMetrics } from './start-metrics.ts';
@@ -111,6 +110,13 @@ async function close({ log, starter, dispatcherWake, sender, temporal, db, queue
   await queues.close();
   await db.close();
   await traces?.close();
+}
+
+/** Null: nobody looks at traces. What sends spans is loaded by whoever wants them, and by nobody else. */
+async function openTraces({ traceExport, settings }: Config, log: Log): Promise<Traces | null> {
+  if (traceExport === null) return null;
+  const { createOtlpTraces } = await import('./telemetry/otlp-traces.ts');
+  return createOtlpTraces(traceExport, settings.MALIPO_ENVIRONMENT, log);
 }
 
 function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Traces | null): Parts {

@@ -1,6 +1,8 @@
-// An operator whose calls are counted and timed by what came of them.
+// Counts and times the calls of operators by what came of them, and the attempts of the webhook sender.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../../operators/port.ts';
+import type { Attempt } from '../../domain/webhooks/delivery.ts';
+import type { WebhookSender } from '../../webhooks/sender.ts';
 
 export const OPERATOR_CALLS = [
   'raise_prompt',
@@ -55,5 +57,17 @@ export function measuredOperator(operator: Operator, onCalled: (call: MeasuredCa
     getRefundStatus: (reference) => measured('get_refund_status', () => operator.getRefundStatus(reference)),
     parseCallback: (body) => operator.parseCallback(body),
     close: () => operator.close(),
+  };
+}
+
+/** A sender whose attempts are counted and timed. */
+export function measuredSender(sender: WebhookSender, onAttempted: (attempt: Attempt) => void): WebhookSender {
+  return {
+    async send(webhook, attemptNumber) {
+      const attempt = await sender.send(webhook, attemptNumber);
+      onAttempted(attempt);
+      return attempt;
+    },
+    close: () => sender.close(),
   };
 }
