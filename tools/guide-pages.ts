@@ -1,7 +1,7 @@
 // The guides that follow from the code, as Markdown: payment states, the sandbox's phone numbers, errors with their remedies.
 import { HTTP_STATUS } from '../src/api/errors.ts';
-import { ERROR_REMEDIES } from '../src/domain/error-remedies.ts';
-import { ERROR_CODES, errorCategory, errorType, type ErrorType } from '../src/domain/errors.ts';
+import { ERRORS, type ErrorType } from '../src/domain/error-codes.ts';
+import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { approvalState } from '../src/domain/payments/approval.ts';
 import { COLLECTION_STATES, COLLECTION_TRANSITIONS, type CollectionState } from '../src/domain/payments/collection.ts';
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
@@ -128,7 +128,7 @@ function errorsGuide(): string {
     table(
       ['code', 'HTTP', 'cause', 'remedy'],
       ERROR_CODES.filter((each) => errorType(each) === type).map((each) => {
-        const { cause, remedy } = ERROR_REMEDIES[each];
+        const { cause, remedy } = ERRORS[each];
         return [code(each), String(HTTP_STATUS[errorCategory(each)]), cause, remedy];
       }),
     ),
