@@ -1,6 +1,7 @@
 // Maps the errors of operations to what Temporal does with them.
 import { ApplicationFailure } from '@temporalio/activity';
-import { DomainError, type ErrorCategory } from '../src/domain/errors.ts';
+import { DomainError } from '../src/domain/errors.ts';
+import type { ErrorCategory } from '../src/domain/error-codes.ts';
 
 const IS_RETRYABLE: Readonly<Record<ErrorCategory, boolean>> = {
   unauthenticated: false,

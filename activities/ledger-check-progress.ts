@@ -1,7 +1,7 @@
 // How far a check of the ledger came, as its heartbeats carry it through Temporal: attested, because a check that is said to have
 // come to its end finds no fault.
 import type { Log } from '../src/log.ts';
-import type { LedgerCheckProgress } from '../src/queries/payments/check-ledger.ts';
+import type { LedgerCheckProgress } from '../src/operations/payments/check-ledger.ts';
 import { isMacOf, macOf, type AttestedParts } from '../src/security/attestation-mac.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 

@@ -18,14 +18,17 @@ import type { Reversal } from '../src/domain/payments/reversal.ts';
 import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/payments/reversal-progress.ts';
 import { sendProgressOf } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
-import type { Payments } from '../src/operations/payments/create-payments.ts';
+import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
+import { recordCollectionTransition } from '../src/operations/payments/record-collection-transition.ts';
+import { recordPayoutTransition } from '../src/operations/payments/record-payout-transition.ts';
+import { recordReversalTransition } from '../src/operations/payments/record-reversal-transition.ts';
 import { recordUnattestedRelease } from '../src/operations/payments/record-unattested-release.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import { createRecentCollections, type RecentCollections } from './recent-collections.ts';
-import { getCollection } from '../src/queries/payments/collection.ts';
-import { getPayout } from '../src/queries/payments/payout.ts';
-import { getReversal } from '../src/queries/payments/reversal.ts';
+import { getCollection } from '../src/db/payments/collection.ts';
+import { getPayout } from '../src/db/payments/payout.ts';
+import { getReversal } from '../src/db/payments/reversal.ts';
 import {
   attestedPayout,
   attestedRefund,
@@ -53,7 +56,7 @@ export type LoadedPayment = {
 
 type PaymentKindsDeps = {
   readonly db: Database;
-  readonly payments: Payments;
+  readonly payments: PaymentContext;
   readonly releases: ReleaseAttestor;
   readonly clocks: Pick<Clocks, 'notFoundSpanMs'>;
   readonly log: Log;
@@ -143,17 +146,17 @@ async function recordOnce(
     case 'collection': {
       const transition = input as CollectionTransitionInput;
       const known = recent.take(ref);
-      const collection = await payments.recordCollectionTransition({ ref, transition, at, basis, known, exchange });
+      const collection = await recordCollectionTransition(payments, { ref, transition, at, basis, known, exchange });
       recent.note(collection);
       return collectionSnapshot(collection);
     }
     case 'payout': {
       const transition = input as PayoutOutcomeInput;
-      return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at, basis }), notFoundSpanMs);
+      return payoutSnapshot(await recordPayoutTransition(payments, { ref, transition, at, basis }), notFoundSpanMs);
     }
     case 'reversal': {
       const transition = input as ReversalTransitionInput;
-      const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at, basis });
+      const { reversal, isPosted } = await recordReversalTransition(payments, { ref, transition, at, basis });
       if (!isPosted)
         log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
       return reversalSnapshot(reversal, notFoundSpanMs);

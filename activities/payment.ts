@@ -1,6 +1,6 @@
 // The activities of the workflows of collections, payouts and reversals: one factory for all three.
 import {
-  countNotFound,
+  addNotFound,
   markAccepted,
   resetNotFounds,
   scheduleRecheck,
@@ -17,7 +17,7 @@ import {
   type PaymentTransitionInput,
 } from '../src/domain/payments/operator-status.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
-import type { Payments } from '../src/operations/payments/create-payments.ts';
+import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
@@ -32,7 +32,7 @@ import { createDecidingQuery, createStatusQuery } from './status-query.ts';
 import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
 export type PaymentActivityDeps = ExchangeDeps & {
-  readonly payments: Payments;
+  readonly payments: PaymentContext;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
   readonly releases: ReleaseAttestor;
@@ -88,7 +88,7 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
       // The clock of the process that made the query may be ahead.
       const queriedAt = new Date(Math.min(attested.queriedAtMs, Date.now()));
       const { notFoundGraceMs: graceMs, notFoundGapMs: gapMs } = clocks;
-      if (kind === 'not_found') await countNotFound(db, ref, { queriedAt, graceMs, gapMs });
+      if (kind === 'not_found') await addNotFound(db, ref, { queriedAt, graceMs, gapMs });
       // No other status does: one of before, handed in again, would hold the money for as long as somebody likes.
       else if (kind === 'unknown') await resetNotFounds(db, ref, queriedAt);
       return (await withFailures(() => kinds.load(ref))).snapshot;

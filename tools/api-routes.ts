@@ -1,6 +1,5 @@
 // The routes of the API without a server: for what is generated from them. None is called, so their dependencies may be missing.
-import { createApp } from '../src/api/app.ts';
-import type { ApiDeps } from '../src/api/context.ts';
+import { createApp, type ApiDeps } from '../src/api/app.ts';
 import type { Route } from '../src/api/route.ts';
 
 export function apiRoutes(publicUrl = 'http://localhost'): Route[] {

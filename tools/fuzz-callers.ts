@@ -8,7 +8,8 @@ import type { Database } from '../src/db/platform/database.ts';
 import { isFreshlyVerified, type Role } from '../src/domain/accounts/member.ts';
 import { continueReplay } from '../src/operations/webhooks/continue-replay.ts';
 import { hashToken } from '../src/security/token.ts';
-import { callerOptions, roleFor, SAMPLES, sampleOf } from '../test/isolation/samples.ts';
+import { callerOptions, roleFor, sampleOf } from '../test/isolation/samples.ts';
+import { OPERATIONS } from '../test/isolation/access.ts';
 import type { ConsoleSession, IsolationEnvironment, Shop } from '../test/isolation/tenants.ts';
 
 /** A merchant may have only so many keys, endpoints, members and invitations: before most limits, another one takes over. */
@@ -84,7 +85,7 @@ function preparer(isolation: IsolationEnvironment): (operationId: string) => Pro
 
   const prepareAt = async (at: Shop, operationId: string): Promise<Prepared> => {
     const { person, cookie } = await usableSession(at, operationId);
-    const sample = operationId in SAMPLES ? await sampleOf(operationId, { testEnv, shop: at, person }) : {};
+    const sample = operationId in OPERATIONS ? await sampleOf(operationId, { testEnv, shop: at, person }) : {};
     return { key: at.merchant.key, session: tokenIn(cookie), origin: testEnv.baseUrl, ...sample };
   };
 

@@ -1,7 +1,7 @@
 // The guides that follow from the code, as Markdown: payment states, the sandbox's phone numbers, errors with their remedies.
 import { HTTP_STATUS } from '../src/api/errors.ts';
-import { ERROR_REMEDIES } from '../src/domain/error-remedies.ts';
-import { ERROR_CODES, errorCategory, errorType, type ErrorType } from '../src/domain/errors.ts';
+import { ERRORS, type ErrorType } from '../src/domain/error-codes.ts';
+import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { approvalState } from '../src/domain/payments/approval.ts';
 import { COLLECTION_STATES, COLLECTION_TRANSITIONS, type CollectionState } from '../src/domain/payments/collection.ts';
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
@@ -157,7 +157,7 @@ function errorsGuide(): string {
 function rowsOfErrors(type: ErrorType): string[][] {
   const rows = new Map<string, { readonly codes: string[]; readonly rest: readonly string[] }>();
   for (const each of ERROR_CODES.filter((one) => errorType(one) === type)) {
-    const { cause, remedy } = ERROR_REMEDIES[each];
+    const { cause, remedy } = ERRORS[each];
     const rest = [String(HTTP_STATUS[errorCategory(each)]), cause, remedy];
     const row = rows.get(rest.join());
     if (row) row.codes.push(code(each));

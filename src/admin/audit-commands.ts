@@ -1,6 +1,6 @@
 // The commands of `npm run staff` about audit logs. Each returns the text that it prints.
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
-import { exportAudit, verifyAudit, type KeptHead } from '../queries/accounts/verify-audit.ts';
+import { exportAudit, verifyAudit, type KeptHead } from '../operations/accounts/verify-audit.ts';
 import type { AttestedDatabase, StaffDatabase } from './server-database.ts';
 
 /** The audit log is not as it was recorded. */

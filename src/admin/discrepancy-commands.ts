@@ -1,14 +1,14 @@
 // The commands of `npm run staff` about discrepancies with an operator. Each returns the text that it prints.
 import type { Staff } from '../domain/accounts/staff.ts';
 import { discrepancyText } from '../domain/payments/discrepancy.ts';
-import { listDiscrepancies } from '../queries/payments/list-discrepancies.ts';
+import { findOpenDiscrepancies } from '../db/payments/discrepancy.ts';
 import { settleDiscrepancy } from '../operations/payments/settle-discrepancy.ts';
 import type { StaffDatabase } from './server-database.ts';
 
 const MAX_SHOWN = 100;
 
 export async function showDiscrepancies({ db }: StaffDatabase): Promise<string> {
-  const open = await listDiscrepancies(db, MAX_SHOWN + 1);
+  const open = await findOpenDiscrepancies(db, MAX_SHOWN + 1);
   if (open.length === 0) return 'there are no open discrepancies\n';
   const lines = open.slice(0, MAX_SHOWN).map((found) => {
     const { id, subject, merchantId, foundAt } = found;

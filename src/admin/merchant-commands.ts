@@ -7,12 +7,13 @@ import { newToken } from '../security/token.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
 import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
-import { listInvitations } from '../queries/accounts/invitation.ts';
-import { listMembers, type ListedMember } from '../queries/accounts/member.ts';
-import { allMerchants, listMerchants, type ListedMerchant } from '../queries/accounts/merchant.ts';
+import { listInvitations } from '../operations/accounts/read-invitations.ts';
+import { listMembers, type ListedMember } from '../operations/accounts/list-members.ts';
+import { listAllMerchants, listMerchants, type ListedMerchant } from '../db/accounts/merchant.ts';
 import type { Database } from '../db/platform/database.ts';
 import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
-import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase } from './server-database.ts';
+import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase, StaffDatabase } from './server-database.ts';
+import { rebuildTotals } from '../operations/payments/rebuild-totals.ts';
 
 export async function createMerchantWithOwners(
   options: {
@@ -58,7 +59,7 @@ export async function showMerchants(
   { name = '', after = '' }: { readonly name?: string | undefined; readonly after?: string | undefined },
   { db, coverage }: MaybeServedDatabase,
 ): Promise<string> {
-  const found = await listMerchants(db, after, { name, limit: MAX_SHOWN + 1 });
+  const found = await listMerchants(db, { after, name, limit: MAX_SHOWN + 1 });
   if (found.length === 0) return 'there is no such merchant\n';
   const lines: string[] = [];
   for (const merchant of found.slice(0, MAX_SHOWN)) {
@@ -99,7 +100,7 @@ export async function showWaitingChanges(
     if (members.length === 0) throw new Error(`there is no merchant ${merchant} with people`);
     lines.push(...(await waitingLines(id, members, db)));
   } else {
-    for await (const { id, name } of allMerchants(db)) {
+    for await (const { id, name } of listAllMerchants(db)) {
       const members = await listMembers(db, id, new Date());
       for (const line of await waitingLines(id, members, db)) lines.push(`${id} (${name})  ${line}`);
     }
@@ -161,4 +162,12 @@ token       ${decided.approvalToken}
             the person sends it as approval_token, in addition to the token of the invitation; hand it to the person
             themselves, and to nobody else. It is not shown again
 `;
+}
+
+export async function rebuildMerchantTotals(
+  { merchant }: { readonly merchant: string },
+  { db }: StaffDatabase,
+): Promise<string> {
+  await rebuildTotals(db, merchant as MerchantId);
+  return 'the totals were counted again\n';
 }

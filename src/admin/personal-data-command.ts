@@ -6,7 +6,7 @@ import type { AttestedDatabase } from './server-database.ts';
 /** JSON lines: a row each, with the table and the merchant whose it is. */
 export async function exportDataAbout(
   options: {
-    readonly of: { readonly phone: string } | { readonly email: string };
+    readonly subject: { readonly phone: string } | { readonly email: string };
     readonly staff: Staff;
   },
   { db }: AttestedDatabase,

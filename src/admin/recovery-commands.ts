@@ -3,7 +3,7 @@ import type { RecoveryId } from '../domain/ids.ts';
 import type { Staff } from '../domain/accounts/staff.ts';
 import { approveRecovery } from '../operations/accounts/approve-recovery.ts';
 import { requestRecovery } from '../operations/accounts/request-recovery.ts';
-import { listRecoveryRequests } from '../queries/accounts/recovery.ts';
+import { listRecoveryRequests } from '../db/accounts/recovery.ts';
 import type { AttestedDatabase } from './server-database.ts';
 
 const MAX_SHOWN = 100;

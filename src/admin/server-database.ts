@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../db/platform/database.ts';
 import { coverageOf, type Coverage } from '../domain/payments/operator-catalogue.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import type { KeyRing } from '../security/sealing.ts';
-import { findEnvironment } from '../queries/deployment.ts';
+import { findEnvironment } from '../db/platform/deployment.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -7,6 +7,7 @@ import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands
 import {
   approveWaitingChange,
   createMerchantWithOwners,
+  rebuildMerchantTotals,
   showMerchants,
   showWaitingChanges,
 } from './merchant-commands.ts';
@@ -23,7 +24,6 @@ import {
   type StaffDatabase,
 } from './server-database.ts';
 import * as options from './staff-options.ts';
-import { rebuildMerchantTotals } from './totals-command.ts';
 import { showQuarantinedWork } from './work-commands.ts';
 
 export type StaffEnvironment = Readonly<Record<string, string | undefined>>;

@@ -143,8 +143,8 @@ export const personOrPhone = z
     staff,
   })
   .transform(({ phone, email: [address] = [], staff: by }, context) => {
-    if (phone !== undefined && address === undefined) return { of: { phone }, staff: by };
-    if (phone === undefined && address !== undefined) return { of: { email: address }, staff: by };
+    if (phone !== undefined && address === undefined) return { subject: { phone }, staff: by };
+    if (phone === undefined && address !== undefined) return { subject: { email: address }, staff: by };
     context.addIssue({ code: 'custom', message: 'give either --phone or --email' });
     return z.NEVER;
   });

@@ -1,5 +1,5 @@
 // The command of `npm run staff` about work whose workflow does not start or does not progress.
-import { listQuarantinedWork } from '../queries/payments/list-quarantined-work.ts';
+import { listQuarantinedWork } from '../db/work/backlog.ts';
 import type { StaffDatabase } from './server-database.ts';
 
 const MAX_SHOWN = 100;

@@ -1,8 +1,8 @@
 // Who may call a route, and how that is checked.
 import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Role } from '../domain/accounts/member.ts';
-import type { ApiDeps, ApiMiddleware } from './context.ts';
-import { requireLiveKey, requireScope } from './middleware/api-key.ts';
+import type { ApiMiddleware } from './context.ts';
+import { requireLiveKey, requireScope, type ScopeDeps } from './middleware/api-key.ts';
 import { refuseOtherSites, requireLiveSession, requireSession, type SessionDemands } from './middleware/session.ts';
 
 /**
@@ -42,7 +42,7 @@ export function isPublic(access: Access): access is PublicAccess {
 /**
  * Throws `permission_denied`, and for a key what is wrong with the key; puts the caller or the session into the state.
  */
-export function requireAccess(deps: ApiDeps, requirements: Requirements): ApiMiddleware {
+export function requireAccess(deps: ScopeDeps, requirements: Requirements): ApiMiddleware {
   const { access } = requirements;
   if (access === 'anyone') return refuseOtherSites(deps);
   const demands = demandsOf(requirements);
@@ -56,7 +56,7 @@ export function requireAccess(deps: ApiDeps, requirements: Requirements): ApiMid
  */
 export async function requireAccessAfterBody(
   ctx: Parameters<ApiMiddleware>[0],
-  deps: ApiDeps,
+  deps: ScopeDeps,
   requirements: Requirements,
 ): Promise<void> {
   const { access } = requirements;

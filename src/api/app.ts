@@ -2,17 +2,21 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import { DomainError } from '../domain/errors.ts';
-import { serveConsoleApp } from './console-app.ts';
-import { serveDocsSite } from './docs-site.ts';
-import type { ApiDeps, ApiState } from './context.ts';
+import { serveConsoleApp, type ConsoleApp } from './console-app.ts';
+import { serveDocsSite, type DocsSite } from './docs-site.ts';
+import type { ApiState } from './context.ts';
 import { routeNotFound } from './errors.ts';
-import type { SessionDeps } from './own-session.ts';
+import type { OwnSessionDeps } from './own-session.ts';
 import { errorResponder, requestId } from './middleware/errors.ts';
-import { createRouteFinder, measureRequests } from './middleware/measure.ts';
+import { createRouteFinder, measureRequests, type AnsweredRequest } from './middleware/measure.ts';
 import { requestLog } from './middleware/request-log.ts';
-import { rateLimit } from './middleware/rate-limit.ts';
+import { rateLimit, type RateLimits } from './middleware/rate-limit.ts';
 import { isPayPage, respondWithPage, servePayPages } from './pay/pay-pages.ts';
+import type { PaymentDeps } from './payment-deps.ts';
+import type { PayDeps } from './pay/visit.ts';
+import type { RequestLog } from './request-log.ts';
 import type { Route } from './route.ts';
+import type { LinkDeps } from './workflow-links.ts';
 import { securityHeaders } from './security-headers.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
 import { apiRequestRoutes } from './routes/accounts/api-requests.ts';
@@ -27,25 +31,44 @@ import { consolePayoutRoutes } from './routes/payments/console-payouts.ts';
 import { reversalRoutes } from './routes/payments/reversals.ts';
 import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
 import { docsRoutes } from './routes/docs.ts';
-import { endpointRoutes } from './routes/webhooks/endpoints.ts';
+import { endpointRoutes, type EndpointDeps } from './routes/webhooks/endpoints.ts';
 import { eventRoutes } from './routes/webhooks/events.ts';
-import { healthRoutes } from './routes/health.ts';
+import { healthRoutes, type HealthDeps } from './routes/health.ts';
 import { ledgerRoutes } from './routes/payments/ledger.ts';
-import { streamRoutes } from './routes/stream.ts';
+import { streamRoutes, type StreamDeps } from './routes/stream.ts';
 import { exportRoutes } from './routes/payments/exports.ts';
 import { totalsRoutes } from './routes/payments/totals.ts';
 import { invitationRoutes } from './routes/accounts/invitations.ts';
 import { memberRoutes } from './routes/accounts/members.ts';
-import { operatorCallbackRoutes } from './routes/payments/operator-callbacks.ts';
+import { operatorCallbackRoutes, type CallbackDeps } from './routes/payments/operator-callbacks.ts';
 import { passkeyRoutes } from './routes/accounts/passkeys.ts';
 import { payoutRoutes } from './routes/payments/payouts.ts';
-import { policyRoutes } from './routes/accounts/policy.ts';
+import { policyRoutes, type PolicyDeps } from './routes/accounts/policy.ts';
 import { replayRoutes } from './routes/webhooks/replays.ts';
 import { ownSessionsRoutes } from './routes/accounts/own-sessions.ts';
 import { searchRoutes } from './routes/payments/search.ts';
 import { recoveryRoutes } from './routes/accounts/recovery.ts';
 import { secondFactorRoutes } from './routes/accounts/second-factor.ts';
 import { sessionRoutes } from './routes/accounts/sessions.ts';
+
+type ConsoleDeps = OwnSessionDeps & PaymentDeps & LinkDeps & StreamDeps & EndpointDeps & PolicyDeps;
+
+/** What the API is made from: what its routes and pages use, and what stands before them. */
+export type ApiDeps = Omit<ConsoleDeps, 'stepUpOperations'> &
+  PayDeps &
+  CallbackDeps &
+  HealthDeps &
+  RateLimits & {
+    /** The console's web app; null where it is not served. */
+    readonly consoleApp: ConsoleApp | null;
+    readonly docsSite: DocsSite | null;
+    /** How many proxies in front of us are trusted to set X-Forwarded-For. */
+    readonly trustedProxies: number;
+    /** Where the requests of API keys are noted. */
+    readonly requests: RequestLog;
+    /** Called with every request once its response begins. */
+    readonly onAnswered?: (request: AnsweredRequest) => void;
+  };
 
 export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] } {
   // Known once every route is described; asked for by requests alone.
@@ -92,7 +115,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   return { app, routes };
 }
 
-function consoleRoutes(deps: SessionDeps): Route[] {
+function consoleRoutes(deps: ConsoleDeps): Route[] {
   return [
     ...sessionRoutes(deps),
     ...ownSessionsRoutes(deps),

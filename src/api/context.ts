@@ -1,30 +1,11 @@
-// The state of a request on its way through the middleware, and what every route may use.
+// The state of a request on its way through the middleware, and what it says of its caller.
 import type { Middleware } from 'koa';
-import type { TemporalClient } from '../temporal/client.ts';
-import type { WorkflowLinks } from '../temporal/workflow-links.ts';
-import type { Database } from '../db/platform/database.ts';
-import type { Environment } from '../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';
-import type { ServiceLimits } from '../domain/accounts/policy.ts';
 import type { Currency } from '../domain/money.ts';
-import type { Coverage, OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
-import type { KeyRing } from '../security/sealing.ts';
-import type { ConsoleApp } from './console-app.ts';
-import type { DocsSite } from './docs-site.ts';
-import type { GuessLimit } from './guess-limit.ts';
-import type { RefusedKeys } from './middleware/refused-keys.ts';
-import type { RefusalTally } from './refusal-tally.ts';
-import type { AnsweredRequest } from './middleware/measure.ts';
-import type { VerifiedKeys } from './verified-keys.ts';
-import type { RequestLog } from './request-log.ts';
-import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
-import type { Log } from '../log.ts';
-import type { Payments } from '../operations/payments/create-payments.ts';
 import type { PaymentId } from '../domain/payments/payment.ts';
-import type { PaymentWork } from '../domain/work.ts';
 
 /** Who acts: an API key, which stands for the person who created it, or a person in a session. */
 export type Actor =
@@ -66,71 +47,10 @@ export type ApiState = {
   /** What became a response with 5xx. */
   failure?: unknown;
   /** The key of a merchant that came with the request, good or not. */
-  knownKey?: { readonly apiKeyId: ApiKeyId; readonly merchantId: MerchantId };
+  presentedKey?: { readonly apiKeyId: ApiKeyId; readonly merchantId: MerchantId };
 };
 
 export type ApiMiddleware = Middleware<ApiState>;
-
-export type ApiDeps = {
-  readonly db: Database;
-  readonly temporal: Pick<TemporalClient, 'ping'>;
-  readonly environment: Environment;
-  readonly publicUrl: string;
-  readonly payments: Payments;
-  /** Where developers see the workflow of a payment; null where nobody does. */
-  readonly workflowLinks: WorkflowLinks | null;
-  /** The console's web app; null where it is not served. */
-  readonly consoleApp: ConsoleApp | null;
-  readonly docsSite: DocsSite | null;
-  /** Why nothing may be sent to this address; null when something may. */
-  readonly refuseUrl: (url: string) => string | null;
-  /** An endpoint is disabled when everything sent to it has failed for so long. */
-  readonly endpointFailingLimitMs: number;
-  /** What applies where a merchant's policy says nothing. */
-  readonly serviceLimits: ServiceLimits;
-  /** Seals and opens people's second factors, and seals endpoints' secrets. */
-  readonly keyRing: KeyRing;
-  readonly log: Log;
-  /** How many proxies in front of us are trusted to set X-Forwarded-For. */
-  readonly trustedProxies: number;
-  /** Requests per second and client address; 0: any number, which `live` refuses. */
-  readonly rateLimitPerSecond: number;
-  /** The same for operators' callbacks, which have a limit of their own. */
-  readonly operatorRateLimitPerSecond: number;
-  /** Limits the failed guesses at a person's password and second factor. */
-  readonly limitGuesses: GuessLimit;
-  /** The streams of live updates of this process. */
-  readonly streams: LiveStreams;
-  /** Where the requests of API keys are noted. */
-  readonly requests: RequestLog;
-  /** Called with every request once its response begins. */
-  readonly onAnswered?: (request: AnsweredRequest) => void;
-  /** Counts the refused requests of people. */
-  readonly refusals: RefusalTally;
-  /** What applies to the attempts of payers at checkouts. */
-  readonly checkouts: {
-    readonly coverage: Coverage;
-    readonly secondAttemptWaitMs: number;
-    /** In a quarter of an hour; 0: any number. */
-    readonly attemptsPerAddress: number;
-  };
-  /** Counts a refused key of this address. */
-  readonly refusedKeys: RefusedKeys;
-  /** The keys that this process has verified. */
-  readonly verifiedKeys: VerifiedKeys;
-  /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
-  readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
-  /**
-   * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible
-   * without waiting.
-   */
-  readonly offer: (payment: PaymentWork) => void;
-  /** Called after the operator called back: lets the workflow query the status now instead of at its next poll. */
-  readonly offerCallback: (payment: PaymentWork) => void;
-  readonly parseCallback: Readonly<
-    Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
-  >;
-};
 
 const MAX_USER_AGENT_LENGTH = 200;
 

@@ -5,10 +5,10 @@ import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { csvLine, type Cell } from '../domain/csv.ts';
 import { recordExport, type RecordExport } from '../operations/accounts/record-export.ts';
-import { isUnchanged } from '../queries/live-updates.ts';
+import { isSessionUnchanged } from '../operations/read-live-updates.ts';
 
 export type CsvExport<Item, Place> = {
-  readonly of: RecordExport['of'];
+  readonly dataset: RecordExport['dataset'];
   readonly by: ActedBy;
   readonly session: Session;
   /** As the query gave them. */
@@ -32,14 +32,14 @@ const PERSONAL_FILTERS = ['phone', 'reference', 'idempotency_key'];
  * failure is an error response. Later ones, and the end of the session, break the response off, which shows that it is not whole.
  */
 export async function csvResponse<Item, Place>(db: Database, what: CsvExport<Item, Place>) {
-  const { of, by, filters } = what;
+  const { dataset, by, filters } = what;
   const at = new Date();
-  await recordExport(db, { by, of, filters: withoutPersonal(filters), at });
+  await recordExport(db, { by, dataset, filters: withoutPersonal(filters), at });
   const lines = linesOf(db, what);
   const first = await lines.next();
   return {
     stream: Readable.from(startingWith(first.value ?? '', lines), { objectMode: false }),
-    headers: { 'Content-Disposition': `attachment; filename="${of}-${at.toISOString().slice(0, 10)}.csv"` },
+    headers: { 'Content-Disposition': `attachment; filename="${dataset}-${at.toISOString().slice(0, 10)}.csv"` },
   };
 }
 
@@ -60,7 +60,7 @@ async function* linesOf<Item, Place>(
     head = '';
     place = next;
     if (Date.now() - checkedAtMs < CHECK_SESSION_EVERY_MS) continue;
-    if (!(await isUnchanged(db, session, new Date()))) throw new Error('the session of the export ended');
+    if (!(await isSessionUnchanged(db, session, new Date()))) throw new Error('the session of the export ended');
     checkedAtMs = Date.now();
   } while (place !== null);
   return undefined;

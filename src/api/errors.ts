@@ -1,5 +1,6 @@
 // Errors on the wire: the one place where a category becomes an HTTP status.
-import { DomainError, recordsUnavailable, type ErrorCategory } from '../domain/errors.ts';
+import { DomainError, recordsUnavailable } from '../domain/errors.ts';
+import type { ErrorCategory } from '../domain/error-codes.ts';
 import { unreadable } from './json.ts';
 
 export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {

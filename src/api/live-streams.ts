@@ -5,7 +5,7 @@ import type { Session } from '../domain/accounts/session.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isBefore, readPlace, writePlace, type LiveUpdate, type Place } from '../domain/live-update.ts';
 import type { Log } from '../log.ts';
-import { isUnchanged, readEnd, readUpdates } from '../queries/live-updates.ts';
+import { isSessionUnchanged, readEnd, readUpdates } from '../operations/read-live-updates.ts';
 import { tooManyRequests } from './middleware/rate-limit.ts';
 import { liveUpdateObject } from './schemas/live-update.ts';
 
@@ -84,7 +84,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     }
     for (const group of bySession.values()) {
       const [first] = group;
-      if (!first || (await isUnchanged(db, first.session, new Date()))) continue;
+      if (!first || (await isSessionUnchanged(db, first.session, new Date()))) continue;
       for (const stream of group) finish(stream);
     }
   }

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { Role } from '../domain/accounts/member.ts';
-import { errorCategory, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
+import { errorCategory, type ErrorCode } from '../domain/errors.ts';
+import type { ErrorCategory } from '../domain/error-codes.ts';
 import { isPublic, type Access } from './access.ts';
 import { HTTP_STATUS } from './errors.ts';
 import { fitsForm, inForm, isPairs } from './form.ts';
-import type { RouteDescription } from './route.ts';
+import type { RouteDescription } from './route-description.ts';
 import { errorSchema } from './schemas/error.ts';
 import { consoleHeader, idempotencyKeyHeader, pathId, userAgentHeader } from './schemas/primitives.ts';
 

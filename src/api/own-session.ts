@@ -5,11 +5,20 @@ import type { ChallengeUse, PasskeyPurpose } from '../domain/accounts/passkey.ts
 import { readCredential, relyingPartyOf } from '../security/passkey.ts';
 import { verifyPassword } from '../security/password.ts';
 import { beginAuthentication } from '../operations/accounts/begin-authentication.ts';
-import { getOwnSession } from '../queries/accounts/session.ts';
-import type { ApiDeps } from './context.ts';
-import type { RouteResponse } from './route.ts';
+import { getOwnSession } from '../operations/accounts/get-own-session.ts';
+import type { KeyRing } from '../security/sealing.ts';
+import type { GuessLimit } from './guess-limit.ts';
+import type { RouteDeps, RouteResponse } from './route.ts';
 import { sessionObject, type SessionObject } from './schemas/accounts/session.ts';
 import { clearedSessionCookie, sessionCookie } from './session-cookie.ts';
+
+/** What the routes use that authenticate a person. */
+export type AuthenticationDeps = RouteDeps & {
+  /** Limits the failed guesses at a person's password and second factor. */
+  readonly limitGuesses: GuessLimit;
+  /** Seals and opens people's second factors. */
+  readonly keyRing: KeyRing;
+};
 
 export type OwnAttempt = {
   /** The hash that the password fits; null when no password was given or it does not fit. */
@@ -23,15 +32,15 @@ export type OwnAttempt = {
  * Throws `rate_limited`.
  */
 export async function attemptInSession<Result>(
-  { db, limitGuesses }: ApiDeps,
+  { db, limitGuesses }: AuthenticationDeps,
   { person: { userId, merchantId }, address, requestId }: ActedBy,
   password: string | null,
   complete: (attempt: OwnAttempt) => Promise<Result>,
 ): Promise<Result> {
   return limitGuesses(userId, async () => {
     const limits = [...personLimits(userId), addressLimit(address)];
-    const of = { userId, merchantId };
-    const user = await beginAuthentication(db, { of, limits, address, requestId, at: new Date() });
+    const claim = { userId, merchantId };
+    const user = await beginAuthentication(db, { claim, limits, address, requestId, at: new Date() });
     const passwordHash = user?.passwordHash ?? null;
     const isRight = password !== null && (await verifyPassword(passwordHash, password));
     return complete({ verifiedHash: isRight ? passwordHash : null, counted: limits.map(({ subject }) => subject) });
@@ -40,7 +49,7 @@ export async function attemptInSession<Result>(
 
 /** What a browser returned from a passkey, for the operation to verify. */
 export function passkeyAttempt(
-  { publicUrl }: Pick<ApiDeps, 'publicUrl'>,
+  { publicUrl }: Pick<RouteDeps, 'publicUrl'>,
   text: string,
   purpose: PasskeyPurpose,
   subject: ChallengeUse['subject'],
@@ -49,25 +58,25 @@ export function passkeyAttempt(
 }
 
 /** What the response that ends the session in use tells the browser: to forget its cookie, and what it keeps of it. */
-export function sessionGone({ publicUrl }: Pick<ApiDeps, 'publicUrl'>) {
+export function sessionGone({ publicUrl }: Pick<RouteDeps, 'publicUrl'>) {
   return { setCookie: clearedSessionCookie(publicUrl), clearsSiteData: true } as const;
 }
 
 /** What the routes of a person's own session use. */
-export type SessionDeps = ApiDeps & {
+export type OwnSessionDeps = AuthenticationDeps & {
   /** The ids of the operations that need a step-up, from the descriptions of all routes. */
   readonly stepUpOperations: () => readonly string[];
 };
 
 /** The session under this token, as its person sees it. Throws `permission_denied` when it has ended. */
-export async function ownSessionObject(deps: SessionDeps, token: string, at: Date): Promise<SessionObject> {
+export async function ownSessionObject(deps: OwnSessionDeps, token: string, at: Date): Promise<SessionObject> {
   const { db, environment } = deps;
   const session = await getOwnSession(db, token, environment, at);
   return sessionObject(session, { environment, stepUpOperations: deps.stepUpOperations() });
 }
 
 /** The session under this token, with the cookie that gives the token to the browser. */
-export async function sessionResponse(deps: SessionDeps, token: string): Promise<RouteResponse> {
+export async function sessionResponse(deps: OwnSessionDeps, token: string): Promise<RouteResponse> {
   const at = new Date();
   const body = await ownSessionObject(deps, token, at);
   return { body, setCookie: sessionCookie(deps.publicUrl, token, Date.parse(body.expires_at) - at.getTime()) };

@@ -1,5 +1,6 @@
 // Logs requests that tried to get round a control: a few lines a minute, whatever comes, and nothing personal in them.
-import type { DomainError, ErrorCategory, ErrorCode } from '../domain/errors.ts';
+import type { DomainError, ErrorCode } from '../domain/errors.ts';
+import type { ErrorCategory } from '../domain/error-codes.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
 

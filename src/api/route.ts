@@ -1,88 +1,38 @@
 // Declares a route as data: the router, the checks of each request and the OpenAPI document come from one description.
 //
 // To add an endpoint, describe what goes over the wire in `schemas/<area>/<noun>.ts` and declare the route, with a
-// handler that calls one operation or query, in `routes/<area>/<nouns>.ts`. Write that operation or query, and its SQL
-// in `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
+// handler that calls one operation, or one read of `src/db`, in `routes/<area>/<nouns>.ts`. Write that operation, and its
+// SQL in `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
-import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
-import {
-  isPublic,
-  requireAccess,
-  requireAccessAfterBody,
-  type Access,
-  type PublicAccess,
-  type Requirements,
-} from './access.ts';
-import {
-  addressOf,
-  auditOf,
-  userAgentOf,
-  type ApiDeps,
-  type ApiMiddleware,
-  type Caller,
-  type CachedKey,
-} from './context.ts';
+import { isPublic, requireAccess, requireAccessAfterBody, type Access, type PublicAccess } from './access.ts';
+import { addressOf, auditOf, userAgentOf, type ApiMiddleware, type Caller, type CachedKey } from './context.ts';
 import { isUtf8, readFields, Repeated } from './form.ts';
+import type { ScopeDeps } from './middleware/api-key.ts';
 import { bodyReader, hasBody } from './middleware/body.ts';
-import { readIdempotencyKey } from './middleware/idempotency-key.ts';
-import type { Tag } from './openapi-tags.ts';
+import { isIdempotencyKey } from '../security/request-fingerprint.ts';
 import { operationOf } from './operation.ts';
+import type { RouteDescription, StreamType } from './route-description.ts';
 import { PAGE_CODES } from './schemas/page.ts';
 import { noParameters } from './schemas/primitives.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from './session-cookie.ts';
-import { validate, type CodesByParameter } from './validation.ts';
+import { validate } from './validation.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 
-export type Route = {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With parameters in braces, as OpenAPI writes them. */
-  readonly path: string;
+export type Route = Pick<RouteDescription, 'method' | 'path'> & {
   readonly operation: ZodOpenApiOperationObject;
   /** Run in this order; the last one responds. */
   readonly pipeline: readonly ApiMiddleware[];
 };
 
-/** The media types that are streamed. */
-export type StreamType = 'text/event-stream' | 'text/csv';
-
-/** What router and document need to know of a route. */
-export type RouteDescription = Pick<Route, 'method' | 'path'> &
-  Requirements & {
-    readonly operationId: string;
-    readonly tag: Tag;
-    readonly summary: string;
-    /** Follows the scope or the roles and the step-up, which the document names by itself. */
-    readonly description?: string;
-    /** The prefix of the id in the path, where the path has one. */
-    readonly idPrefix?: string;
-    /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
-    readonly query?: z.ZodObject;
-    /** Comes as JSON or as a form. A route without it refuses any field of a body, as of the query. */
-    readonly body?: z.ZodObject;
-    /** Error codes for fields of the body, where they are not the general ones. */
-    readonly bodyCodes?: CodesByParameter;
-    /** It moves money: it requires an Idempotency-Key, and its response is stored. */
-    readonly isIdempotent?: true;
-    readonly response: {
-      readonly status: 200 | 201 | 202 | 204;
-      readonly description: string;
-      readonly schema?: z.ZodType;
-      /** The media type of a stream; without it, JSON. */
-      readonly type?: StreamType;
-    };
-    /** The 202 in place of `response` while the approval of a second person is missing. */
-    readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
-    /** What the handler can refuse with, besides what every route with this access, query and body can. */
-    readonly errors?: readonly ErrorCode[];
-    /** The response opens, renews or ends a session in the browser. */
-    readonly setsCookie?: true;
-  };
+/** What every route uses. */
+export type RouteDeps = ScopeDeps;
 
 type CallerOf<Who extends Access> = Who extends 'anyone'
   ? unknown
@@ -146,7 +96,7 @@ export function route<
   Body extends z.ZodObject = never,
   Idempotent extends true = never,
 >(
-  deps: ApiDeps,
+  deps: RouteDeps,
   description: RouteDescription & {
     readonly access: Who;
     readonly idPrefix?: Prefix;
@@ -169,7 +119,7 @@ export function route<
 // console checks the query before it reads the body, and the public API afterwards.
 async function readRequest(
   ctx: Context,
-  deps: ApiDeps,
+  deps: RouteDeps,
   description: RouteDescription & { readonly readBody: (ctx: Context) => Promise<object> },
 ): Promise<object> {
   const { access, query = noParameters, body, readBody, bodyCodes, isIdempotent } = description;
@@ -241,4 +191,19 @@ function sendStream(
   // The response to HEAD has no body, so nobody would read the stream or end it.
   if (ctx.method === 'HEAD') stream.destroy();
   else ctx.body = stream;
+}
+
+/** Throws `idempotency_key_missing` or `idempotency_key_invalid`. */
+function readIdempotencyKey(ctx: { get(header: string): string }): string {
+  const key = ctx.get('Idempotency-Key');
+  if (key === '') {
+    throw new DomainError(
+      'idempotency_key_missing',
+      'Send an Idempotency-Key header, a new one for each payment and the same one for each retry of it.',
+    );
+  }
+  if (!isIdempotencyKey(key)) {
+    throw new DomainError('idempotency_key_invalid', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+  }
+  return key;
 }

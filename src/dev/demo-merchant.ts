@@ -10,8 +10,8 @@ import { authenticateApiKey } from '../operations/accounts/authenticate-api-key.
 import { createApiKey } from '../operations/accounts/create-api-key.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { deleteEndpoint } from '../operations/webhooks/delete-endpoint.ts';
-import { listMembers } from '../queries/accounts/member.ts';
-import { listEndpoints } from '../queries/webhooks/endpoint.ts';
+import { listMembers } from '../operations/accounts/list-members.ts';
+import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
 import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
 import { readJsonFile } from './json-file.ts';
@@ -32,7 +32,7 @@ export type DemoMerchant = z.infer<typeof demoSchema>;
 type OldDemoMerchant = z.infer<typeof oldDemoSchema>;
 
 /** A demo merchant of an earlier start, and until when its key works; null: for ever. */
-type Known = { readonly demo: OldDemoMerchant; readonly keyExpiresAt: Date | null };
+type StoredDemo = { readonly demo: OldDemoMerchant; readonly keyExpiresAt: Date | null };
 
 /** A start may run for weeks: a key that ends sooner than this is replaced before. */
 const LEAST_KEY_LIFE_MS = 60 * 24 * 60 * 60_000;
@@ -49,14 +49,14 @@ export type SeedOptions = {
  * start is reused, and what it lacks is added.
  */
 export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMerchant> {
-  const known = await readKnown(options);
-  const complete = known ? await withLastingKey(known, options) : await createDemo(options);
+  const stored = await readStored(options);
+  const complete = stored ? await withLastingKey(stored, options) : await createDemo(options);
   const demo = complete.webhookUrl === options.webhookUrl ? complete : await moveEndpoint(complete, options);
-  if (demo !== known?.demo) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
+  if (demo !== stored?.demo) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
 
-async function readKnown({ db, file }: SeedOptions): Promise<Known | null> {
+async function readStored({ db, file }: SeedOptions): Promise<StoredDemo | null> {
   const remedy =
     'It holds the keys and log-ins of the demo merchant. Put a copy of it back, or remove it: the next start then creates ' +
     'another demo merchant.';
@@ -83,7 +83,7 @@ async function createDemo(options: SeedOptions): Promise<DemoMerchant> {
   return { merchantId, apiKey, webhookUrl, webhookSecret: secret, people };
 }
 
-async function withLastingKey({ demo, keyExpiresAt }: Known, options: SeedOptions): Promise<DemoMerchant> {
+async function withLastingKey({ demo, keyExpiresAt }: StoredDemo, options: SeedOptions): Promise<DemoMerchant> {
   const complete = await withPeople(demo, options);
   const isLasting = keyExpiresAt === null || keyExpiresAt.getTime() - Date.now() >= LEAST_KEY_LIFE_MS;
   if (isLasting || complete.apiKey !== demo.apiKey) return complete;
@@ -98,13 +98,13 @@ async function withLastingKey({ demo, keyExpiresAt }: Known, options: SeedOption
 
 // The older key has no maker, so it cannot create payouts. A new key replaces it here; the older one stays valid for
 // the rest.
-async function withPeople(known: OldDemoMerchant, { db, keyRing }: SeedOptions): Promise<DemoMerchant> {
-  const { people } = known;
+async function withPeople(stored: OldDemoMerchant, { db, keyRing }: SeedOptions): Promise<DemoMerchant> {
+  const { people } = stored;
   // The same object tells the caller that nothing was added.
-  if (people) return known as DemoMerchant;
-  const merchantId = known.merchantId as MerchantId;
+  if (people) return stored as DemoMerchant;
+  const merchantId = stored.merchantId as MerchantId;
   const added = await addDemoPeople(db, merchantId, keyRing);
-  return { ...known, apiKey: await createKey(db, merchantId, added.makerId), people: added.people };
+  return { ...stored, apiKey: await createKey(db, merchantId, added.makerId), people: added.people };
 }
 
 async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId): Promise<string> {
@@ -123,15 +123,15 @@ async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId
 }
 
 // The receiver has another port this time; an endpoint at the old address would only collect failed deliveries.
-async function moveEndpoint(known: DemoMerchant, options: SeedOptions): Promise<DemoMerchant> {
-  const merchantId = known.merchantId as MerchantId;
+async function moveEndpoint(stored: DemoMerchant, options: SeedOptions): Promise<DemoMerchant> {
+  const merchantId = stored.merchantId as MerchantId;
   const { items } = await listEndpoints(options.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
   for (const { id, url } of items) {
     // Endpoints that people registered themselves stay as they are.
-    if (url === known.webhookUrl) await deleteEndpoint(options.db, { merchantId, id, by: null, at: new Date() });
+    if (url === stored.webhookUrl) await deleteEndpoint(options.db, { merchantId, id, by: null, at: new Date() });
   }
   const { secret } = await register(merchantId, options);
-  return { ...known, webhookUrl: options.webhookUrl, webhookSecret: secret };
+  return { ...stored, webhookUrl: options.webhookUrl, webhookSecret: secret };
 }
 
 function register(merchantId: MerchantId, { db, webhookUrl, keyRing }: SeedOptions) {

@@ -7,11 +7,11 @@ import type { Attempt } from '../domain/webhooks/delivery.ts';
 export type AttemptCapacity = {
   readonly inFlight: InFlight;
   /** Takes capacity for one attempt, whether or not the limits allow it. */
-  take(delivery: Pick<DueDelivery, 'endpointId' | 'merchantId'>): TakenCapacity;
+  take(delivery: Pick<DueDelivery, 'endpointId' | 'merchantId'>): CapacityReservation;
 };
 
 /** Given back once, however often it is called. */
-export type TakenCapacity = {
+export type CapacityReservation = {
   /** The endpoint's: with the attempt, or without when none was made. */
   readonly giveBackEndpoint: (attempt?: Attempt) => void;
   /** The merchant's, and the endpoint's if it was not. */

@@ -102,15 +102,15 @@ function uuidV7Bytes(atMs: number): Buffer {
 
 // Drawn for many ids at once: that costs as much as for one. No byte is used twice.
 const random = Buffer.alloc(RANDOM_BYTES * 512);
-let taken = random.length;
+let usedBytes = random.length;
 
 function takeRandomBytes(): Buffer {
-  if (taken === random.length) {
+  if (usedBytes === random.length) {
     randomFillSync(random);
-    taken = 0;
+    usedBytes = 0;
   }
-  taken += RANDOM_BYTES;
-  return random.subarray(taken - RANDOM_BYTES, taken);
+  usedBytes += RANDOM_BYTES;
+  return random.subarray(usedBytes - RANDOM_BYTES, usedBytes);
 }
 
 // Ten digits of the time, and eight for each five bytes of the rest: numbers that are exact.

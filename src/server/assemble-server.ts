@@ -22,7 +22,6 @@ import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter } from '../dispatcher/work-starter.ts';
 import { coverageOf, OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
-import { createPayments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkDatabase } from './check-database.ts';
@@ -31,10 +30,9 @@ import { closeOperators, createOperators, type Operators } from './operators.ts'
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
 import { createPaymentSteps } from './telemetry/payment-steps.ts';
-import { openTraces } from './telemetry/open-traces.ts';
-import { traceSinks, withTracedActivities } from './telemetry/traced-workers.ts';
 import type { Traces } from './telemetry/traces.ts';
-import { measuredSender } from './metrics/measured-sender.ts';
+import { traceSinks, withTracedActivities } from './telemetry/traced-workers.ts';
+import { measuredSender } from './metrics/measured-calls.ts';
 import { createServerMetrics } from './metrics/server-metrics.ts';
 import type { SdkMetrics } from './metrics/sdk-metrics.ts';
 import { startMetrics } from './start-metrics.ts';
@@ -114,6 +112,13 @@ async function close({ log, starter, dispatcherWake, sender, temporal, db, queue
   await traces?.close();
 }
 
+/** Null: nobody looks at traces. What sends spans is loaded by whoever wants them, and by nobody else. */
+async function openTraces({ traceExport, settings }: Config, log: Log): Promise<Traces | null> {
+  if (traceExport === null) return null;
+  const { createOtlpTraces } = await import('./telemetry/otlp-traces.ts');
+  return createOtlpTraces(traceExport, settings.MALIPO_ENVIRONMENT, log);
+}
+
 function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Traces | null): Parts {
   const { settings, clocks } = config;
   const metrics = createServerMetrics(sdkMetrics);
@@ -150,9 +155,22 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   });
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
-  const payments = createPayments({ db, environment, clocks, coverage, releases });
-  const work = { starter, coverage, payments, releases };
-  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, ...work, metrics, traces, steps };
+  const payments = { db, environment, clocks, coverage, releases };
+  return {
+    config,
+    log,
+    db,
+    queues,
+    dispatcherWake,
+    temporal,
+    sender,
+    concurrency,
+    starter,
+    payments,
+    metrics,
+    traces,
+    steps,
+  };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
@@ -271,7 +289,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
 }
 
 function createActivities(parts: Parts, operators: Operators) {
-  const { config, db, payments, releases, sender, concurrency, steps, log } = parts;
+  const { config, db, payments, sender, concurrency, steps, log } = parts;
   const { clocks, settings } = config;
   const attestor = createStatusAttestor({
     environment: settings.MALIPO_ENVIRONMENT,
@@ -281,7 +299,8 @@ function createActivities(parts: Parts, operators: Operators) {
   });
   return {
     payments: createPaymentActivities({
-      ...{ db, payments, releases, operators, attestor, clocks, log },
+      ...{ db, payments, operators, attestor, clocks, log },
+      releases: payments.releases,
       onExchanged: steps.exchanged,
     }),
     delivery: createDeliveryActivities({

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../settings/config.ts';
 import type { Database } from '../db/platform/database.ts';
-import { findDeployment, type Deployment } from '../db/platform/deployment.ts';
+import { findEnvironment } from '../db/platform/deployment.ts';
 import { findExcessRights } from '../db/platform/excess-rights.ts';
 import type { Environment } from '../domain/event.ts';
 import type { Log } from '../log.ts';
@@ -21,7 +21,7 @@ const LASTING = /^(28|3D|42)[0-9A-Z]{3}$/;
 export async function checkDatabase(db: Database, environment: Environment, log: Log): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
     try {
-      compare(await findDeployment(db), environment);
+      compare(await findEnvironment(db), environment);
       report(await findExcessRights(db), environment, log);
       return;
     } catch (error) {
@@ -38,8 +38,7 @@ export function otherEnvironment(own: Environment, stamped: Environment): Config
   return new ConfigError(`MALIPO_ENVIRONMENT: is ${own}, and the database is for the ${stamped} environment`);
 }
 
-function compare(found: Deployment | null, environment: Environment): void {
-  const stamped = found?.environment ?? null;
+function compare(stamped: Environment | null, environment: Environment): void {
   if (stamped === null) throw new ConfigError('the database is not prepared: run `npm run migrate` first');
   if (stamped !== environment) throw otherEnvironment(environment, stamped);
 }

@@ -3,7 +3,7 @@ import type { Config } from '../settings/config.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { createMtnMomo, parseMtnCallback } from '../operators/mtn-momo/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
-import { measuredOperator, type MeasuredCall } from './metrics/measured-operator.ts';
+import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts';
 
 export type Operators = Readonly<Record<OperatorId, Operator>>;
 

@@ -1,6 +1,6 @@
 // Prepares the database for this version: the schema, and the rows that the code itself needs.
 import { openDatabase, type Database } from '../db/platform/database.ts';
-import { findDeployment, stampEnvironment } from '../db/platform/deployment.ts';
+import { findEnvironment, stampEnvironment } from '../db/platform/deployment.ts';
 import { migrate } from '../db/platform/migrate.ts';
 import type { Environment } from '../domain/event.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
@@ -35,6 +35,6 @@ export async function prepareDatabase(ownerUrl: string, environment: Environment
 
 /** Accepts a database that is not stamped yet. */
 async function refuseOther(db: Database, environment: Environment): Promise<void> {
-  const stamped = (await findDeployment(db))?.environment ?? environment;
+  const stamped = (await findEnvironment(db)) ?? environment;
   if (stamped !== environment) throw otherEnvironment(environment, stamped);
 }

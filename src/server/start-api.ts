@@ -14,7 +14,8 @@ import { securityHeaders } from '../api/security-headers.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createWorkflowLinks } from '../temporal/workflow-links.ts';
 import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
-import { apiSettingsOf } from './api-settings.ts';
+import type { Config } from '../settings/config.ts';
+import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { PARSE_CALLBACK } from './operators.ts';
 import { backlogLimitsOf } from './start-metrics.ts';
@@ -33,7 +34,7 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
   const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
   const refusals = createRefusalTally();
   const { app } = createApp({
-    ...apiSettingsOf(config, parts.coverage),
+    ...apiSettingsOf(config),
     ...{ db, streams, requests, refusals, temporal, log },
     payments,
     onAnswered: (request) => {
@@ -86,5 +87,21 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
       await closeServer(server);
       await requests.close();
     },
+  };
+}
+
+/** What the API takes from the settings as they are. */
+function apiSettingsOf({ clocks, settings }: Config) {
+  const leastWaitingTimeMs = LEAST_WAITING_TIME_MS[settings.MALIPO_ENVIRONMENT];
+  return {
+    environment: settings.MALIPO_ENVIRONMENT,
+    publicUrl: settings.MALIPO_PUBLIC_URL,
+    keyRing: settings.MALIPO_SECRET_KEYS,
+    trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
+    rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
+    operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
+    endpointFailingLimitMs: clocks.endpointFailingLimitMs,
+    serviceLimits: { payoutExpiryMs: clocks.payoutExpiryMs, leastWaitingTimeMs },
+    checkoutAttemptsPerAddress: settings.MALIPO_CHECKOUT_ATTEMPTS_PER_ADDRESS,
   };
 }

@@ -4,7 +4,7 @@ import type { Config } from '../settings/config.ts';
 import type { Database } from '../db/platform/database.ts';
 import type { BacklogLimits } from '../domain/backlog.ts';
 import type { Log } from '../log.ts';
-import { readServiceFigures } from '../queries/service-figures.ts';
+import { readServiceFigures } from '../operations/read-service-figures.ts';
 import type { TemporalClient } from '../temporal/client.ts';
 import { startMetricsListener } from './metrics-listener.ts';
 import { createFiguresReader } from './metrics/figures-reader.ts';

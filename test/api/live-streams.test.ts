@@ -6,7 +6,7 @@ import { createLiveStreams } from '../../src/api/live-streams.ts';
 import { writePlace, type Place } from '../../src/domain/live-update.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { createLog } from '../../src/log.ts';
-import { readEnd, readUpdates } from '../../src/queries/live-updates.ts';
+import { readEnd, readUpdates } from '../../src/operations/read-live-updates.ts';
 import { makeCollection, newCollection, paid, record } from '../db/rows.ts';
 import { attempt, makeCheckout } from '../db/payments/checkouts.ts';
 import { makePayout, makeShop } from '../db/payments/payout-rows.ts';

@@ -1,7 +1,6 @@
 // The OpenAPI document: it is valid, and it documents exactly the routes that the server has.
 import assert from 'node:assert/strict';
-import { createApp } from '../../src/api/app.ts';
-import type { ApiDeps } from '../../src/api/context.ts';
+import { createApp, type ApiDeps } from '../../src/api/app.ts';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import type { Route } from '../../src/api/route.ts';
 import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';

@@ -7,7 +7,7 @@ import { listHousekeeping, markDone } from '../../src/db/platform/housekeeping.t
 import { createDispatchReport } from '../../src/dispatcher/dispatch-report.ts';
 import type { HousekeepingTask } from '../../src/domain/housekeeping.ts';
 import { availableAccount } from '../../src/domain/payments/ledger.ts';
-import { LEDGER_CHECK_START } from '../../src/queries/payments/check-ledger.ts';
+import { LEDGER_CHECK_START } from '../../src/operations/payments/check-ledger.ts';
 import { testLog } from '../support/engines.ts';
 import { KEY_RING, makeCollection, makeMerchant, tamper, TEST_CLOCKS } from './rows.ts';
 import { useDatabasePerCase } from './use-database.ts';

@@ -19,7 +19,7 @@ import { withholdDeliveries } from '../../src/db/webhooks/delivery.ts';
 import { listDeliveries } from '../../src/db/webhooks/delivery-list.ts';
 import { listEvents } from '../../src/db/webhooks/event.ts';
 import type { Payout } from '../../src/domain/payments/payout.ts';
-import { readServiceFigures } from '../../src/queries/service-figures.ts';
+import { readServiceFigures } from '../../src/operations/read-service-figures.ts';
 import { makeMerchant, tamper } from './rows.ts';
 import { useDatabase } from './use-database.ts';
 

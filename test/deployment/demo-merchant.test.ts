@@ -9,7 +9,7 @@ import type { MerchantId } from '../../src/domain/ids.ts';
 import { verifyPassword } from '../../src/security/password.ts';
 import { open } from '../../src/security/sealing.ts';
 import { findUserByEmail } from '../../src/db/accounts/user.ts';
-import { listEndpoints } from '../../src/queries/webhooks/endpoint.ts';
+import { listEndpoints } from '../../src/db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
 import { peopleSettings } from '../../src/dev/demo-people.ts';

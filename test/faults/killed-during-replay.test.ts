@@ -5,7 +5,7 @@ import type { Person } from '../../src/domain/accounts/member.ts';
 import type { EndpointId } from '../../src/domain/ids.ts';
 import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
 import { createReplay } from '../../src/operations/webhooks/create-replay.ts';
-import { getReplay } from '../../src/queries/webhooks/replay.ts';
+import { getReplay } from '../../src/db/webhooks/replay.ts';
 import { actedBy, makePerson } from '../db/payments/payout-rows.ts';
 import { oneRow } from '../db/rows.ts';
 import { eventually } from '../support/test-environment.ts';

@@ -6,7 +6,7 @@ import type { MerchantId } from '../../src/domain/ids.ts';
 import { assertError, assertNotAuthenticated } from '../api/responses.ts';
 import type { ApiResponse } from '../support/api.ts';
 import type { TestPerson } from '../support/people.ts';
-import type { Sample } from './samples.ts';
+import type { Sample } from './operation.ts';
 import type { Headers, IsolationEnvironment } from './tenants.ts';
 
 /** A digest of the rows of every table, by table. */

@@ -8,13 +8,13 @@ import {
   BODY_IDS,
   CONSOLE_ROLES,
   isRead,
-  NOT_FOUND,
   WITHOUT_AUTHENTICATION,
   PATH_IDS,
   QUERY_IDS,
+  OPERATIONS,
 } from './access.ts';
+import { NOT_FOUND } from './operation.ts';
 import { looksLikeId, prefixOf, type PublishedOperation } from './published.ts';
-import { SAMPLES } from './samples.ts';
 import { useIsolationEnvironment } from './tenants.ts';
 
 describe('the operations in the isolation tests', () => {
@@ -34,7 +34,7 @@ describe('the operations in the isolation tests', () => {
       names.filter((name) => !others.includes(name));
     assert.deepEqual(without(published, known), [], 'operations that no test of isolation calls');
     assert.deepEqual(without(known, published), [], 'operations that no longer exist');
-    assert.deepEqual(without(called, Object.keys(SAMPLES)), [], 'operations without a sample');
+    assert.deepEqual(without(called, Object.keys(OPERATIONS)), [], 'operations without a sample');
   });
 
   it('are under /v1/console, under /v1/api, or open to anybody, as the contract has them', () => {

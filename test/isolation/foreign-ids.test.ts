@@ -7,9 +7,10 @@ import { makeCollection } from '../db/rows.ts';
 import { call, type ApiResponse } from '../support/api.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { attempt, makeCheckout } from '../db/payments/checkouts.ts';
-import { API_SCOPES, BODY_IDS, isRead, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
+import { API_SCOPES, BODY_IDS, isRead, PATH_IDS, QUERY_IDS } from './access.ts';
+import { NOT_FOUND, type Sample } from './operation.ts';
 import { idsOf } from './merchant-ids.ts';
-import { sampleOf, type Sample } from './samples.ts';
+import { sampleOf } from './samples.ts';
 import { digestOfOthers } from './call-effects.ts';
 import { useIsolationEnvironment, type Headers, type Shop, type ConsoleSession } from './tenants.ts';
 

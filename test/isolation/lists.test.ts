@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { makeCollection } from '../db/rows.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { call } from '../support/api.ts';
-import { API_SCOPES, CONSOLE_ROLES, BEHIND_A_SESSION, isRead, PATH_IDS } from './access.ts';
+import { API_SCOPES, CONSOLE_ROLES, BEHIND_A_SESSION, isRead, PATH_IDS, OPERATIONS } from './access.ts';
 import { idsOf } from './merchant-ids.ts';
 import { looksLikeId, type PublishedOperation } from './published.ts';
-import { callerOptions, sampleOf, SAMPLES } from './samples.ts';
+import { callerOptions, sampleOf } from './samples.ts';
 import { useIsolationEnvironment, type Headers, type Shop } from './tenants.ts';
 
 type Page = { readonly data: readonly { readonly id: string }[]; readonly next_cursor?: string | null };
@@ -87,7 +87,7 @@ describe('a read without an id', () => {
   });
 
   async function fill(shops: readonly Shop[]): Promise<void> {
-    for (const operationId of Object.keys(SAMPLES)) {
+    for (const operationId of Object.keys(OPERATIONS)) {
       for (const shop of shops) {
         const { person, headers } = await isolation.logInAs(shop, 'owner', callerOptions(operationId));
         const sample = await sampleOf(operationId, { testEnv: isolation.testEnv, shop, person });

@@ -1,7 +1,8 @@
 // Calls that another site makes a person's browser send: only our own pages may change anything.
 import assert from 'node:assert/strict';
 import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
-import { callerOptions, roleFor, sampleOf, type Sample } from './samples.ts';
+import { callerOptions, roleFor, sampleOf } from './samples.ts';
+import type { Sample } from './operation.ts';
 import { assertLetIn, assertRefused } from './call-effects.ts';
 import { useIsolationEnvironment, type Headers, type Shop, type ConsoleSession } from './tenants.ts';
 

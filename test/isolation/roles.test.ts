@@ -4,7 +4,9 @@ import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
 import { ROLES, type Role } from '../../src/domain/accounts/member.ts';
 import { newToken } from '../../src/security/token.ts';
 import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
-import { addKey, callerOptions, keepsLastFactor, roleFor, sampleOf, type Sample } from './samples.ts';
+import { addKey } from './operations/accounts.ts';
+import { callerOptions, keepsLastFactor, roleFor, sampleOf } from './samples.ts';
+import type { Sample } from './operation.ts';
 import { assertLetIn, assertRefused, type Attempt } from './call-effects.ts';
 import { useIsolationEnvironment, ownPages, type Shop, type ConsoleSession } from './tenants.ts';
 

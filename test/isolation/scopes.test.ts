@@ -5,7 +5,8 @@ import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
 import { hashApiKey } from '../../src/security/api-key.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { API_SCOPES } from './access.ts';
-import { sampleOf, type Sample } from './samples.ts';
+import { sampleOf } from './samples.ts';
+import type { Sample } from './operation.ts';
 import { assertLetIn, assertRefused } from './call-effects.ts';
 import { useIsolationEnvironment, type Headers, type Shop } from './tenants.ts';
 

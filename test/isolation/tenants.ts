@@ -11,7 +11,7 @@ import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '.
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { readPublished, type Published } from './published.ts';
-import type { Sample } from './samples.ts';
+import type { Sample } from './operation.ts';
 import { rewrite } from '../support/attestation.ts';
 
 /** A merchant with money, keys, an endpoint and people. */

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import { call, type ApiResponse, type CallOptions } from '../support/api.ts';
 import { assertError } from '../api/responses.ts';
-import { callerOptions, roleFor, SAMPLES, sampleOf } from '../isolation/samples.ts';
+import { callerOptions, roleFor, sampleOf } from '../isolation/samples.ts';
+import { OPERATIONS } from '../isolation/access.ts';
 import type { PublishedOperation } from '../isolation/published.ts';
 import { useIsolationEnvironment, type ConsoleSession, type Shop } from '../isolation/tenants.ts';
 
@@ -27,7 +28,7 @@ describe('any operation', () => {
     return async (options: CallOptions, query = ''): Promise<ApiResponse> => {
       const session: ConsoleSession = await logInAs(shop, roleFor(operationId), callerOptions(operationId));
       const context = { testEnv, shop, person: session.person };
-      const { id = '' } = operationId in SAMPLES ? await sampleOf(operationId, context) : {};
+      const { id = '' } = operationId in OPERATIONS ? await sampleOf(operationId, context) : {};
       return call(testEnv.baseUrl, method, path.replace('{id}', id) + query, {
         ...(isIdempotent ? {} : { idempotencyKey: null }),
         ...(path.startsWith('/v1/console/') ? { headers: session.headers } : own),

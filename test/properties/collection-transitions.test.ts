@@ -10,9 +10,9 @@ import {
 import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { FAILURE_CODES, type FailureCode } from '../../src/domain/payments/failure.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
-import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../src/queries/payments/balance.ts';
-import { getCollection } from '../../src/queries/payments/collection.ts';
+import { checkLedger } from '../../src/operations/payments/check-ledger.ts';
+import { getBalance } from '../../src/db/payments/ledger.ts';
+import { getCollection } from '../../src/db/payments/collection.ts';
 import { createTestDatabase } from '../support/engines.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
 import { useDatabase } from '../db/use-database.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { ConfigError } from '../../src/settings/config.ts';
 import { openDatabase, type Database } from '../../src/db/platform/database.ts';
-import { findDeployment } from '../../src/db/platform/deployment.ts';
+import { findEnvironment } from '../../src/db/platform/deployment.ts';
 import { migrate } from '../../src/db/platform/migrate.ts';
 import type { DatabaseUrls } from '../../src/engines/postgres/server.ts';
 import { checkDatabase } from '../../src/server/check-database.ts';
@@ -51,7 +51,7 @@ describe('a database', () => {
       await assert.rejects(check(urls.applicationUrl, other), refusal);
       await assert.rejects(prepareDatabase(urls.ownerUrl, other), refusal);
       assert.deepEqual(await prepareDatabase(urls.ownerUrl, own), []);
-      assert.equal((await findDeployment(open(urls.ownerUrl)))?.environment, own);
+      assert.equal(await findEnvironment(open(urls.ownerUrl)), own);
     });
   }
 

@@ -6,7 +6,7 @@ import { recordStaffAct } from '../../src/db/accounts/audit.ts';
 import { countRows, makeCollection, tamper } from '../db/rows.ts';
 import { createLog } from '../../src/log.ts';
 import { createFiguresReader } from '../../src/server/metrics/figures-reader.ts';
-import type { ServiceFigures } from '../../src/queries/service-figures.ts';
+import type { ServiceFigures } from '../../src/operations/read-service-figures.ts';
 import { scrape } from '../support/scrape.ts';
 import { logInAs } from '../support/people.ts';
 import { AMINA } from '../support/staff.ts';

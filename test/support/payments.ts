@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { collectionWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { Database } from '../../src/db/platform/database.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
-import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
+import { checkLedger } from '../../src/operations/payments/check-ledger.ts';
 import { call, collectionFields, type CollectionFields } from './api.ts';
 import { eventually, PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import type { ReceivedEvent } from './receiver.ts';

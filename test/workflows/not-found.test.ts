@@ -1,7 +1,7 @@
 // An operator that says that it does not know a payout: money that was sent is not freed by one such status.
 import assert from 'node:assert/strict';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
-import { listDiscrepancies } from '../../src/queries/payments/list-discrepancies.ts';
+import { findOpenDiscrepancies } from '../../src/db/payments/discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
 import { AMINA } from '../support/staff.ts';
 import { transitionsOf, untilAllReceived } from '../support/payments.ts';
@@ -49,7 +49,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
   }
 
   async function settleAll({ db }: TestEnvironment, { id }: Payout): Promise<void> {
-    for (const { id: of, subject } of await listDiscrepancies(db, 100)) {
+    for (const { id: of, subject } of await findOpenDiscrepancies(db, 100)) {
       assert.equal(subject, id);
       await settleDiscrepancy(db, { id: of, how: 'cleared with the operator', by: AMINA, at: new Date() });
     }
@@ -115,7 +115,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     // It is still rechecked, and nobody calls back.
     operator.answerStatusQueries(null);
     operator.setStatus({ status: 'SUCCESSFUL' });
-    const found = async () => (await listDiscrepancies(testEnv.db, 1))[0];
+    const found = async () => (await findOpenDiscrepancies(testEnv.db, 1))[0];
     const { subject, kind } = await eventually('the discrepancy', found, 60_000);
     assert.deepEqual([subject, kind], [payout.id, 'paid_after_failed']);
     assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);

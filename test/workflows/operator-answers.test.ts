@@ -1,6 +1,6 @@
 // Answers of the operator that must not be trusted, or only in part.
 import assert from 'node:assert/strict';
-import { listDiscrepancies } from '../../src/queries/payments/list-discrepancies.ts';
+import { findOpenDiscrepancies } from '../../src/db/payments/discrepancy.ts';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
 import { AMINA } from '../support/staff.ts';
@@ -58,7 +58,7 @@ describe('an answer of the operator', () => {
 
   const discrepancyOf = ({ db }: TestEnvironment, { id }: { readonly id: string }) =>
     eventually('the discrepancy', async () => {
-      return (await listDiscrepancies(db, 100)).find(({ subject }) => subject === id);
+      return (await findOpenDiscrepancies(db, 100)).find(({ subject }) => subject === id);
     });
 
   async function settle(at: TestEnvironment, payment: { readonly id: string }): Promise<void> {
@@ -148,7 +148,7 @@ describe('an answer of the operator', () => {
     await untilState(expiringEnv, paid, 'succeeded');
     const payment = await paymentOfNewMerchant(expiringEnv);
     await untilState(expiringEnv, payment, 'reconciling');
-    const found = await eventually('the discrepancy', async () => (await listDiscrepancies(expiringEnv.db, 1))[0]);
+    const found = await eventually('the discrepancy', async () => (await findOpenDiscrepancies(expiringEnv.db, 1))[0]);
     assert.deepEqual([found.subject, found.kind, found.operatorReceipt], [payment.id, 'receipt_reused', '4711']);
     assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
     // The queries go on, so the payment still ends as the operator says once it says something that can be true.

@@ -6,7 +6,7 @@ import {
   wholeLedgerCheckScheduleId,
 } from '../../workflows/contract.ts';
 import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
-import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
+import { checkLedger } from '../../src/operations/payments/check-ledger.ts';
 import { tamper } from '../db/rows.ts';
 import { eventually, startTestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';

@@ -2,7 +2,7 @@
 import type { Clocks } from '../../domain/clocks.ts';
 import type { loadUsableSettings } from '../../settings/config.ts';
 import type { Database } from '../../db/platform/database.ts';
-import type { ServiceFigures } from '../../queries/service-figures.ts';
+import type { ServiceFigures } from '../../operations/read-service-figures.ts';
 import type { TemporalLook } from '../../temporal/inspection.ts';
 
 export type Subject = {

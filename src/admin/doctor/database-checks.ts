@@ -4,7 +4,7 @@ import { compareMigrations } from '../../db/platform/migrate.ts';
 import { SEALED_COLUMNS } from '../../db/platform/sealed-secret.ts';
 import { ATTESTED_TABLES, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
 import { readTransport } from '../../db/platform/transport.ts';
-import { findEnvironment } from '../../queries/deployment.ts';
+import { findEnvironment } from '../../db/platform/deployment.ts';
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { ageText, type Check } from './check.ts';
 
@@ -37,10 +37,10 @@ export const DATABASE_CHECKS: readonly Check[] = [
     async find(db) {
       const { missing, unknown } = await compareMigrations(db);
       return [
-        ...(missing.length === 0 ? [] : [`the database lacks ${named(missing)}`]),
+        ...(missing.length === 0 ? [] : [`the database lacks ${listText(missing)}`]),
         ...(unknown.length === 0
           ? []
-          : [`the database has migrations that this version does not know: ${named(unknown)}`]),
+          : [`the database has migrations that this version does not know: ${listText(unknown)}`]),
       ];
     },
   },
@@ -53,7 +53,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
     async find(db, { settings: { MALIPO_ENVIRONMENT: own } }) {
       const excess = await findExcessRights(db);
       if (excess.length === 0) return [];
-      const text = `the account has more than the application needs: ${named(excess)}`;
+      const text = `the account has more than the application needs: ${listText(excess)}`;
       return [own === 'live' ? text : { note: `${text}; no live server starts with it` }];
     },
   },
@@ -133,7 +133,7 @@ function opens(sealed: string, id: string, ring: KeyRing): boolean {
   }
 }
 
-function named(all: readonly string[]): string {
+function listText(all: readonly string[]): string {
   const more = all.length > NAMED ? `, and ${all.length - NAMED} more` : '';
   return `${all.slice(0, NAMED).join(', ')}${more}`;
 }

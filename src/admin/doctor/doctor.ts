@@ -3,7 +3,7 @@ import { ConfigError, loadUsableSettings } from '../../settings/config.ts';
 import { loadClocks } from '../../settings/clocks.ts';
 import { openDatabase, type Database } from '../../db/platform/database.ts';
 import { readTransport } from '../../db/platform/transport.ts';
-import { readServiceFigures, type ServiceFigures } from '../../queries/service-figures.ts';
+import { readServiceFigures, type ServiceFigures } from '../../operations/read-service-figures.ts';
 import { createRowAttestor } from '../../security/row-attestation.ts';
 import { withTemporalLook, type TemporalLook } from '../../temporal/inspection.ts';
 import { temporalTarget } from '../../temporal/transport.ts';

@@ -2,8 +2,8 @@
 import type { Database } from '../../db/platform/database.ts';
 import { HOUSEKEEPING_TASKS, type HousekeepingTask } from '../../domain/housekeeping.ts';
 import type { Clocks } from '../../domain/clocks.ts';
-import { listMembers } from '../../queries/accounts/member.ts';
-import { allMerchants } from '../../queries/accounts/merchant.ts';
+import { listMembers } from '../../operations/accounts/list-members.ts';
+import { listAllMerchants } from '../../db/accounts/merchant.ts';
 import { ageText, type Check, type Finding } from './check.ts';
 
 const MINUTE = 60_000;
@@ -147,7 +147,7 @@ function longestAgeMs(task: HousekeepingTask, clocks: Clocks): number {
 
 async function merchantsWithoutOwners(db: Database): Promise<string[]> {
   const found: string[] = [];
-  for await (const { id, name } of allMerchants(db)) {
+  for await (const { id, name } of listAllMerchants(db)) {
     const members = (await listMembers(db, id, new Date())).map(({ member }) => member);
     const owners = members.filter(({ roles, hasSecondFactor }) => roles.includes('owner') && hasSecondFactor);
     if (owners.length < LEAST_OWNERS) found.push(`${id} (${name}) has ${owners.length}`);

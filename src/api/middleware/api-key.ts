@@ -1,20 +1,28 @@
 // Lets in callers with a valid key that has the scope of the route, or with a session in a role that has it.
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
 import { permissionDenied, scopesOfRoles, type Person } from '../../domain/accounts/member.ts';
 import {
   authenticateApiKey,
   recordKeyRefusal,
   type KeyRequest,
 } from '../../operations/accounts/authenticate-api-key.ts';
-import { addressOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
-import type { VerifiedKey } from '../verified-keys.ts';
+import { addressOf, routeOf, sessionOf, type ApiMiddleware, type Caller } from '../context.ts';
+import type { VerifiedKey, VerifiedKeys } from '../verified-keys.ts';
 import { readSessionToken } from '../session-cookie.ts';
-import { requireSession, type SessionDemands } from './session.ts';
+import type { RefusedKeys } from './refused-keys.ts';
+import { requireSession, type SessionDemands, type SessionDeps } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
-type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'refusals' | 'refusedKeys' | 'verifiedKeys'>;
+export type ScopeDeps = SessionDeps & {
+  readonly environment: Environment;
+  /** Counts a refused key of this address. */
+  readonly refusedKeys: RefusedKeys;
+  /** The keys that this process has verified. */
+  readonly verifiedKeys: VerifiedKeys;
+};
 
 /** What a route of the public API requires of its callers. */
 export type ScopeDemands = {
@@ -59,7 +67,7 @@ function cachedCaller(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | 
   const key = findCached(ctx, scope, deps);
   if (key === null) return null;
   const { id: apiKeyId, merchantId, maker, rowVersion: version } = key;
-  ctx.state.knownKey = { apiKeyId, merchantId };
+  ctx.state.presentedKey = { apiKeyId, merchantId };
   ctx.state.cachedKey = { version, maker, verify: () => verifyKey(ctx, scope, deps) };
   ctx.state.keyCheckedAtMs = performance.now();
   // Whether its maker is still a member is another row, so nobody counts as that until it is confirmed.
@@ -130,7 +138,7 @@ async function authenticate(
     text,
     environment,
     ...keyRequest(ctx, scope),
-    onKnown: ({ id: apiKeyId, merchantId }) => (ctx.state.knownKey = { apiKeyId, merchantId }),
+    onFound: ({ id: apiKeyId, merchantId }) => (ctx.state.presentedKey = { apiKeyId, merchantId }),
   });
   verifiedKeys.remember(text, key);
   return key;

@@ -2,16 +2,22 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { DomainError } from '../../domain/errors.ts';
 import { clientNetwork } from '../client-address.ts';
-import type { ApiDeps, ApiMiddleware } from '../context.ts';
+import type { ApiMiddleware } from '../context.ts';
 
 const OPERATORS = '/operators/';
 const HEALTH = '/healthz';
+
+/** Per client address; 0: any number, which `live` refuses. */
+export type RateLimits = {
+  readonly rateLimitPerSecond: number;
+  readonly operatorRateLimitPerSecond: number;
+};
 
 /**
  * Operators call from few addresses for the payments of all merchants, so their calls have a limit of their own. Health answers
  * whatever the load, and costs nothing.
  */
-export function rateLimit(limits: Pick<ApiDeps, 'rateLimitPerSecond' | 'operatorRateLimitPerSecond'>): ApiMiddleware {
+export function rateLimit(limits: RateLimits): ApiMiddleware {
   const callers = limitOf(limits.rateLimitPerSecond);
   const operators = limitOf(limits.operatorRateLimitPerSecond);
   return (ctx, next) => {

@@ -18,10 +18,10 @@ export function requestLog(requests: RequestLog | undefined): ApiMiddleware {
     try {
       await next();
     } finally {
-      const { knownKey } = ctx.state;
-      if (requests && knownKey) {
+      const { presentedKey } = ctx.state;
+      if (requests && presentedKey) {
         const durationMs = Math.round(performance.now() - startedMs);
-        requests.note({ ...describe(ctx), ...knownKey, durationMs, createdAt });
+        requests.note({ ...describe(ctx), ...presentedKey, durationMs, createdAt });
       }
     }
   };

@@ -11,13 +11,21 @@ import {
   type Role,
 } from '../../domain/accounts/member.ts';
 import type { Session } from '../../domain/accounts/session.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
 import { recordRefusal } from '../../operations/accounts/record-refusal.ts';
-import { auditOf, routeOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
+import { auditOf, routeOf, type ApiMiddleware } from '../context.ts';
 import { NO_SESSION } from '../refusal-log.ts';
+import type { RefusalTally } from '../refusal-tally.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from '../session-cookie.ts';
 
-type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl' | 'refusals'>;
+export type SessionDeps = {
+  readonly db: Database;
+  readonly publicUrl: string;
+  /** Counts the refused requests of people. */
+  readonly refusals: RefusalTally;
+};
+
 type Context = Parameters<ApiMiddleware>[0];
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
@@ -119,7 +127,7 @@ function requireDemands(person: Person, { roles, isOpenToEnrol, needsStepUp }: S
  * For routes that open a session, where there is none yet that another site could misuse: a browser names the site that
  * it comes from, and any other than ours is refused. Other clients need not name one.
  */
-export function refuseOtherSites({ publicUrl }: Pick<ApiDeps, 'publicUrl'>): ApiMiddleware {
+export function refuseOtherSites({ publicUrl }: Pick<SessionDeps, 'publicUrl'>): ApiMiddleware {
   return async (ctx, next) => {
     const origin = ctx.get('Origin');
     if (origin !== '' && origin !== new URL(publicUrl).origin) throw notAuthenticated('from another site');

@@ -1,10 +1,11 @@
 // The code of a payer's next attempt: in the form, in a cookie of this checkout alone, and then in the address of the attempt's page.
 import { hashCode, isCode, newCode } from '../../security/token.ts';
-import type { ApiDeps, ApiMiddleware } from '../context.ts';
+import type { ApiMiddleware } from '../context.ts';
+import type { RouteDeps } from '../route.ts';
 import { isPlainLoopback } from '../session-cookie.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
-type Deps = Pick<ApiDeps, 'publicUrl'>;
+type Deps = Pick<RouteDeps, 'publicUrl'>;
 
 /** As long as payers come back to look for their receipt. */
 const LIFE_SECONDS = 30 * 24 * 3600;

@@ -3,10 +3,11 @@ import { refusalOfAttempt, stageOf, type AttemptRefusal, type Checkout } from '.
 import type { Collection } from '../../domain/payments/collection.ts';
 import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
 import { parsePhone } from '../../domain/payments/phone.ts';
-import type { AttemptForPayer, CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import type { AttemptForPayer, CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { COUNTRIES } from './operator-instructions.ts';
 import { inLanguage, type Page } from './render.ts';
-import type { TextKey, Values } from './texts.ts';
+import type { TextKey } from './texts-en.ts';
+import type { Values } from './texts.ts';
 import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
 import { amountIn, countdown, maskedPhone, timeIn, timeZoneOfPhone } from './words.ts';
 
@@ -29,8 +30,8 @@ export function mayTryAgain(deps: PayDeps, { found, attempt, at }: AttemptVisit)
 }
 
 export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer, at: Date): AttemptRefusal | null {
-  const { coverage, secondAttemptWaitMs } = deps.checkouts;
-  const refusal = refusalOfAttempt(checkout, earlier, at, secondAttemptWaitMs);
+  const { coverage, clocks } = deps.payments;
+  const refusal = refusalOfAttempt(checkout, earlier, at, clocks.secondAttemptWaitMs);
   return refusal ?? (operatorsOf(checkout.currency, coverage).length === 0 ? { kind: 'unserved' } : null);
 }
 
@@ -55,7 +56,7 @@ export function statusPage(deps: PayDeps, visit: AttemptVisit, nextCode: string 
       ...purchaseOf(checkout, spoken),
       ...promptTime(collection, status.steps.length > 0, at),
       action: path,
-      again: nextCode === null ? null : { attempt: nextCode, of: code },
+      again: nextCode === null ? null : { attempt: nextCode, previous: code },
       formHref: inLanguage(path, spoken.chosenLanguage),
       receiptHref: isReceipted ? inLanguage(`${path}/${code}/receipt`, spoken.chosenLanguage) : null,
       returnUrl: isKnown ? checkout.returnUrl : null,

@@ -3,11 +3,12 @@ import type { DomainError } from '../../domain/errors.ts';
 import type { AttemptRefusal } from '../../domain/payments/checkout.ts';
 import { OPERATORS, operatorsIn } from '../../domain/payments/operator-catalogue.ts';
 import type { Phone } from '../../domain/payments/phone.ts';
-import type { CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import type { CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { HTTP_STATUS } from '../errors.ts';
 import { purchaseOf } from './attempt-page.ts';
 import { inLanguage, type Page } from './render.ts';
-import type { TextKey, Values } from './texts.ts';
+import type { TextKey } from './texts-en.ts';
+import type { Values } from './texts.ts';
 import { valuesOf, type PayDeps, type Spoken } from './visit.ts';
 import { exampleOf, timeIn, timeZoneOf } from './words.ts';
 
@@ -40,7 +41,7 @@ export function formerValues(countries: readonly string[], { language }: Spoken)
 
 /** The operators to which a number that none of them gave out may have been moved. Null: there is none in its country. */
 export function operatorChoice(
-  { checkouts: { coverage } }: PayDeps,
+  { payments: { coverage } }: PayDeps,
   { checkout }: CheckoutForPayer,
   { country }: Phone,
 ): Choice | null {
@@ -69,7 +70,7 @@ export type FormState = {
 export function formPage(deps: PayDeps, found: CheckoutForPayer, spoken: Spoken, form: FormState): Page {
   const { checkout } = found;
   const here = `/pay/${checkout.code}`;
-  const timeZone = timeZoneOf(checkout.currency, deps.checkouts.coverage);
+  const timeZone = timeZoneOf(checkout.currency, deps.payments.coverage);
   const until = checkout.expiresAt && timeIn(spoken.language, checkout.expiresAt, timeZone);
   return {
     ...spoken,
@@ -112,7 +113,7 @@ export function closedPage(
   const { checkout } = found;
   const [status, heading, text] = CLOSED[refusal.kind];
   const path = `/pay/${checkout.code}`;
-  const timeZone = timeZoneOf(checkout.currency, deps.checkouts.coverage);
+  const timeZone = timeZoneOf(checkout.currency, deps.payments.coverage);
   const time = refusal.kind === 'waiting' ? timeIn(spoken.language, refusal.until, timeZone) : '';
   const isAwaited = refusal.kind === 'live' || refusal.kind === 'waiting';
   return {

@@ -5,12 +5,13 @@ import { attemptKey, AttemptRefused, stageOf, type Checkout } from '../../domain
 import { countriesOf, isOperator, type OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { parsePhone, type Phone } from '../../domain/payments/phone.ts';
 import { readTypedPhone, type TypedPhone } from '../../domain/payments/typed-phone.ts';
+import { createCollection } from '../../operations/payments/create-collection.ts';
 import {
   findAttemptForPayer,
   findCheckoutForPayer,
   type AttemptForPayer,
   type CheckoutForPayer,
-} from '../../queries/payments/checkout.ts';
+} from '../../operations/payments/read-checkouts.ts';
 import { checkoutLimits } from '../../security/attempt-limit.ts';
 import { isCode } from '../../security/token.ts';
 import { addressOf, type ApiMiddleware } from '../context.ts';
@@ -36,7 +37,7 @@ import {
   type FormState,
 } from './checkout-page.ts';
 import { inLanguage, SCRIPT_PATH, sendPage, sendScript } from './render.ts';
-import type { TextKey } from './texts.ts';
+import type { TextKey } from './texts-en.ts';
 import { spokenTo, type Context, type PayDeps, type Spoken } from './visit.ts';
 
 const PREFIX = '/pay/';
@@ -174,7 +175,7 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
     sendPage(ctx, formPage(deps, found, spoken, { attempt: attempt.code, phone: typed, error, ...shown }));
   };
   const earlier = await earlierPayer(deps, found, fields['again']);
-  const served = countriesOf(found.checkout.currency, deps.checkouts.coverage);
+  const served = countriesOf(found.checkout.currency, deps.payments.coverage);
   const read = earlier ?? readTyped(typed, served, fields['country']);
   if (read.kind === 'ambiguous') {
     showError('error.phone.country', { choice: countryChoice(read.phones, spoken) });
@@ -257,9 +258,9 @@ async function makeAttempt(
     isReusable: checkout.use === 'reusable',
     phone,
     address,
-    maxPerAddress: deps.checkouts.attemptsPerAddress,
+    maxPerAddress: deps.checkoutAttemptsPerAddress,
   });
-  const created = await deps.payments.createCollection({
+  const created = await createCollection(deps.payments, {
     merchantId,
     merchantCurrency: checkout.currency,
     idempotencyKey: attemptKey(checkout.id, attempt.sha256),

@@ -6,7 +6,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { Eta } from 'eta';
 import { newToken } from '../../security/token.ts';
 import type { ApiMiddleware } from '../context.ts';
-import { isMissing, LANGUAGES, say, sayAsMarkup, type Language, type TextKey, type Values } from './texts.ts';
+import { isMissing, LANGUAGES, say, sayAsMarkup, type Language, type Values } from './texts.ts';
+import type { TextKey } from './texts-en.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 

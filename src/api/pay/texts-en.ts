@@ -127,3 +127,7 @@ export const ENGLISH = {
   'failure.unknown':
     '{operator} never said how this ended. Look into your messages from {operator}, and ask {merchant} before you pay again.',
 } as const;
+
+export type TextKey = keyof typeof ENGLISH;
+/** The texts of one language. What it has no words for is said in English. */
+export type Texts = Readonly<Partial<Record<TextKey, string>>>;

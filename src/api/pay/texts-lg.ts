@@ -1,5 +1,5 @@
 // What the pages of checkouts say, in Luganda: only where we are sure of the words. What is missing is said in English.
-import type { Texts } from './texts.ts';
+import type { Texts } from './texts-en.ts';
 
 export const LUGANDA: Texts = {
   language: 'Luganda',

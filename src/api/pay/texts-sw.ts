@@ -1,5 +1,5 @@
 // What the pages of checkouts say, in Swahili.
-import type { Texts } from './texts.ts';
+import type { Texts } from './texts-en.ts';
 
 export const SWAHILI: Texts = {
   language: 'Kiswahili',

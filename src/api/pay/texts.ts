@@ -1,12 +1,8 @@
 // The languages of the pages of checkouts, and which of them a payer reads.
-import { ENGLISH } from './texts-en.ts';
+import { ENGLISH, type TextKey, type Texts } from './texts-en.ts';
 import { FRENCH } from './texts-fr.ts';
 import { LUGANDA } from './texts-lg.ts';
 import { SWAHILI } from './texts-sw.ts';
-
-export type TextKey = keyof typeof ENGLISH;
-/** What a language has no words for is said in English. */
-export type Texts = Readonly<Partial<Record<TextKey, string>>>;
 
 export const LANGUAGES = ['en', 'fr', 'sw', 'lg'] as const;
 export type Language = (typeof LANGUAGES)[number];

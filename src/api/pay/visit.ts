@@ -1,6 +1,7 @@
 // A visit to a checkout: what its address names, in which language, and the words that its pages are made of.
-import type { ApiDeps, ApiMiddleware } from '../context.ts';
-import type { CheckoutForPayer } from '../../queries/payments/checkout.ts';
+import type { ApiMiddleware } from '../context.ts';
+import type { PaymentDeps } from '../payment-deps.ts';
+import type { CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
 import type { Page } from './render.ts';
 import { LANGUAGES, languageOf, type Language, type Values } from './texts.ts';
@@ -9,9 +10,12 @@ import { amountIn, examplePhone } from './words.ts';
 export type Context = Parameters<ApiMiddleware>[0];
 
 export type PayDeps = Pick<
-  ApiDeps,
-  'db' | 'environment' | 'publicUrl' | 'payments' | 'isAcceptingWork' | 'offer' | 'checkouts'
->;
+  PaymentDeps,
+  'db' | 'environment' | 'publicUrl' | 'payments' | 'isAcceptingWork' | 'offer'
+> & {
+  /** The attempts at checkouts in a quarter of an hour; 0: any number. */
+  readonly checkoutAttemptsPerAddress: number;
+};
 
 export type Spoken = Pick<Page, 'language' | 'chosenLanguage' | 'isTest'>;
 
@@ -30,7 +34,7 @@ function preferredLanguage(ctx: Context): Language {
 export function valuesOf(
   { checkout, merchantName }: CheckoutForPayer,
   { language }: Spoken,
-  { checkouts: { coverage } }: PayDeps,
+  { payments: { coverage } }: PayDeps,
 ): Values {
   return {
     merchant: merchantName,

@@ -1,7 +1,10 @@
 // Whether the process is up, and whether it can take work.
 import { z } from 'zod';
-import type { ApiDeps } from '../context.ts';
 import { errorResponses, responseWith } from '../operation.ts';
+import type { Database } from '../../db/platform/database.ts';
+import type { Log } from '../../log.ts';
+import type { TemporalClient } from '../../temporal/client.ts';
+import type { PaymentDeps } from '../payment-deps.ts';
 import type { Route } from '../route.ts';
 
 const healthSchema = z.strictObject({ status: z.literal('up') }).meta({ id: 'Health' });
@@ -16,7 +19,13 @@ const readinessSchema = z
   })
   .meta({ id: 'Readiness' });
 
-export function healthRoutes(deps: ApiDeps): Route[] {
+export type HealthDeps = Pick<PaymentDeps, 'isAcceptingWork'> & {
+  readonly db: Database;
+  readonly log: Log;
+  readonly temporal: Pick<TemporalClient, 'ping'>;
+};
+
+export function healthRoutes(deps: HealthDeps): Route[] {
   return [
     {
       method: 'get',
@@ -74,7 +83,7 @@ export function healthRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-async function pingDatabase({ db, log }: ApiDeps): Promise<boolean> {
+async function pingDatabase({ db, log }: HealthDeps): Promise<boolean> {
   try {
     await db.pool.query('SELECT 1');
     return true;

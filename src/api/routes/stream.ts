@@ -1,9 +1,14 @@
 // The stream of live updates.
-import type { ApiDeps } from '../context.ts';
-import { route, type Route } from '../route.ts';
+import type { LiveStreams } from '../live-streams.ts';
+import { route, type Route, type RouteDeps } from '../route.ts';
 import { openStreamSchema, streamSchema } from '../schemas/live-update.ts';
 
-export function streamRoutes(deps: ApiDeps): Route[] {
+export type StreamDeps = RouteDeps & {
+  /** The streams of live updates of this process. */
+  readonly streams: LiveStreams;
+};
+
+export function streamRoutes(deps: StreamDeps): Route[] {
   return [
     route(deps, {
       method: 'get',

@@ -1,5 +1,5 @@
 // Rows of API keys: a digest of the key and what it may do, never the key itself.
-import type { AllowedAddresses, ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
+import { apiKeyNotFound, type AllowedAddresses, type ListedApiKey, type Scope } from '../../domain/accounts/api-key.ts';
 import type { Environment } from '../../domain/event.ts';
 import { countsAsMaker, permissionDenied, type Role } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
@@ -13,7 +13,8 @@ import {
   type AttestedRow,
 } from './attested-rows.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
-import { namedPerson } from './named.ts';
+import { readPage, type Page } from '../platform/page.ts';
+import { personColumn } from './names.ts';
 
 export type ApiKey = {
   readonly id: ApiKeyId;
@@ -129,27 +130,30 @@ export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date, notSinc
   await db.run(TOUCH, [id, at, notSince]);
 }
 
-const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${namedPerson('u')} AS created_by,
+const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${personColumn('u')} AS created_by,
     k.allowed_addresses, k.created_at, uses.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
   FROM api_keys k JOIN api_key_uses uses ON uses.api_key_id = k.id LEFT JOIN users u ON u.id = k.created_by
   WHERE k.merchant_id = $1`;
 
 const LIST = statement('api_key_list', `${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`);
 
-/** The newest keys that are older than `before`, at most `limit`, including revoked and expired ones. */
+/** A page of the newest keys that are older than `before` (null: of all), including revoked and expired ones. */
 export async function listApiKeys(
   db: Queryable,
   merchantId: MerchantId,
   before: ApiKeyId | null,
   limit: number,
-): Promise<ListedApiKey[]> {
-  return db.run<ListedApiKey>(LIST, [merchantId, before, limit]);
+): Promise<Page<ListedApiKey>> {
+  return readPage(limit, (count) => db.run<ListedApiKey>(LIST, [merchantId, before, count]));
 }
 
 const FIND_ONE = statement('api_key_find_one', `${SELECT_LISTED} AND k.id = $2`);
 
-export async function findApiKey(db: Queryable, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
-  return findOne<ListedApiKey>(db, FIND_ONE, [merchantId, id]);
+/** Throws `api_key_not_found`. */
+export async function getApiKey(db: Queryable, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey> {
+  const key = await findOne<ListedApiKey>(db, FIND_ONE, [merchantId, id]);
+  if (!key) throw apiKeyNotFound();
+  return key;
 }
 
 const FIND_LOCKED = statement('api_key_find_locked', `${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`);

@@ -1,8 +1,14 @@
 // Rows of the request log.
-import type { ListedApiRequest, ApiRequest, StatusClass } from '../../domain/accounts/api-request.ts';
-import { lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
+import {
+  requestNotFound,
+  type ApiRequest,
+  type ListedApiRequest,
+  type StatusClass,
+} from '../../domain/accounts/api-request.ts';
+import { isId, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
+import { readPage, type Page } from '../platform/page.ts';
 
 const INSERT = statement(
   'api_request_insert',
@@ -46,18 +52,18 @@ const STATUS_CONDITIONS: Readonly<Record<StatusClass, string>> = {
   '5xx': 'r.status >= 400 AND r.status >= 500',
 };
 
-/** The newest requests that pass the filter, at most `limit`. */
+/** A page of the newest requests that pass the filter. */
 export async function listApiRequests(
   db: Queryable,
   merchantId: MerchantId,
   filter: ApiRequestFilter,
   limit: number,
-): Promise<ListedApiRequest[]> {
+): Promise<Page<ListedApiRequest>> {
   const { createdFrom, createdTo, before, status } = filter;
-  const values: unknown[] = [merchantId, limit];
+  const values: unknown[] = [];
   const conditions: string[] = status === undefined ? [] : [STATUS_CONDITIONS[status]];
   const add = (condition: string, value: unknown) => {
-    if (value !== undefined) conditions.push(`${condition} $${values.push(value)}`);
+    if (value !== undefined) conditions.push(`${condition} $${values.push(value) + 2}`);
   };
   add('r.api_key_id =', filter.key);
   add('r.method =', filter.method);
@@ -67,17 +73,17 @@ export async function listApiRequests(
   add('r.id <', createdTo && lowestIdAt('req', createdTo.getTime()));
   add('r.id <', before);
   const text = `${[SELECT, ...conditions].join(' AND ')} ORDER BY r.id DESC LIMIT $2`;
-  return db.run<ListedApiRequest>(composedStatement('api_request_list', text), values);
+  const query = composedStatement('api_request_list', text);
+  return readPage(limit, (count) => db.run<ListedApiRequest>(query, [merchantId, count, ...values]));
 }
 
 const FIND = statement('api_request_find', `${SELECT} AND r.id = $2`);
 
-export async function findApiRequest(
-  db: Queryable,
-  merchantId: MerchantId,
-  id: RequestId,
-): Promise<ListedApiRequest | null> {
-  return findOne<ListedApiRequest>(db, FIND, [merchantId, id]);
+/** Throws `request_not_found`. */
+export async function getApiRequest(db: Queryable, merchantId: MerchantId, id: string): Promise<ListedApiRequest> {
+  const request = isId('req', id) ? await findOne<ListedApiRequest>(db, FIND, [merchantId, id]) : null;
+  if (!request) throw requestNotFound();
+  return request;
 }
 
 export const deleteApiRequests = boundedDelete('api_request_delete_old', {

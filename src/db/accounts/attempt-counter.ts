@@ -16,7 +16,7 @@ const COUNT = statement(
 );
 
 /** Counts one attempt. False when the current window already has `max` attempts; then nothing changes. */
-export async function countAttempt(
+export async function addAttempt(
   tx: Tx,
   subject: string,
   max: number,
@@ -43,7 +43,7 @@ export async function requireAttempt(
   message: string,
   at: Date,
 ): Promise<void> {
-  if (await countAttempt(tx, subject, maxFailures, { at, endsAt: new Date(at.getTime() + windowMs) })) return;
+  if (await addAttempt(tx, subject, maxFailures, { at, endsAt: new Date(at.getTime() + windowMs) })) return;
   const waitMs = ((await findWindowEnd(tx, subject)) ?? at).getTime() - at.getTime();
   throw new DomainError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }

@@ -5,7 +5,8 @@ import { isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
 import { composedStatement, statement, type Queryable, type Tx } from '../platform/database.ts';
-import { namedKey } from './named.ts';
+import { readPage, type Page } from '../platform/page.ts';
+import { keyColumn } from './names.ts';
 
 export type AuditEntry = Act & {
   /** Null: the entry concerns no merchant in particular. */
@@ -79,7 +80,7 @@ export function actorOf({ person: { merchantId, userId }, address, requestId }: 
   return { merchantId, userId, address, requestId };
 }
 
-const SELECT = `SELECT a.id::text, a.user_id, ${namedKey('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
+const SELECT = `SELECT a.id::text, a.user_id, ${keyColumn('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
           a.before, a.after, host(a.address) AS address, a.request_id, a.created_at AS at
    FROM audit_entries a LEFT JOIN api_keys k ON k.id = a.api_key_id`;
 
@@ -99,15 +100,15 @@ export type AuditFilter = {
   readonly before?: string;
 };
 
-/** The newest entries that pass the filter, at most `limit`. */
+/** A page of the newest entries that pass the filter. */
 export async function listAuditEntries(
   db: Queryable,
   merchantId: MerchantId,
   { subjectId, actorId, action, outcome, createdFrom, createdTo, before }: AuditFilter,
   limit: number,
-): Promise<AuditRow[]> {
-  const values: unknown[] = [merchantId, limit];
-  const place = (value: unknown) => `$${values.push(value)}`;
+): Promise<Page<AuditRow>> {
+  const values: unknown[] = [];
+  const place = (value: unknown) => `$${values.push(value) + 2}`;
   const equal = (column: string, value: unknown) => (value === undefined ? [] : [`a.${column} = ${place(value)}`]);
   const isKey = actorId !== undefined && isId('key', actorId);
   const conditions = [
@@ -124,5 +125,6 @@ export async function listAuditEntries(
       : [`(a.created_at, a.id) < (SELECT b.created_at, b.id FROM audit_entries b WHERE b.id = ${place(before)})`]),
   ];
   const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY a.created_at DESC, a.id DESC LIMIT $2`;
-  return db.run<AuditRow>(composedStatement('audit_entry_list', text), values);
+  const query = composedStatement('audit_entry_list', text);
+  return readPage(limit, (count) => db.run<AuditRow>(query, [merchantId, count, ...values]));
 }

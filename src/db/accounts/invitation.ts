@@ -11,7 +11,7 @@ import {
   type AttestedRow,
 } from './attested-rows.ts';
 import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
-import { namedPerson } from './named.ts';
+import { personColumn } from './names.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 
 const INSERT = statement(
@@ -39,7 +39,7 @@ export async function insertInvitation(tx: Tx, invitation: NewInvitation): Promi
   await attestRow(tx, 'invitations', [invitation.id]);
 }
 
-const SELECT = `SELECT ${attestedColumns('invitations')}, ${namedPerson('u')} AS sender, ${namedPerson('a')} AS approver
+const SELECT = `SELECT ${attestedColumns('invitations')}, ${personColumn('u')} AS sender, ${personColumn('a')} AS approver
   FROM invitations t LEFT JOIN users u ON u.id = t.created_by LEFT JOIN users a ON a.id = t.approved_by`;
 const IS_OPEN = 't.accepted_at IS NULL AND t.withdrawn_at IS NULL';
 

@@ -6,7 +6,7 @@ import { attestRow } from './attested-rows.ts';
 import { statement, type Tx } from '../platform/database.ts';
 import { recordDecision } from './audit.ts';
 import { markMemberRemoved, setRoles } from './member.ts';
-import { namedPerson } from './named.ts';
+import { personColumn } from './names.ts';
 import { proposalStatements } from './proposal.ts';
 import { deleteMemberSessions } from './session.ts';
 
@@ -85,7 +85,7 @@ type OwnRow = Pick<MemberChange, 'member'> & {
 
 const statements = proposalStatements<MemberChange, OwnRow>({
   noun: 'member_change',
-  columns: `${namedPerson('m')} AS member`,
+  columns: `${personColumn('m')} AS member`,
   join: 'JOIN users m ON m.id = t.user_id',
   about: ({ member }) => member,
   toOwn: ({ member, rolesBefore, rolesAfter }) => ({ member, before: rolesBefore, after: rolesAfter }),

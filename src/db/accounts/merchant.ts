@@ -54,3 +54,15 @@ export async function listMerchants(
 ): Promise<ListedMerchant[]> {
   return db.run<ListedMerchant>(LIST, [after, name, limit]);
 }
+
+const PAGE = 200;
+
+/** All merchants in the order of their creation, read page by page. */
+export async function* listAllMerchants(db: Queryable): AsyncGenerator<ListedMerchant> {
+  for (let after = ''; ;) {
+    const page = await listMerchants(db, { after, name: '', limit: PAGE });
+    yield* page;
+    after = page.at(-1)?.id ?? '';
+    if (page.length < PAGE) return;
+  }
+}

@@ -4,7 +4,7 @@ import type { NamedPerson } from '../../domain/accounts/member.ts';
 import type { Proposal } from '../../domain/accounts/proposal.ts';
 import { attestedColumns, attestedOnly, requireAttested, type AttestedRow } from './attested-rows.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
-import { namedPerson } from './named.ts';
+import { personColumn } from './names.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 
 type Source<Change, Own> = {
@@ -41,7 +41,7 @@ export function proposalStatements<Change extends Proposal<string, string>, Own>
 }: Source<Change, Own>) {
   const table = `${noun}s` as const;
   const own = columns === undefined ? '' : `, ${columns}`;
-  const select = `SELECT ${attestedColumns(table)}, t.state, ${namedPerson('p')} AS proposer, ${namedPerson('d')} AS decider,
+  const select = `SELECT ${attestedColumns(table)}, t.state, ${personColumn('p')} AS proposer, ${personColumn('d')} AS decider,
       t.decided_at${own}
     FROM ${table} t JOIN users p ON p.id = t.proposed_by LEFT JOIN users d ON d.id = t.decided_by ${join}
     WHERE t.merchant_id = $1`;

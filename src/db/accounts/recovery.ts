@@ -12,7 +12,7 @@ import {
 } from './attested-rows.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
-import { namedPerson } from './named.ts';
+import { personColumn } from './names.ts';
 
 const DELETE_OF_USER = statement('recovery_delete_of_user', 'DELETE FROM recoveries WHERE user_id = $1');
 const INSERT = statement(
@@ -32,7 +32,7 @@ export async function replaceRecovery(tx: Tx, recovery: NewRecovery): Promise<vo
   await attestRow(tx, 'recoveries', [id]);
 }
 
-const SELECT_REQUEST = `SELECT ${attestedColumns('recoveries')}, ${namedPerson('u')} AS person, t.reason
+const SELECT_REQUEST = `SELECT ${attestedColumns('recoveries')}, ${personColumn('u')} AS person, t.reason
   FROM recoveries t JOIN users u ON u.id = t.user_id
   WHERE t.approved_at IS NULL`;
 
@@ -121,7 +121,7 @@ export const deleteEndedRecoveries = boundedDelete('recovery_delete_ended', {
 // The audit log is what is told: it is never changed.
 const LIST_NOTICES = statement(
   'recovery_list_notices',
-  `SELECT split_part(a.action, '.', 2) AS step, ${namedPerson('u')} AS person, a.staff, a.created_at AS at
+  `SELECT split_part(a.action, '.', 2) AS step, ${personColumn('u')} AS person, a.staff, a.created_at AS at
    FROM audit_entries a JOIN users u ON u.id = a.subject_id
    WHERE a.merchant_id = $1 AND a.action LIKE 'recovery.%' AND a.outcome = 'done' AND a.created_at > $2
      AND a.subject_id = coalesce($3, a.subject_id)

@@ -1,6 +1,6 @@
 // Rows of collections.
-import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
-import type { CollectionId } from '../../domain/ids.ts';
+import { collectionNotFound, type Collection, type CollectionState } from '../../domain/payments/collection.ts';
+import { isId, type CollectionId, type MerchantId } from '../../domain/ids.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { firstCheckAt } from '../../domain/work.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
@@ -62,9 +62,16 @@ const reads = paymentReads<Collection, Collection>({
 
 export const findCollection = reads.find;
 
+/** Throws `collection_not_found` for an unknown id and, in the same words, for the id of another merchant. */
+export async function getCollection(db: Queryable, merchantId: MerchantId, id: string): Promise<Collection> {
+  const collection = isId('col', id) ? await findCollection(db, merchantId, id) : null;
+  if (!collection) throw collectionNotFound();
+  return collection;
+}
+
 export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 
-/** The newest collections that pass the filter, at most `limit`. */
+/** A page of the newest collections that pass the filter. */
 export const listCollections = reads.list;
 
 /** The collections of one page of the console's list. */

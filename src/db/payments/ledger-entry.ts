@@ -9,6 +9,7 @@ import {
   type StatementAccount,
 } from '../../domain/payments/ledger-entry.ts';
 import { composedStatement, type Queryable } from '../platform/database.ts';
+import { readPage, type Page } from '../platform/page.ts';
 
 export type LedgerEntryFilter = {
   readonly account?: StatementAccount;
@@ -24,7 +25,7 @@ export type LedgerEntryFilter = {
 };
 
 /**
- * The newest entries of the merchant's accounts that pass the filter, at most `limit`. The entries of one account are in the
+ * A page of the newest entries of the merchant's accounts that pass the filter; none for another merchant's payment. The entries of one account are in the
  * order in which they were posted, so each balance is that of the entry before it plus the amount.
  */
 export async function listLedgerEntries(
@@ -32,13 +33,13 @@ export async function listLedgerEntries(
   merchantId: MerchantId,
   filter: LedgerEntryFilter,
   limit: number,
-): Promise<LedgerEntry[]> {
+): Promise<Page<LedgerEntry>> {
   const { account, kind, paymentId, createdFrom, createdTo, before } = filter;
-  const values: unknown[] = [limit, merchantId];
+  const values: unknown[] = [];
   const conditions = ['true'];
   const add = (condition: (parameter: string) => string, value: unknown) => {
     values.push(value);
-    conditions.push(condition(`$${values.length}`));
+    conditions.push(condition(`$${values.length + 2}`));
   };
   if (paymentId !== undefined)
     add((p) => `${paymentId.startsWith('col') ? 't.collection_id' : 't.payout_id'} = ${p}`, paymentId);
@@ -50,14 +51,15 @@ export async function listLedgerEntries(
       partOf(name, each, conditions.join(' AND ')),
     ),
   );
-  if (parts.length === 0) return [];
+  if (parts.length === 0) return { items: [], nextBefore: null };
   const text = `
     SELECT e.id::text, e.account, e.kind, e.payment_id, coalesce(c.reference, p.reference) AS reference, e.amount_minor,
            e.balance_minor, e.currency, e.posted_at
     FROM (SELECT * FROM (${parts.join(' UNION ALL ')}) AS parts ORDER BY posted_at DESC, id DESC LIMIT $1) AS e
       LEFT JOIN collections c ON c.id = e.collection_id LEFT JOIN payouts p ON p.id = e.payout_id
     ORDER BY e.posted_at DESC, e.id DESC`;
-  return db.run<LedgerEntry>(composedStatement('ledger_entry_list', text), values);
+  const query = composedStatement('ledger_entry_list', text);
+  return readPage(limit, (count) => db.run<LedgerEntry>(query, [count, merchantId, ...values]));
 }
 
 const ID_OFFSETS: Readonly<Record<StatementAccount, number>> = { available: 0, held: 1 };

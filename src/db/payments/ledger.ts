@@ -24,9 +24,11 @@ const BALANCE = statement(
 
 export type Balance = { readonly availableMinor: bigint; readonly heldMinor: bigint; readonly currency: Currency };
 
-/** Both amounts as of one instant. */
-export async function findBalance(db: Queryable, merchantId: MerchantId): Promise<Balance | null> {
-  return findOne<Balance>(db, BALANCE, [availableAccount(merchantId), heldAccount(merchantId)]);
+/** Available and held as of one instant. Every merchant has both accounts from its creation on. */
+export async function getBalance(db: Queryable, merchantId: MerchantId): Promise<Balance> {
+  const balance = await findOne<Balance>(db, BALANCE, [availableAccount(merchantId), heldAccount(merchantId)]);
+  if (!balance) throw new Error(`merchant ${merchantId} has no ledger accounts`);
+  return balance;
 }
 
 const LAST_OF = {

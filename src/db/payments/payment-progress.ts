@@ -119,7 +119,7 @@ const PENDING_WHEN_SENT = {
 // The database's clock is common to all processes: a process whose clock is ahead brings no evidence from the future.
 const MAX_AHEAD = `now() + interval '1 minute'`;
 
-function countNotFoundStatement(kind: SentPaymentRef['kind']): Statement {
+function addNotFoundStatement(kind: SentPaymentRef['kind']): Statement {
   return statement(
     `${kind}_count_not_found`,
     `UPDATE ${TABLES[kind]}
@@ -130,7 +130,7 @@ function countNotFoundStatement(kind: SentPaymentRef['kind']): Statement {
   );
 }
 
-const COUNT_NOT_FOUND = { payout: countNotFoundStatement('payout'), reversal: countNotFoundStatement('reversal') };
+const COUNT_NOT_FOUND = { payout: addNotFoundStatement('payout'), reversal: addNotFoundStatement('reversal') };
 
 /** A status of `not_found`, as of the time of its query. */
 export type CountedNotFound = { readonly queriedAt: Date; readonly graceMs: number; readonly gapMs: number };
@@ -140,7 +140,7 @@ export type CountedNotFound = { readonly queriedAt: Date; readonly graceMs: numb
  * operator accepted it, the last such status, or an older one, is less than `gapMs` away, or the query is dated more than
  * a minute ahead of the clock of the database. Repeating it changes nothing.
  */
-export async function countNotFound(
+export async function addNotFound(
   db: Queryable,
   { kind, merchantId, id }: SentPaymentRef,
   { queriedAt, graceMs, gapMs }: CountedNotFound,

@@ -3,6 +3,7 @@ import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
+import { readPage, type Page } from '../platform/page.ts';
 import { countMatching, listPage } from './payment-list.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = {
@@ -57,11 +58,13 @@ export function paymentReads<
       merchantId: MerchantId,
       filter: PaymentFilter<Payment['state'], Payment['id']>,
       limit: number,
-    ): Promise<Payment[]> => {
+    ): Promise<Page<Payment>> => {
       const { conditions, values } = conditionsOf(filter, prefix);
       const text = `${select} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
-      const rows = await db.run<Row>(composedStatement(`${table}_list`, text), [merchantId, limit, ...values]);
-      return rows.map(toPayment);
+      const query = composedStatement(`${table}_list`, text);
+      return readPage(limit, async (count) =>
+        (await db.run<Row>(query, [merchantId, count, ...values])).map(toPayment),
+      );
     },
     page: (db: Queryable, merchantId: MerchantId, request: ListRequest): Promise<ListedPage<Payment>> =>
       listPage(db, merchantId, { table, prefix, columns: `${SHARED_COLUMNS}, ${columns}`, toPayment }, request),

@@ -19,7 +19,7 @@ const IS_SENT = `p.state IN (${SENT_STATES.map((state) => `'${state}'`).join(', 
 const LOOKED_THROUGH = 200;
 const OF_REFERENCE = 20;
 
-const of = (columns: string, where: string, most: string) =>
+const newestOf = (columns: string, where: string, most: string) =>
   `SELECT ${columns} FROM payouts p WHERE p.merchant_id = $1 AND p.id <> asked.id AND ${where} ORDER BY p.id DESC LIMIT ${most}`;
 const LIST = statement(
   'payout_history_list',
@@ -30,17 +30,17 @@ const LIST = statement(
      AS asked (id, phone, amount_minor, reference, from_id, to_id)
    CROSS JOIN LATERAL (
      SELECT count(*)::int AS count
-     FROM (${of('1', `p.phone = asked.phone AND ${IS_SENT}`, `${MAX_EARLIER + 1}`)}) AS p) AS earlier
+     FROM (${newestOf('1', `p.phone = asked.phone AND ${IS_SENT}`, `${MAX_EARLIER + 1}`)}) AS p) AS earlier
    LEFT JOIN LATERAL (
-     ${of('p.id, p.created_at, p.amount_minor, p.state', `p.phone = asked.phone AND ${IS_SENT}`, '1')}) AS last ON true
+     ${newestOf('p.id, p.created_at, p.amount_minor, p.state', `p.phone = asked.phone AND ${IS_SENT}`, '1')}) AS last ON true
    LEFT JOIN LATERAL (
      SELECT p.id, p.created_at, p.state
-     FROM (${of('p.*', 'p.phone = asked.phone AND p.id >= asked.from_id AND p.id < asked.to_id', `${LOOKED_THROUGH}`)}) AS p
+     FROM (${newestOf('p.*', 'p.phone = asked.phone AND p.id >= asked.from_id AND p.id < asked.to_id', `${LOOKED_THROUGH}`)}) AS p
      WHERE p.amount_minor = asked.amount_minor AND (p.state = 'queued' OR ${IS_SENT}) ORDER BY p.id DESC LIMIT 1) AS same ON true
    CROSS JOIN LATERAL (
      SELECT count(DISTINCT p.phone)::int AS count, array_agg(p.id ORDER BY p.id DESC) AS ids,
             array_agg(p.phone ORDER BY p.id DESC) AS phones
-     FROM (${of('p.id, p.phone', `p.reference = asked.reference AND ${IS_SENT}`, `${OF_REFERENCE}`)}) AS p) AS referred`,
+     FROM (${newestOf('p.id, p.phone', `p.reference = asked.reference AND ${IS_SENT}`, `${OF_REFERENCE}`)}) AS p) AS referred`,
 );
 
 type HistoryRow = {

@@ -1,6 +1,6 @@
 // Rows of payouts, each with its approvals.
-import type { MerchantId, PayoutId } from '../../domain/ids.ts';
-import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
+import { isId, type MerchantId, type PayoutId } from '../../domain/ids.ts';
+import { payoutNotFound, type Payout, type PayoutState } from '../../domain/payments/payout.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
@@ -21,6 +21,13 @@ const reads = paymentReads({
 });
 
 export const findPayout = reads.find;
+
+/** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
+export async function getPayout(db: Queryable, merchantId: MerchantId, id: string): Promise<Payout> {
+  const payout = isId('pay', id) ? await findPayout(db, merchantId, id) : null;
+  if (!payout) throw payoutNotFound();
+  return payout;
+}
 
 const LOCK = statement('payout_lock', 'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
 
@@ -69,7 +76,7 @@ export const findPayoutByOperatorReference = reads.findByOperatorReference;
 
 export type PayoutFilter = PaymentFilter<PayoutState, PayoutId>;
 
-/** The newest payouts that pass the filter, at most `limit`. */
+/** A page of the newest payouts that pass the filter. */
 export const listPayouts = reads.list;
 
 /** The payouts of one page of the console's list. */

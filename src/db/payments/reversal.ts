@@ -1,9 +1,9 @@
 // Rows of reversals that makers requested, each with its approvals.
-import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
+import { isId, type CollectionId, type MerchantId, type ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
-import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
+import { reversalNotFound, type Reversal, type ReversalState } from '../../domain/payments/reversal.ts';
 import {
   composedStatement,
   findOne,
@@ -12,6 +12,7 @@ import {
   type Statement,
   type Tx,
 } from '../platform/database.ts';
+import { readPage, type Page } from '../platform/page.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { attestedFailureOf } from './attested-credit.ts';
 import { ANY_TRIES, type Condition } from './recorded-change.ts';
@@ -70,6 +71,13 @@ export async function findReversal(db: Queryable, merchantId: MerchantId, id: Re
   return find(db, FIND, [merchantId, id]);
 }
 
+/** Throws `reversal_not_found` for an unknown id and, in the same words, for the id of another merchant. */
+export async function getReversal(db: Queryable, merchantId: MerchantId, id: string): Promise<Reversal> {
+  const reversal = isId('rev', id) ? await findReversal(db, merchantId, id) : null;
+  if (!reversal) throw reversalNotFound();
+  return reversal;
+}
+
 const LOCK = statement('reversal_lock', 'SELECT 1 FROM reversals WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
 
 /** The reversal, locked: nobody else changes or approves it until the transaction ends. */
@@ -113,22 +121,25 @@ export type ReversalFilter = {
   readonly before?: ReversalId;
 };
 
-/** The newest reversals of the merchant that pass the filter, at most `limit`. */
+/** A page of the newest reversals of the merchant that pass the filter. */
 export async function listReversals(
   db: Queryable,
   merchantId: MerchantId,
   { states, before }: ReversalFilter,
   limit: number,
-): Promise<Reversal[]> {
-  const values: unknown[] = [merchantId, limit];
-  const place = (value: unknown) => `$${values.push(value)}`;
+): Promise<Page<Reversal>> {
+  const values: unknown[] = [];
+  const place = (value: unknown) => `$${values.push(value) + 2}`;
   const conditions = [
     'r.merchant_id = $1',
     ...(states === undefined ? [] : [`r.state = ANY(${place(states)})`]),
     ...(before === undefined ? [] : [`r.id < ${place(before)}`]),
   ];
   const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY r.id DESC LIMIT $2`;
-  return (await db.run<ReversalRow>(composedStatement('reversals_list', text), values)).map(toReversal);
+  const query = composedStatement('reversals_list', text);
+  return readPage(limit, async (count) =>
+    (await db.run<ReversalRow>(query, [merchantId, count, ...values])).map(toReversal),
+  );
 }
 
 // The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.

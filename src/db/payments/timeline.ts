@@ -55,15 +55,18 @@ type TransferRow = {
   readonly createdAt: Date;
 };
 
-export async function listTransfers(db: Queryable, { kind: of, id, merchantId }: ListedRef): Promise<TimelineEntry[]> {
-  const rows = await db.run<TransferRow>(TRANSFERS[of], [id, MOST_OF_A_KIND]);
+export async function listTransfers(
+  db: Queryable,
+  { kind: paymentKind, id, merchantId }: ListedRef,
+): Promise<TimelineEntry[]> {
+  const rows = await db.run<TransferRow>(TRANSFERS[paymentKind], [id, MOST_OF_A_KIND]);
   return rows.map((row) => {
     const { kind, amountMinor } = row;
     const changeOf = (account: AccountId) =>
       row.creditAccountId === account ? amountMinor : row.debitAccountId === account ? -amountMinor : 0n;
     const availableMinor = changeOf(availableAccount(merchantId));
     const heldMinor = changeOf(heldAccount(merchantId));
-    return { kind: 'ledger_transfer', at: row.createdAt, of: { kind, amountMinor, availableMinor, heldMinor } };
+    return { kind: 'ledger_transfer', at: row.createdAt, detail: { kind, amountMinor, availableMinor, heldMinor } };
   });
 }
 
@@ -93,7 +96,7 @@ type DiscrepancyRow = {
 /** Of the payment, and of the reversals of it. */
 export async function listDiscrepanciesOf(db: Queryable, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await db.run<DiscrepancyRow>(DISCREPANCIES, [ids, MOST_OF_A_KIND]);
-  return rows.map(({ foundAt, ...of }) => ({ kind: 'discrepancy', at: foundAt, of }));
+  return rows.map(({ foundAt, ...detail }) => ({ kind: 'discrepancy', at: foundAt, detail }));
 }
 
 const REVERSALS = statement(
@@ -141,7 +144,7 @@ export async function listDeliveriesOfPayment(db: Queryable, { kind, id }: Liste
   if (deliveries.length === 0) return [];
   const rows = await db.run<AttemptRow>(ATTEMPTS, [deliveries.map((delivery) => delivery.id)]);
   return deliveries.map((delivery) => {
-    const attempts = rows.flatMap(({ id: of, ...attempt }) => (of === delivery.id ? [attempt] : []));
-    return { kind: 'delivery', at: delivery.createdAt, of: { ...delivery, attempts } };
+    const attempts = rows.flatMap(({ id, ...attempt }) => (id === delivery.id ? [attempt] : []));
+    return { kind: 'delivery', at: delivery.createdAt, detail: { ...delivery, attempts } };
   });
 }

@@ -15,17 +15,12 @@ export async function stampEnvironment(db: Queryable, environment: Environment, 
 
 const FIND = statement('deployment_find', 'SELECT (SELECT environment FROM public.deployment) AS environment');
 
-export type Deployment = {
-  /** Null when nobody has migrated it for an environment. */
-  readonly environment: Environment | null;
-};
-
 const UNDEFINED_TABLE = '42P01';
 
-/** Null for a database that was never migrated, or by an older version. */
-export async function findDeployment(db: Queryable): Promise<Deployment | null> {
+/** Null when nobody has migrated the database for an environment. */
+export async function findEnvironment(db: Queryable): Promise<Environment | null> {
   try {
-    return await findOne<Deployment>(db, FIND, []);
+    return (await findOne<{ environment: Environment | null }>(db, FIND, []))?.environment ?? null;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === UNDEFINED_TABLE) return null;
     throw error;

@@ -10,7 +10,7 @@ import {
   type PayoutId,
 } from '../../domain/ids.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
-
+import { readPage, type Page } from '../platform/page.ts';
 import { columnOfObject } from './event.ts';
 
 const COLUMNS = `d.id, d.event_id, v.type AS event_type, d.endpoint_id, d.state, d.attempt_count, d.replay_count,
@@ -30,23 +30,24 @@ export type DeliveryFilter = {
   readonly before?: DeliveryId;
 };
 
-/** The newest deliveries that match the filter, at most `limit`. */
+/**
+ * A page of the newest deliveries that match the filter. An endpoint or event of another merchant in the filter gives an empty page,
+ * as an unknown one does.
+ */
 export async function listDeliveries(
   db: Queryable,
   merchantId: MerchantId,
   filter: DeliveryFilter,
   limit: number,
-): Promise<ListedDelivery[]> {
+): Promise<Page<ListedDelivery>> {
   const { query, values } = listStatement(filter);
   const { createdFrom, createdTo, before } = filter;
-  return db.run<ListedDelivery>(query, [
-    merchantId,
-    limit,
+  const range = [
     createdFrom ? lowestIdAt('dlv', createdFrom.getTime()) : 'dlv_',
     createdTo ? lowestIdAt('dlv', createdTo.getTime()) : 'dlv_~',
     before ?? 'dlv_~',
-    ...values,
-  ]);
+  ];
+  return readPage(limit, (count) => db.run<ListedDelivery>(query, [merchantId, count, ...range, ...values]));
 }
 
 // An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.

@@ -1,7 +1,8 @@
 // Statements on webhook endpoints.
-import type { DisabledReason, Endpoint } from '../../domain/webhooks/endpoint.ts';
-import type { EndpointId, MerchantId } from '../../domain/ids.ts';
+import { endpointNotFound, type DisabledReason, type Endpoint } from '../../domain/webhooks/endpoint.ts';
+import { isId, type EndpointId, type MerchantId } from '../../domain/ids.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { readPage, type Page } from '../platform/page.ts';
 
 const INSERT = statement(
   'endpoint_insert',
@@ -103,9 +104,11 @@ const SELECT = `SELECT id, merchant_id, url, description, event_types, state, di
 
 const FIND = statement('endpoint_find', `${SELECT} AND id = $2`);
 
-/** Null for a deleted endpoint too. */
-export async function findEndpoint(db: Queryable, merchantId: MerchantId, id: EndpointId): Promise<Endpoint | null> {
-  return findOne<Endpoint>(db, FIND, [merchantId, id]);
+/** Throws `endpoint_not_found`, also for a deleted endpoint. */
+export async function getEndpoint(db: Queryable, merchantId: MerchantId, id: string): Promise<Endpoint> {
+  const endpoint = isId('whe', id) ? await findOne<Endpoint>(db, FIND, [merchantId, id]) : null;
+  if (!endpoint) throw endpointNotFound();
+  return endpoint;
 }
 
 const FIND_LOCKED = statement('endpoint_find_locked', `${SELECT} AND id = $2 FOR NO KEY UPDATE`);
@@ -117,14 +120,14 @@ export async function findEndpointLocked(tx: Tx, merchantId: MerchantId, id: End
 
 const LIST = statement('endpoint_list', `${SELECT} AND id < coalesce($2, 'whe_~') ORDER BY id DESC LIMIT $3`);
 
-/** The newest endpoints, at most `limit`; with `before` only older ones than that. */
+/** A page of the newest endpoints that are older than `before` (null: of all), without the deleted ones. */
 export async function listEndpoints(
   db: Queryable,
   merchantId: MerchantId,
   before: EndpointId | null,
   limit: number,
-): Promise<Endpoint[]> {
-  return db.run<Endpoint>(LIST, [merchantId, before, limit]);
+): Promise<Page<Endpoint>> {
+  return readPage(limit, (count) => db.run<Endpoint>(LIST, [merchantId, before, count]));
 }
 
 const CHANGE = statement(

@@ -9,6 +9,7 @@ import {
   type Queryable,
   type Tx,
 } from '../platform/database.ts';
+import { readPage, type Page } from '../platform/page.ts';
 
 export type EndpointEvent = {
   readonly id: EventId;
@@ -49,15 +50,15 @@ export type EventFilter = {
   readonly before?: EventId;
 };
 
-/** The newest events that match the filter, at most `limit`. */
+/** A page of the newest events that match the filter. */
 export async function listEvents(
   db: Queryable,
   merchantId: MerchantId,
   { type, objectId, createdFrom, createdTo, before }: EventFilter,
   limit: number,
-): Promise<ListedEvent[]> {
-  const values: unknown[] = [merchantId, limit];
-  const place = (value: unknown) => `$${values.push(value)}`;
+): Promise<Page<ListedEvent>> {
+  const values: unknown[] = [];
+  const place = (value: unknown) => `$${values.push(value) + 2}`;
   // An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
   const conditions = [
     'merchant_id = $1',
@@ -68,7 +69,8 @@ export async function listEvents(
     ...(type === undefined ? [] : [`type = ${place(type)}`]),
   ];
   const text = `SELECT ${COLUMNS} FROM events WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
-  return db.run<ListedEvent>(composedStatement('events_list', text), values);
+  const query = composedStatement('events_list', text);
+  return readPage(limit, (count) => db.run<ListedEvent>(query, [merchantId, count, ...values]));
 }
 
 /** The column of events that holds an id of this kind. */

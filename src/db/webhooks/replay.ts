@@ -1,8 +1,8 @@
 // Statements on replays and on the deliveries that they reset to pending.
-import type { DeliveryId, MerchantId, ReplayId } from '../../domain/ids.ts';
-import { lowestIdAt } from '../../domain/ids.ts';
-import type { Replay, ReplayFilter } from '../../domain/webhooks/replay.ts';
+import { isId, lowestIdAt, type DeliveryId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
+import { replayNotFound, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
 import { DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { readPage, type Page } from '../platform/page.ts';
 
 // An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
@@ -72,8 +72,11 @@ export async function countRunningReplays(tx: Tx, merchantId: MerchantId): Promi
 
 const FIND = statement('replay_find', `SELECT ${COLUMNS} FROM replays WHERE id = $1 AND merchant_id = $2`);
 
-export async function findReplay(db: Queryable, merchantId: MerchantId, id: ReplayId): Promise<Replay | null> {
-  return findOne<Replay>(db, FIND, [id, merchantId]);
+/** Throws `replay_not_found`. */
+export async function getReplay(db: Queryable, merchantId: MerchantId, id: string): Promise<Replay> {
+  const replay = isId('rpl', id) ? await findOne<Replay>(db, FIND, [id, merchantId]) : null;
+  if (!replay) throw replayNotFound();
+  return replay;
 }
 
 const LIST = statement(
@@ -81,14 +84,14 @@ const LIST = statement(
   `SELECT ${COLUMNS} FROM replays WHERE merchant_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
 );
 
-/** The newest replays, at most `limit`; with `before` only older ones than that. */
+/** A page of the newest replays that are older than `before` (null: of all). */
 export async function listReplays(
   db: Queryable,
   merchantId: MerchantId,
   before: ReplayId | null,
   limit: number,
-): Promise<Replay[]> {
-  return db.run<Replay>(LIST, [merchantId, before, limit]);
+): Promise<Page<Replay>> {
+  return readPage(limit, (count) => db.run<Replay>(LIST, [merchantId, before, count]));
 }
 
 /** A running replay with the last delivery that it has looked at; null: none yet. */

@@ -18,7 +18,7 @@ const NEXT = {
 const WINDOW = 1000;
 
 const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished, isUrgent, checkDueAt }) => {
-  const of = kind === 'delivery' ? 'delivery' : 'payment';
+  const noun = kind === 'delivery' ? 'delivery' : 'payment';
   const isStarted = `${isUnfinished} AND w.workflow_started_at IS NOT NULL`;
   const urgentDueAt = kind === 'delivery' ? 'w.next_attempt_at' : 'w.check_due_at';
   const fields = `w.id, w.merchant_id, ${isUrgent} AS is_urgent, ${checkDueAt} AS due_at`;
@@ -34,13 +34,13 @@ const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished, isUrge
        SELECT id FROM due
        ORDER BY is_urgent DESC, row_number() OVER (PARTITION BY is_urgent, merchant_id ORDER BY due_at), due_at LIMIT $1),
      claimed AS (
-       UPDATE ${table} w SET check_due_at = ${NEXT[of]}
+       UPDATE ${table} w SET check_due_at = ${NEXT[noun]}
        WHERE w.id = ANY(ARRAY(SELECT w.id FROM ${table} w
                               WHERE w.id = ANY(ARRAY(SELECT id FROM in_turn)) AND ${isStarted} AND ${checkDueAt} <= now()
                               FOR UPDATE OF w SKIP LOCKED))
        RETURNING w.*)
      SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns}
-     FROM claimed w ${joined} WHERE ${DUE[of]} ORDER BY w.id`,
+     FROM claimed w ${joined} WHERE ${DUE[noun]} ORDER BY w.id`,
   );
 });
 

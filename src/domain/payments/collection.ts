@@ -1,4 +1,5 @@
 // A collection: its states, the table of its transitions, and what merchants see of it.
+import { DomainError } from '../errors.ts';
 import { failure, type FailureCode } from './failure.ts';
 import type { ApiKeyId, CollectionId, MerchantId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
@@ -117,4 +118,9 @@ export function isLateOutcome({ state, previousState, promptExpiresAt, updatedAt
   if (state !== 'succeeded' && state !== 'failed') return false;
   if (previousState === 'expired') return true;
   return state === 'succeeded' && promptExpiresAt !== null && updatedAt > promptExpiresAt;
+}
+
+/** For an unknown id and, in the same words, for the id of another merchant. */
+export function collectionNotFound(): DomainError {
+  return new DomainError('collection_not_found', 'There is no collection with this id.');
 }

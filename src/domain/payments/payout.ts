@@ -1,4 +1,5 @@
 // A payout: its states, the table of its transitions, and what merchants see of it.
+import { DomainError } from '../errors.ts';
 import { approvalObject, approvalState, type Approval, type ApprovalState } from './approval.ts';
 import { payoutFailure, type FailureCode } from './failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../ids.ts';
@@ -124,4 +125,9 @@ export function payoutObject(payout: Payout) {
     updated_at: payout.updatedAt.toISOString(),
     expires_at: payout.expiresAt.toISOString(),
   };
+}
+
+/** For an unknown id and, in the same words, for the id of another merchant. */
+export function payoutNotFound(): DomainError {
+  return new DomainError('payout_not_found', 'There is no payout with this id.');
 }

@@ -1,4 +1,5 @@
 // A reversal that a maker requested: its states, the table of its transitions, and what merchants see of it.
+import { DomainError } from '../errors.ts';
 import { approvalObject, approvalState, type Approval, type ApprovalState } from './approval.ts';
 import { payoutFailure, type FailureCode } from './failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from '../ids.ts';
@@ -114,4 +115,9 @@ export function reversalObject(reversal: Reversal) {
     updated_at: reversal.updatedAt.toISOString(),
     expires_at: reversal.expiresAt.toISOString(),
   };
+}
+
+/** For an unknown id and, in the same words, for the id of another merchant. */
+export function reversalNotFound(): DomainError {
+  return new DomainError('reversal_not_found', 'There is no reversal with this id.');
 }

@@ -67,14 +67,14 @@ export type TimelineState = {
 };
 
 export type TimelineEntry =
-  | { readonly kind: 'state'; readonly at: Date; readonly of: TimelineState }
-  | { readonly kind: 'approval'; readonly at: Date; readonly of: KnownPerson }
-  | { readonly kind: 'operator_exchange'; readonly at: Date; readonly of: OperatorExchange }
+  | { readonly kind: 'state'; readonly at: Date; readonly detail: TimelineState }
+  | { readonly kind: 'approval'; readonly at: Date; readonly detail: KnownPerson }
+  | { readonly kind: 'operator_exchange'; readonly at: Date; readonly detail: OperatorExchange }
   | { readonly kind: 'operator_callback'; readonly at: Date }
-  | { readonly kind: 'ledger_transfer'; readonly at: Date; readonly of: TimelineTransfer }
-  | { readonly kind: 'delivery'; readonly at: Date; readonly of: TimelineDelivery }
-  | { readonly kind: 'discrepancy'; readonly at: Date; readonly of: TimelineDiscrepancy }
-  | { readonly kind: 'reversal'; readonly at: Date; readonly of: TimelineReversal };
+  | { readonly kind: 'ledger_transfer'; readonly at: Date; readonly detail: TimelineTransfer }
+  | { readonly kind: 'delivery'; readonly at: Date; readonly detail: TimelineDelivery }
+  | { readonly kind: 'discrepancy'; readonly at: Date; readonly detail: TimelineDiscrepancy }
+  | { readonly kind: 'reversal'; readonly at: Date; readonly detail: TimelineReversal };
 
 // What follows from one change has one time: the act comes first, then the state, the money and the report.
 const ORDER: readonly TimelineEntry['kind'][] = [

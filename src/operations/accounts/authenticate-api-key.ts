@@ -2,7 +2,7 @@
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { permissionDenied } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -27,7 +27,7 @@ export type AuthenticateApiKey = KeyRequest & {
   readonly text: string;
   readonly environment: Environment;
   /** Called with a key that is somebody's, good or not, before it is checked further. */
-  readonly onKnown?: (key: Pick<ApiKey, 'id' | 'merchantId'>) => void;
+  readonly onFound?: (key: Pick<ApiKey, 'id' | 'merchantId'>) => void;
 };
 
 // People read "last used": a minute is precise enough, and saves a write per request.
@@ -50,7 +50,7 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
   }
   const key = await findApiKeyByHash(db, hashApiKey(text));
   if (!key) throw invalidKey();
-  input.onKnown?.(key);
+  input.onFound?.(key);
   const refusal = refusalOf(key, input);
   if (refusal) {
     await recordKeyRefusal(db, key, refusal, input);
@@ -107,7 +107,7 @@ export async function recordKeyRefusal(
   if (recordedUntil !== null && recordedUntil > at) return;
   const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   await db.withTransaction(async (tx) => {
-    if (!(await countAttempt(tx, subject, maxFailures, window))) return;
+    if (!(await addAttempt(tx, subject, maxFailures, window))) return;
     await insertAuditEntry(tx, {
       merchantId,
       apiKeyId: id,

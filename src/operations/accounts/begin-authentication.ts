@@ -1,6 +1,6 @@
 // Begins an authentication attempt: counts it against its limits, and finds the user that it is for.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
-import { countAttempt, findWindowEnd, requireAttempt } from '../../db/accounts/attempt-counter.ts';
+import { addAttempt, findWindowEnd, requireAttempt } from '../../db/accounts/attempt-counter.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { findRecovery } from '../../db/accounts/recovery.ts';
@@ -20,7 +20,7 @@ export type Claim =
   | { readonly recoverySha256: Buffer | null };
 
 export type BeginAuthentication = {
-  readonly of: Claim;
+  readonly claim: Claim;
   readonly limits: readonly AttemptLimit[];
   /** Null: unknown. */
   readonly address: string | null;
@@ -35,7 +35,7 @@ export type BeginAuthentication = {
  * an account, person or address. A limit applies until its window ends, across restarts.
  */
 export async function beginAuthentication(db: Database, input: BeginAuthentication): Promise<User | null> {
-  const { of, limits, at } = input;
+  const { claim, limits, at } = input;
   // Counters are locked in the order of their subjects, so that no two attempts deadlock.
   const inOrder = [...limits].sort((a, b) => (a.subject < b.subject ? -1 : 1));
   const tried: AttemptLimit[] = [];
@@ -45,7 +45,7 @@ export async function beginAuthentication(db: Database, input: BeginAuthenticati
         tried.push(limit);
         await requireAttempt(tx, limit, TOO_MANY, at);
       }
-      return findClaimed(tx, of, at);
+      return findClaimed(tx, claim, at);
     });
   } catch (error) {
     const isRefused = error instanceof DomainError && error.code === 'rate_limited';
@@ -55,16 +55,16 @@ export async function beginAuthentication(db: Database, input: BeginAuthenticati
   }
 }
 
-async function findClaimed(tx: Tx, of: Claim, at: Date): Promise<User | null> {
-  if ('email' in of) return findUserByEmail(tx, of.email);
-  if ('userId' in of) return findUser(tx, of.userId);
-  const userId = of.recoverySha256 && (await findRecovery(tx, of.recoverySha256, at));
+async function findClaimed(tx: Tx, claim: Claim, at: Date): Promise<User | null> {
+  if ('email' in claim) return findUserByEmail(tx, claim.email);
+  if ('userId' in claim) return findUser(tx, claim.userId);
+  const userId = claim.recoverySha256 && (await findRecovery(tx, claim.recoverySha256, at));
   return userId === null ? null : findUser(tx, userId);
 }
 
 // Beside the attempt, of which nothing stays. Where the limit is that of an address it concerns nobody in particular.
 async function recordLimit(db: Database, limit: AttemptLimit, input: BeginAuthentication): Promise<void> {
-  const { of, address, requestId, at } = input;
+  const { claim, address, requestId, at } = input;
   const { subject, maxFailures, windowMs } = limitRefusalLimit(limit);
   // Read without a lock first: otherwise a flood of attempts would wait for each other.
   const recordedUntil = await findWindowEnd(db, subject);
@@ -72,8 +72,8 @@ async function recordLimit(db: Database, limit: AttemptLimit, input: BeginAuthen
   const kind = subjectKind(limit);
   const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   await db.withTransaction(async (tx) => {
-    if (!(await countAttempt(tx, subject, maxFailures, window))) return;
-    const { userId, merchantId } = kind === 'address' ? NOBODY : await findConcerned(tx, of);
+    if (!(await addAttempt(tx, subject, maxFailures, window))) return;
+    const { userId, merchantId } = kind === 'address' ? NOBODY : await findConcerned(tx, claim);
     await insertAuditEntry(tx, {
       merchantId,
       userId,
@@ -91,9 +91,9 @@ async function recordLimit(db: Database, limit: AttemptLimit, input: BeginAuthen
 type Concerned = { readonly userId: UserId | null; readonly merchantId: MerchantId | null };
 const NOBODY: Concerned = { userId: null, merchantId: null };
 
-async function findConcerned(tx: Tx, of: Claim): Promise<Concerned> {
-  if ('userId' in of) return of;
-  const userId = 'email' in of ? await findUserIdByEmail(tx, of.email) : null;
+async function findConcerned(tx: Tx, claim: Claim): Promise<Concerned> {
+  if ('userId' in claim) return claim;
+  const userId = 'email' in claim ? await findUserIdByEmail(tx, claim.email) : null;
   if (userId === null) return NOBODY;
   const [first] = await listAttestedMerchantsOf(tx, userId);
   return { userId, merchantId: first?.id ?? null };

@@ -3,7 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { listOpenInvitations } from '../../db/accounts/invitation.ts';
 import { listMembers } from '../../db/accounts/member.ts';
-import { lockMembersAs } from '../../db/accounts/recovered.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { applyRoles, insertMemberChange, replaceOwnProposal } from '../../db/accounts/member-change.ts';
 import { newId } from '../../domain/ids.ts';
 import {

@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { findRoles, listMembers } from '../../db/accounts/member.ts';
-import { lockMembersAs } from '../../db/accounts/recovered.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { findPolicyChange, insertPolicyChange, replacePendingPolicyChange } from '../../db/accounts/policy-change.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
 import { newId } from '../../domain/ids.ts';

@@ -1,5 +1,5 @@
 // Counts a refused API key against the address that it came from.
-import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 
@@ -14,7 +14,7 @@ export async function countRefusedKey(
 ): Promise<Date | null> {
   const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   return db.withTransaction(async (tx) => {
-    if (await countAttempt(tx, subject, maxFailures, window)) return null;
+    if (await addAttempt(tx, subject, maxFailures, window)) return null;
     return (await findWindowEnd(tx, subject)) ?? window.endsAt;
   });
 }

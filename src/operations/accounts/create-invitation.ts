@@ -3,7 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { insertInvitation, listOpenInvitations, withdrawInvitationsOf } from '../../db/accounts/invitation.ts';
 import { listMembers } from '../../db/accounts/member.ts';
-import { lockMembersAs } from '../../db/accounts/recovered.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { DomainError, invalidParameters } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import {

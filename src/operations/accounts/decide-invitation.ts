@@ -8,7 +8,7 @@ import {
   withdrawInvitation,
 } from '../../db/accounts/invitation.ts';
 import { listMembers, lockMembers } from '../../db/accounts/member.ts';
-import { requireNotRecovered } from '../../db/accounts/recovered.ts';
+import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import {

@@ -2,7 +2,7 @@
 import { recordDecision } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { listMembers, lockMembers } from '../../db/accounts/member.ts';
-import { requireNotRecovered } from '../../db/accounts/recovered.ts';
+import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
 import { applyRoles, endMemberChange, findMemberChange } from '../../db/accounts/member-change.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';

@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
-import { lockMembersAs } from '../../db/accounts/recovered.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { endPolicyChange, findPolicyChange } from '../../db/accounts/policy-change.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';

@@ -8,7 +8,7 @@ import type { MerchantId } from '../../domain/ids.ts';
 import { accountLimits, personLimits } from '../../security/attempt-limit.ts';
 
 export type ExportPersonalData = {
-  readonly of: { readonly phone: string } | { readonly email: string };
+  readonly subject: { readonly phone: string } | { readonly email: string };
   readonly staff: Staff;
   readonly at: Date;
 };
@@ -22,10 +22,10 @@ const SHOWN_DIGITS = 3;
  */
 export async function exportPersonalData(
   db: Database,
-  { of, staff, at }: ExportPersonalData,
+  { subject, staff, at }: ExportPersonalData,
 ): Promise<PersonalRecord[]> {
   return db.withTransaction(async (tx) => {
-    const { records, subjectId, about } = await read(tx, of);
+    const { records, subjectId, about } = await read(tx, subject);
     const concerned = new Set(records.flatMap(({ merchantId }) => (merchantId === null ? [] : [merchantId])));
     const merchants: (MerchantId | null)[] = concerned.size === 0 ? [null] : [...concerned].sort();
     for (const merchantId of merchants) {
@@ -36,14 +36,14 @@ export async function exportPersonalData(
   });
 }
 
-async function read(tx: Tx, of: ExportPersonalData['of']) {
-  if ('phone' in of) {
-    const about = { phone_ends_with: of.phone.slice(-SHOWN_DIGITS) };
-    return { records: await listDataOfPhone(tx, of.phone), subjectId: null, about };
+async function read(tx: Tx, subject: ExportPersonalData['subject']) {
+  if ('phone' in subject) {
+    const about = { phone_ends_with: subject.phone.slice(-SHOWN_DIGITS) };
+    return { records: await listDataOfPhone(tx, subject.phone), subjectId: null, about };
   }
-  const user = await findUserByEmail(tx, of.email);
-  const limits = [...accountLimits(of.email), ...(user ? personLimits(user.id) : [])];
+  const user = await findUserByEmail(tx, subject.email);
+  const limits = [...accountLimits(subject.email), ...(user ? personLimits(user.id) : [])];
   const attemptSubjects = limits.map(({ subject }) => subject);
-  const records = await listDataOfPerson(tx, { userId: user?.id ?? null, email: of.email, attemptSubjects });
+  const records = await listDataOfPerson(tx, { userId: user?.id ?? null, email: subject.email, attemptSubjects });
   return { records, subjectId: user?.id ?? null, about: {} };
 }

@@ -6,15 +6,15 @@ import type { ActedBy } from '../../domain/accounts/member.ts';
 export type RecordExport = {
   readonly by: ActedBy;
   /** What was exported. */
-  readonly of: 'collections' | 'payouts' | 'ledger';
+  readonly dataset: 'collections' | 'payouts' | 'ledger';
   /** The filters, without what they say about somebody. */
   readonly filters: object;
   readonly at: Date;
 };
 
 /** Each call adds one entry. Call it before the first row leaves: what cannot be recorded is not exported. */
-export async function recordExport(db: Database, { by, of, filters, at }: RecordExport): Promise<void> {
+export async function recordExport(db: Database, { by, dataset, filters, at }: RecordExport): Promise<void> {
   await db.withTransaction((tx) =>
-    recordAct(tx, by, { action: `${of}.exported`, subjectId: null, after: filters, at }),
+    recordAct(tx, by, { action: `${dataset}.exported`, subjectId: null, after: filters, at }),
   );
 }

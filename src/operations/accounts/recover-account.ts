@@ -2,8 +2,8 @@
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { listMerchantsOf, lockMembers } from '../../db/accounts/member.ts';
-import { withdrawLeftBehind } from '../../db/accounts/left-behind.ts';
-import { lockMemberships } from '../../db/accounts/recovered.ts';
+import { withdrawOnRecovery } from '../../db/accounts/withdraw-on-recovery.ts';
+import { lockMemberships } from '../../db/accounts/recovery-guard.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findRecovery, useRecovery } from '../../db/accounts/recovery.ts';
 import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
@@ -63,7 +63,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
     }
     const { address, requestId } = input;
     const merchantIds = merchants.map(({ id }) => id);
-    await withdrawLeftBehind(tx, { userId: user.id, merchants: merchantIds, address, requestId, at });
+    await withdrawOnRecovery(tx, { userId: user.id, merchants: merchantIds, address, requestId, at });
   });
 }
 

@@ -3,7 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import { countActiveApiKeys, endApiKey, findApiKeyLocked, insertApiKey } from '../../db/accounts/api-key.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
-import { lockMembersAs } from '../../db/accounts/recovered.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import {
   apiKeyNotFound,
   apiKeyState,

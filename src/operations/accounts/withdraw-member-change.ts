@@ -1,7 +1,7 @@
 // Withdraws a proposal to change a member's roles or to remove them.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { lockMembersAs } from '../../db/accounts/recovered.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { endMemberChange, findMemberChange } from '../../db/accounts/member-change.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';

@@ -84,13 +84,14 @@ async function checkEntries(db: Database, limits: LongReadLimits, faults: Faults
 /** So many entries since the checkpoint are left to a release, which verifies them in its transaction. */
 const FEW_ENTRIES = 200n;
 
-export type CheckEntries = { readonly merchantId: MerchantId; readonly few?: bigint };
-
 /**
  * The same for the entries of one merchant's available account, if more than a `few` came since its checkpoint, so that a release which
  * follows has few to verify.
  */
-export async function checkEntriesOf(db: Database, { merchantId, few = FEW_ENTRIES }: CheckEntries): Promise<void> {
+export async function checkMerchantEntries(
+  db: Database,
+  { merchantId, few = FEW_ENTRIES }: { readonly merchantId: MerchantId; readonly few?: bigint },
+): Promise<void> {
   const { entry, after } = await findFunds(db, merchantId);
   if (entry - after <= few) return;
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, byIndex: true };

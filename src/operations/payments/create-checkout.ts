@@ -1,6 +1,6 @@
 // Creates a checkout: once per idempotency key.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { findNames } from '../../db/accounts/named-people.ts';
+import { findNames } from '../../db/accounts/names.ts';
 import { insertCheckout } from '../../db/payments/checkout.ts';
 import {
   claimIdempotencyKey,

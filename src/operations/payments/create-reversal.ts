@@ -1,6 +1,6 @@
 // Accepts a request to reverse a collection: once per idempotency key, and one reversal at a time per collection.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { findCollection } from '../../db/payments/collection.ts';
+import { getCollection } from '../../db/payments/collection.ts';
 import type { Tx } from '../../db/platform/database.ts';
 import {
   claimIdempotencyKey,
@@ -14,7 +14,7 @@ import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
 import { DomainError, errorBody } from '../../domain/errors.ts';
-import { isId, newId } from '../../domain/ids.ts';
+import { newId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
@@ -81,8 +81,7 @@ async function insert(
   checkSecondFactor(by.person, policy, at);
   // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
   const { spendableMinor, reservedMinor } = await lockSpendable(tx, merchantId);
-  const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
-  if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
+  const collection = await getCollection(tx, merchantId, collectionId);
   if (collection.state !== 'succeeded') {
     throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
   }

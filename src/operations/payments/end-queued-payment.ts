@@ -7,12 +7,12 @@ import type { Payout } from '../../domain/payments/payout.ts';
 import { notQueued } from '../../domain/payments/release.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import {
-  DECIDED_PAYOUT,
-  DECIDED_REFUND,
-  type DecidedKind,
-  type DecidedPayment,
+  APPROVABLE_PAYOUT,
+  APPROVABLE_REFUND,
+  type ApprovableKind,
+  type ApprovablePayment,
   type Decision,
-} from '../../db/payments/decided-payment.ts';
+} from '../../db/payments/approvable-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Ending = { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
@@ -27,7 +27,7 @@ export type EndQueuedReversal = EndQueued & { readonly reversalId: string };
  * `permission_denied` and `state_conflict`.
  */
 export async function endQueuedPayout(context: PaymentContext, input: EndQueuedPayout): Promise<Payout> {
-  return endQueued(context, input, { of: DECIDED_PAYOUT, id: input.payoutId });
+  return endQueued(context, input, { kind: APPROVABLE_PAYOUT, id: input.payoutId });
 }
 
 /**
@@ -35,30 +35,30 @@ export async function endQueuedPayout(context: PaymentContext, input: EndQueuedP
  * `permission_denied` and `state_conflict`.
  */
 export async function endQueuedReversal(context: PaymentContext, input: EndQueuedReversal): Promise<Reversal> {
-  return endQueued(context, input, { of: DECIDED_REFUND, id: input.reversalId });
+  return endQueued(context, input, { kind: APPROVABLE_REFUND, id: input.reversalId });
 }
 
-async function endQueued<Payment extends DecidedPayment>(
+async function endQueued<Payment extends ApprovablePayment>(
   { db, environment, clocks }: PaymentContext,
   input: EndQueued,
-  { of, id }: { readonly of: DecidedKind<Payment>; readonly id: string },
+  { kind, id }: { readonly kind: ApprovableKind<Payment>; readonly id: string },
 ): Promise<Payment> {
   const { by, at } = input;
   const { merchantId, userId } = by.person;
   return db.withTransaction(async (tx) => {
     const roles = await findRolesLocked(tx, merchantId, userId);
-    const payment = await of.findLocked(tx, merchantId, id);
-    if (payment === null) throw of.notFound();
+    const payment = await kind.findLocked(tx, merchantId, id);
+    if (payment === null) throw kind.notFound();
     checkMayEnd(payment, roles, input);
     if (isRepeat(payment, input)) return payment;
-    const after = await of.record(asRequested(tx, by.requestId), payment, decisionOf(input), {
+    const after = await kind.record(asRequested(tx, by.requestId), payment, decisionOf(input), {
       environment,
       clocks,
       at,
     });
     if (after === null) throw notQueued(payment);
     await recordAct(tx, by, {
-      action: `${of.noun}.${after.state}`,
+      action: `${kind.noun}.${after.state}`,
       subjectId: after.id,
       before: { state: payment.state },
       after: { state: after.state, rejection_reason: after.rejectionReason },
@@ -73,7 +73,7 @@ function decisionOf({ decision, by: { person } }: EndQueued): Decision {
   return decision.kind === 'reject' ? { kind: 'rejected', by, reason: decision.reason } : { kind: 'cancelled', by };
 }
 
-function checkMayEnd(payment: DecidedPayment, roles: readonly Role[], { decision, by }: EndQueued): void {
+function checkMayEnd(payment: ApprovablePayment, roles: readonly Role[], { decision, by }: EndQueued): void {
   if (decision.kind === 'reject') {
     if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('no longer an approver');
   } else if (payment.createdBy !== by.person.userId || roles.length === 0) {
@@ -81,7 +81,7 @@ function checkMayEnd(payment: DecidedPayment, roles: readonly Role[], { decision
   }
 }
 
-function isRepeat(payment: DecidedPayment, { decision, by }: EndQueued): boolean {
+function isRepeat(payment: ApprovablePayment, { decision, by }: EndQueued): boolean {
   if (payment.decidedBy !== by.person.userId) return false;
   return decision.kind === 'reject' ? payment.rejectionReason === decision.reason : payment.state === 'cancelled';
 }

@@ -1,11 +1,10 @@
 // Records a transition of a collection: its state, its posting, its event and the deliveries, all or nothing.
-import { findCollection } from '../../db/payments/collection.ts';
+import { getCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { insertExchange, type NewExchange } from '../../db/payments/operator-exchange.ts';
 import { isSendRepeated } from '../../db/payments/payment-progress.ts';
-import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { changeCollection, type CollectionChange } from '../../domain/payments/collection-change.ts';
 import { confirmsInput, type CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
@@ -44,9 +43,8 @@ export async function recordCollectionTransition(
   let known = input.known?.id === ref.id && input.known.merchantId === ref.merchantId ? input.known : undefined;
   const collection = await compareAndSet(ref.id, async () => {
     const isKnown = known !== undefined;
-    const before = known ?? (await findCollection(db, ref.merchantId, ref.id));
+    const before = known ?? (await getCollection(db, ref.merchantId, ref.id));
     known = undefined;
-    if (before === null) throw new DomainError('collection_not_found', 'There is no collection with this id.');
     const change = await changeOf(before, input, context);
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
     if (change === null) return isKnown ? 'missed' : before;

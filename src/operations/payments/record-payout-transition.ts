@@ -1,10 +1,9 @@
 // Records a transition of a payout that no person decides: its approval expired, or the operator reported an outcome.
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { isSendRepeated } from '../../db/payments/payment-progress.ts';
-import { findPayout } from '../../db/payments/payout.ts';
+import { getPayout } from '../../db/payments/payout.ts';
 import { recordPayoutChange } from '../../db/payments/payout-change.ts';
 import type { Clocks } from '../../domain/clocks.ts';
-import { DomainError } from '../../domain/errors.ts';
 import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
@@ -32,8 +31,7 @@ export async function recordPayoutTransition(
   { ref, transition, at, basis }: RecordPayoutTransition,
 ): Promise<Payout> {
   return compareAndSet(ref.id, async () => {
-    const before = await findPayout(db, ref.merchantId, ref.id);
-    if (before === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+    const before = await getPayout(db, ref.merchantId, ref.id);
     if (!isTimely(before, transition, at, clocks)) return before;
     const change = changePayout(before, transition, at, clocks);
     if (change === null) return before;

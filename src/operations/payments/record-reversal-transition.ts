@@ -4,9 +4,8 @@ import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import type { Tx } from '../../db/platform/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { isSendRepeated } from '../../db/payments/payment-progress.ts';
-import { findReversal, updateReversal } from '../../db/payments/reversal.ts';
+import { getReversal, updateReversal } from '../../db/payments/reversal.ts';
 import type { Clocks } from '../../domain/clocks.ts';
-import { DomainError } from '../../domain/errors.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
 import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
@@ -39,8 +38,7 @@ export async function recordReversalTransition(
 ): Promise<RecordedReversal> {
   const { clocks } = context;
   return context.db.withTransaction(async (tx) => {
-    const before = await findReversal(tx, ref.merchantId, ref.id);
-    if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
+    const before = await getReversal(tx, ref.merchantId, ref.id);
     const change = changeReversal(before, transition, at, clocks);
     if (change === null || !isTimely(before, transition, at, clocks)) {
       return { reversal: before, isPosted: true };

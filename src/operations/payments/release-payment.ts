@@ -13,7 +13,7 @@ import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } fr
 import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
-import { requireNotRecovered } from '../../db/accounts/recovered.ts';
+import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
@@ -34,11 +34,11 @@ import {
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { checkBeforeDeadlineMs } from '../../domain/work.ts';
 import {
-  DECIDED_PAYOUT,
-  DECIDED_REFUND,
-  type DecidedKind,
-  type DecidedPayment,
-} from '../../db/payments/decided-payment.ts';
+  APPROVABLE_PAYOUT,
+  APPROVABLE_REFUND,
+  type ApprovableKind,
+  type ApprovablePayment,
+} from '../../db/payments/approvable-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Release = {
@@ -62,7 +62,7 @@ function attempt<Input extends Release>(tx: Tx, input: Input): Attempt<Input> {
   return { ...input, funds: () => (funds ??= findAttestedFunds(tx, input.by.person.merchantId)) };
 }
 
-type Subject<Payment extends DecidedPayment> = { readonly of: DecidedKind<Payment>; readonly id: string };
+type Subject<Payment extends ApprovablePayment> = { readonly kind: ApprovableKind<Payment>; readonly id: string };
 type Replayed = { readonly kind: 'replayed'; readonly response: StoredResponse };
 export type ReleasedPayout =
   { readonly kind: 'approved'; readonly response: StoredResponse; readonly payout: Payout } | Replayed;
@@ -81,28 +81,28 @@ export type ReleasedPayouts =
  */
 export async function releasePayout(context: PaymentContext, input: ReleasePayout): Promise<ReleasedPayout> {
   const path = `/v1/console/payouts/${input.payoutId}/release`;
-  const released = await releaseOne(context, input, { of: DECIDED_PAYOUT, id: input.payoutId, path });
+  const released = await releaseOne(context, input, { kind: APPROVABLE_PAYOUT, id: input.payoutId, path });
   return released.kind === 'replayed' ? released : { ...released, payout: released.payment };
 }
 
 /** The same for a refund, with `reversal_not_found`. It is not released once the operator returned its collection by itself. */
 export async function releaseReversal(context: PaymentContext, input: ReleaseReversal): Promise<ReleasedReversal> {
   const path = `/v1/console/reversals/${input.reversalId}/release`;
-  const released = await releaseOne(context, input, { of: DECIDED_REFUND, id: input.reversalId, path });
+  const released = await releaseOne(context, input, { kind: APPROVABLE_REFUND, id: input.reversalId, path });
   return released.kind === 'replayed' ? released : { ...released, reversal: released.payment };
 }
 
-async function releaseOne<Payment extends DecidedPayment>(
+async function releaseOne<Payment extends ApprovablePayment>(
   context: PaymentContext,
   input: Release,
-  { of, id, path }: Subject<Payment> & { readonly path: string },
+  { kind, id, path }: Subject<Payment> & { readonly path: string },
 ): Promise<{ readonly kind: 'approved'; readonly response: StoredResponse; readonly payment: Payment } | Replayed> {
   const request = keyed(input, requestFingerprint('POST', path, input.by.person.userId));
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
-    const payment = await approve(tx, { of, id }, attempt(tx, input), context);
-    const response = { status: 200, body: JSON.stringify(of.toObject(payment)) };
+    const payment = await approve(tx, { kind, id }, attempt(tx, input), context);
+    const response = { status: 200, body: JSON.stringify(kind.toObject(payment)) };
     await storeResponse(tx, request, response);
     return { kind: 'approved', response, payment };
   });
@@ -153,7 +153,9 @@ type ReleaseResult =
 
 async function tryToApprove(tx: Tx, payoutId: string, input: Attempt, context: PaymentContext): Promise<ReleaseResult> {
   try {
-    const payout = await withSavepoint(tx, () => approve(tx, { of: DECIDED_PAYOUT, id: payoutId }, input, context));
+    const payout = await withSavepoint(tx, () =>
+      approve(tx, { kind: APPROVABLE_PAYOUT, id: payoutId }, input, context),
+    );
     return { payout, error: null, isNew: true };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -194,9 +196,9 @@ function sendChecks(clocks: Clocks): Clocks {
   return { ...clocks, staleAfterMs: checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs) };
 }
 
-async function approve<Payment extends DecidedPayment>(
+async function approve<Payment extends ApprovablePayment>(
   tx: Tx,
-  { of, id }: Subject<Payment>,
+  { kind, id }: Subject<Payment>,
   input: Attempt,
   context: PaymentContext,
 ): Promise<Payment> {
@@ -204,31 +206,31 @@ async function approve<Payment extends DecidedPayment>(
   const { person } = input.by;
   const { merchantId, userId } = person;
   const policy = await requireApprover(tx, person, context.environment, at);
-  const payment = await of.findLocked(tx, merchantId, id);
-  if (payment === null) throw of.notFound();
+  const payment = await kind.findLocked(tx, merchantId, id);
+  if (payment === null) throw kind.notFound();
   // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
   const own = payment.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payment.state === 'queued' && own !== undefined;
-  const count = { of, policy, at };
+  const count = { kind, policy, at };
   if (isRepeat && (await countApprovals(tx, payment, count, context)) < payment.approvalsRequired) return payment;
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   const isCounted = own !== undefined && own.approvedAt > since;
   const releasedMinor = isCounted ? approvedMinor - payment.amountMinor : approvedMinor;
   checkRelease({ payment, person, policy, releasedMinor, at });
-  of.checkMayRelease(payment);
-  checkRequest(payment, of, context);
-  await requireAttestedMoney(tx, payment, of, await input.funds());
-  const attestation = context.releases.attestApproval(of.toAttested(payment), { userId, approvedAt: at });
-  if (!isRepeat) await insertApproval(tx, { kind: of.noun, id: payment.id, userId, merchantId, at, attestation });
+  kind.checkMayRelease(payment);
+  checkRequest(payment, kind, context);
+  await requireAttestedMoney(tx, payment, kind, await input.funds());
+  const attestation = context.releases.attestApproval(kind.toAttested(payment), { userId, approvedAt: at });
+  if (!isRepeat) await insertApproval(tx, { kind: kind.noun, id: payment.id, userId, merchantId, at, attestation });
   const approvals = isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }];
-  const approved = withApprovalsRequired({ ...payment, approvals }, policy, of, context);
+  const approved = withApprovalsRequired({ ...payment, approvals }, policy, kind, context);
   const isReleased = (await countApprovals(tx, approved, count, context)) >= approved.approvalsRequired;
   const after = isReleased
-    ? await release(asRequested(tx, input.by.requestId), approved, { of, at }, context)
-    : await waitForAnother(tx, approved, of, at);
+    ? await release(asRequested(tx, input.by.requestId), approved, { kind, at }, context)
+    : await waitForAnother(tx, approved, kind, at);
   await recordAct(tx, input.by, {
-    action: `${of.noun}.${isReleased ? 'released' : 'approved'}`,
+    action: `${kind.noun}.${isReleased ? 'released' : 'approved'}`,
     subjectId: payment.id,
     before: { state: payment.state, approvals: payment.approvals.length },
     after: { state: after.state, approvals: after.approvals.length },
@@ -239,29 +241,29 @@ async function approve<Payment extends DecidedPayment>(
 
 // What is queued may have been changed by hand since somebody requested it. The maker knows what they requested, and the
 // approver sees only the row.
-function checkRequest<Payment extends DecidedPayment>(
+function checkRequest<Payment extends ApprovablePayment>(
   payment: Payment,
-  of: DecidedKind<Payment>,
+  kind: ApprovableKind<Payment>,
   context: PaymentContext,
 ): void {
-  if (context.releases.isRequestAttested(of.toAttested(payment), payment, payment.requestAttestation)) return;
-  context.db.attestor.report({ table: `${of.noun}s`, key: payment.id });
+  if (context.releases.isRequestAttested(kind.toAttested(payment), payment, payment.requestAttestation)) return;
+  context.db.attestor.report({ table: `${kind.noun}s`, key: payment.id });
   throw new DomainError(
     'state_conflict',
-    `This ${of.noun} does not match its original request. Reject it, and have it requested again.`,
+    `This ${kind.noun} does not match its original request. Reject it, and have it requested again.`,
   );
 }
 
 // Held money left the available balance when the payout was made, so that balance without what nobody attested covers everything that
 // was spent and held so far, or somebody spends money that no operator reported.
-async function requireAttestedMoney<Payment extends DecidedPayment>(
+async function requireAttestedMoney<Payment extends ApprovablePayment>(
   tx: Tx,
   payment: Payment,
-  of: DecidedKind<Payment>,
+  kind: ApprovableKind<Payment>,
   { unattestedMinor, attestedMinor, checkedTo }: AttestedFunds,
 ): Promise<void> {
   const isCovered = unattestedMinor === 0n || attestedMinor >= 0n;
-  if (isCovered && (await of.isMoneyAttested(tx, payment, checkedTo))) return;
+  if (isCovered && (await kind.isMoneyAttested(tx, payment, checkedTo))) return;
   throw new DomainError(
     'state_conflict',
     'This payment would spend money that the service did not record as received. Only the staff of the service can resolve that.',
@@ -269,51 +271,51 @@ async function requireAttestedMoney<Payment extends DecidedPayment>(
 }
 
 // A policy that became stricter applies to queued payments; one that became looser does not.
-function withApprovalsRequired<Payment extends DecidedPayment>(
+function withApprovalsRequired<Payment extends ApprovablePayment>(
   payment: Payment,
   policy: Policy,
-  of: DecidedKind<Payment>,
+  kind: ApprovableKind<Payment>,
   { releases }: PaymentContext,
 ): Payment {
   const needed = approvalsRequired(policy, payment.amountMinor);
   if (needed <= payment.approvalsRequired) return payment;
   const raised: Payment = { ...payment, approvalsRequired: needed };
-  return { ...raised, requestAttestation: releases.attestRequest(of.toAttested(raised), raised) };
+  return { ...raised, requestAttestation: releases.attestRequest(kind.toAttested(raised), raised) };
 }
 
 // An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more, or not yet
 // again after they lost the role. What a recovery withdrew is not among them.
-async function countApprovals<Payment extends DecidedPayment>(
+async function countApprovals<Payment extends ApprovablePayment>(
   tx: Tx,
   payment: Payment,
-  { of, policy, at }: { readonly of: DecidedKind<Payment>; readonly policy: Policy; readonly at: Date },
+  { kind, policy, at }: { readonly kind: ApprovableKind<Payment>; readonly policy: Policy; readonly at: Date },
   { releases, environment }: PaymentContext,
 ): Promise<number> {
-  const subject = of.toAttested(payment);
+  const subject = kind.toAttested(payment);
   const attested = payment.approvals.filter((approval) => releases.isApprovalAttested(subject, approval));
   const approvers = attested.map(({ userId }) => userId);
   return countApprovers(tx, approvers, { merchantId: payment.merchantId, policy, environment, at });
 }
 
-async function release<Payment extends DecidedPayment>(
+async function release<Payment extends ApprovablePayment>(
   tx: Tx,
   approved: Payment,
-  { of, at }: { readonly of: DecidedKind<Payment>; readonly at: Date },
+  { kind, at }: { readonly kind: ApprovableKind<Payment>; readonly at: Date },
   context: PaymentContext,
 ): Promise<Payment> {
   const sendDeadlineAt = new Date(at.getTime() + context.clocks.payoutSendDeadlineMs);
-  const releaseAttestation = context.releases.attestRelease(of.toAttested(approved), { ...approved, sendDeadlineAt });
+  const releaseAttestation = context.releases.attestRelease(kind.toAttested(approved), { ...approved, sendDeadlineAt });
   const decision = { kind: 'released', sendDeadlineAt, releaseAttestation } as const;
   const { environment } = context;
-  const after = await of.record(tx, approved, decision, { environment, clocks: sendChecks(context.clocks), at });
+  const after = await kind.record(tx, approved, decision, { environment, clocks: sendChecks(context.clocks), at });
   if (after === null) throw new Error(`${approved.id} could not be released from ${approved.state}`);
   return after;
 }
 
-async function waitForAnother<Payment extends DecidedPayment>(
+async function waitForAnother<Payment extends ApprovablePayment>(
   tx: Tx,
   approved: Payment,
-  { noun: kind }: DecidedKind<Payment>,
+  { noun: kind }: ApprovableKind<Payment>,
   at: Date,
 ): Promise<Payment> {
   const { id, approvalsRequired: count, requestAttestation } = approved;

@@ -1,12 +1,12 @@
 // Creates a test event for one endpoint.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { findEndpoint } from '../../db/webhooks/endpoint.ts';
+import { getEndpoint } from '../../db/webhooks/endpoint.ts';
 import { insertEndpointEvent } from '../../db/webhooks/event.ts';
-import { endpointNotFound, endpointObject } from '../../domain/webhooks/endpoint.ts';
+import { endpointObject } from '../../domain/webhooks/endpoint.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { endpointTestEvent, type Environment } from '../../domain/event.ts';
-import { isId, newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
+import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 
 export type SendTestEvent = {
@@ -30,8 +30,7 @@ export async function sendTestEvent(
   const { merchantId } = by.person;
   // Not locked, or many events for one endpoint would wait for each other: what is owed to an endpoint that is disabled or deleted
   // in this very moment is withheld, as an event of a payment is.
-  const endpoint = isId('whe', input.id) ? await findEndpoint(db, merchantId, input.id) : null;
-  if (!endpoint) throw endpointNotFound();
+  const endpoint = await getEndpoint(db, merchantId, input.id);
   if (endpoint.state === 'disabled') {
     throw new DomainError('state_conflict', 'This endpoint is disabled. Enable it before you test it.');
   }

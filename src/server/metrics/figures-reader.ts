@@ -1,6 +1,6 @@
 // Reads the figures of the service for a scrape: one reading at a time, kept for a few seconds, and given up when it takes too long.
 import type { Log } from '../../log.ts';
-import type { ServiceFigures } from '../../queries/service-figures.ts';
+import type { ServiceFigures } from '../../operations/read-service-figures.ts';
 
 export type FiguresReader = {
   /** Null when they cannot be read now. Never rejects. */

@@ -5,7 +5,7 @@ import { REQUEST_METHODS, type AnsweredRequest } from '../../api/middleware/meas
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { PoolWatch } from '../../db/platform/watched-pool.ts';
 import type { Attempt } from '../../domain/webhooks/delivery.ts';
-import { OPERATOR_CALLS, OPERATOR_RESULTS, type MeasuredCall } from './measured-operator.ts';
+import { OPERATOR_CALLS, OPERATOR_RESULTS, type MeasuredCall } from './measured-calls.ts';
 import { OTHER, type MetricDescription } from './metric-description.ts';
 
 export const ROLE_NAMES = ['api', 'worker', 'dispatcher'] as const;

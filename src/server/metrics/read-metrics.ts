@@ -10,7 +10,7 @@ import { COUNTED_UP_TO, DURATION_BOUNDS_SECONDS } from '../../domain/service-fig
 import { SHOWN_DISABLED_REASONS } from '../../domain/webhooks/endpoint.ts';
 import { WORK_KINDS } from '../../domain/work.ts';
 import { AWAITING, type DurationFigure } from '../../db/service-figures.ts';
-import type { ServiceFigures } from '../../queries/service-figures.ts';
+import type { ServiceFigures } from '../../operations/read-service-figures.ts';
 import type { MetricDescription } from './metric-description.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Registry, type Metric } from 'prom-client';
 import type { Role } from '../../settings/config.ts';
 import type { Database } from '../../db/platform/database.ts';
-import type { ServiceFigures } from '../../queries/service-figures.ts';
+import type { ServiceFigures } from '../../operations/read-service-figures.ts';
 import type { FiguresReader } from './figures-reader.ts';
 import {
   countProcess,

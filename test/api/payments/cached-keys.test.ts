@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createVerifiedKeys } from '../../../src/api/verified-keys.ts';
 import { authenticateApiKey } from '../../../src/operations/accounts/authenticate-api-key.ts';
-import { createPayments } from '../../../src/operations/payments/create-payments.ts';
-import type { CreateCollection } from '../../../src/operations/payments/create-collection.ts';
+import { createAcceptance, type CreateCollection } from '../../../src/operations/payments/create-collection.ts';
 import { findApiKeyByHash, touchApiKey } from '../../../src/db/accounts/api-key.ts';
 import type { Database } from '../../../src/db/platform/database.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
@@ -46,7 +45,7 @@ describe('a cached key', () => {
       },
       withTransaction: () => assert.fail('a transaction was begun'),
     };
-    const payments = createPayments(contextOf(db));
+    const acceptCollection = createAcceptance(contextOf(db));
     const input: Omit<CreateCollection, 'at'> & { apiKeyId: typeof known.id } = {
       merchantId: known.merchantId,
       merchantCurrency: known.merchantCurrency,
@@ -64,7 +63,7 @@ describe('a cached key', () => {
       isAcceptingWork: true,
     };
     const accept = (keyVersion: string, more: Partial<typeof input> = {}) =>
-      payments.acceptCollection({ ...input, ...more, keyVersion, at: new Date() });
+      acceptCollection({ ...input, ...more, keyVersion, at: new Date() });
     assert.equal(await accept('1 (0,1)'), null);
     assert.equal(await accept(known.rowVersion, { isAcceptingWork: false }), null);
     statements = 0;

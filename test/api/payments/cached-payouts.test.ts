@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Role } from '../../../src/domain/accounts/member.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../../support/api.ts';
 import { rewrite } from '../../support/attestation.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { listDiscrepancies } from '../../../src/queries/payments/list-discrepancies.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import type { CollectionId, PayoutId } from '../../../src/domain/ids.ts';
 import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
@@ -155,7 +155,7 @@ describe('an operator that contradicts a final payment', () => {
     operator.setStatus({ ...PAID, financialTransactionId: otherReceipt });
     await untilPayoutState(testEnv, payout, 'succeeded');
     assert.deepEqual(await balanceOf(testEnv, merchant), [10_000, 0]);
-    for (const { id } of await listDiscrepancies(testEnv.db, 10)) {
+    for (const { id } of await findOpenDiscrepancies(testEnv.db, 10)) {
       await settleDiscrepancy(testEnv.db, { id, how: 'looked into by the test', by: AMINA, at: new Date() });
     }
   });

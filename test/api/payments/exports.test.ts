@@ -120,7 +120,13 @@ describe('an export as CSV', () => {
       { items: [item], next: null },
     ];
     const { stream } = await csvResponse<Collection, number>(testEnv.db, {
-      ...{ of: 'collections', by: actedBy(person), session: {} as Session, filters: {}, columns: COLLECTION_COLUMNS },
+      ...{
+        dataset: 'collections',
+        by: actedBy(person),
+        session: {} as Session,
+        filters: {},
+        columns: COLLECTION_COLUMNS,
+      },
       cellsOf: collectionCells,
       readPage: (place) => Promise.resolve(pages[place ?? 0]!),
     });
@@ -135,7 +141,13 @@ describe('an export as CSV', () => {
     let pages = 0;
     const item = newCollection(shop.merchantId, { description: 'x'.repeat(100) });
     const what: CsvExport<Collection, string> = {
-      ...{ of: 'collections', by: actedBy(person), session: {} as Session, filters: {}, columns: COLLECTION_COLUMNS },
+      ...{
+        dataset: 'collections',
+        by: actedBy(person),
+        session: {} as Session,
+        filters: {},
+        columns: COLLECTION_COLUMNS,
+      },
       cellsOf: collectionCells,
       readPage: (_before, limit) => {
         pages++;

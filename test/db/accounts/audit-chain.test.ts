@@ -10,7 +10,7 @@ import { auditLine, CHAIN_START } from '../../../src/domain/accounts/audit-chain
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { createLog } from '../../../src/log.ts';
 import { linkAuditEntries, signAuditHeads } from '../../../src/operations/accounts/link-audit-entries.ts';
-import { exportAudit, verifyAudit, type KeptHead } from '../../../src/queries/accounts/verify-audit.ts';
+import { exportAudit, verifyAudit, type KeptHead } from '../../../src/operations/accounts/verify-audit.ts';
 import { hashAuditLine, signAuditHead } from '../../../src/security/audit-signature.ts';
 import type { KeyRing } from '../../../src/security/sealing.ts';
 import { postgres } from '../../support/engines.ts';

@@ -9,7 +9,7 @@ import { measureAuditLag } from '../../../src/db/work/backlog.ts';
 import type { Database } from '../../../src/db/platform/database.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { linkAuditEntries, signAuditHeads } from '../../../src/operations/accounts/link-audit-entries.ts';
-import { verifyAudit } from '../../../src/queries/accounts/verify-audit.ts';
+import { verifyAudit } from '../../../src/operations/accounts/verify-audit.ts';
 import { createAuditChains } from '../../../src/dispatcher/audit-chains.ts';
 import type { AuditHead } from '../../../src/domain/accounts/audit-chain.ts';
 import { createLog } from '../../../src/log.ts';

@@ -40,8 +40,8 @@ describe('the export of personal data', function () {
     await untilAllReceived(testEnv, collection);
   });
 
-  const exportOf = (of: { readonly phone: string } | { readonly email: string }) =>
-    exportPersonalData(testEnv.db, { of, staff: STAFF, at: new Date() });
+  const exportOf = (subject: { readonly phone: string } | { readonly email: string }) =>
+    exportPersonalData(testEnv.db, { subject, staff: STAFF, at: new Date() });
 
   /** The tables that have a row with this text in any column. */
   async function tablesWith(text: string): Promise<string[]> {

@@ -10,7 +10,7 @@ import { decidePolicyChange } from '../../../src/operations/accounts/decide-poli
 import { recoverAccount } from '../../../src/operations/accounts/recover-account.ts';
 import { listOpenInvitations } from '../../../src/db/accounts/invitation.ts';
 import { findUser } from '../../../src/db/accounts/user.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { hashToken } from '../../../src/security/token.ts';
 import { passwordHash } from '../../support/people.ts';
 import { recoveryToken } from '../../support/staff.ts';

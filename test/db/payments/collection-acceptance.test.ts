@@ -9,7 +9,7 @@ import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { StateChange } from '../../../src/domain/payments/state-change.ts';
 import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
-import { getCollection } from '../../../src/queries/payments/collection.ts';
+import { getCollection } from '../../../src/db/payments/collection.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { testAttestor } from '../../support/attestation.ts';
 import { createTestDatabase } from '../../support/engines.ts';

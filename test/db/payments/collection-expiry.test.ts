@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Collection, CollectionState } from '../../../src/domain/payments/collection.ts';
-import { getCollection } from '../../../src/queries/payments/collection.ts';
+import { getCollection } from '../../../src/db/payments/collection.ts';
 import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
 import { contextOf, makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';

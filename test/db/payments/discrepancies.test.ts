@@ -4,11 +4,11 @@ import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getCollection } from '../../../src/queries/payments/collection.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
-import { listAuditEntries } from '../../../src/queries/accounts/audit.ts';
-import { listDiscrepancies } from '../../../src/queries/payments/list-discrepancies.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getCollection } from '../../../src/db/payments/collection.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
+import { listAuditEntries } from '../../../src/operations/accounts/list-audit-entries.ts';
+import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { balanceOf, confirmRefund, makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
@@ -73,7 +73,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const [fault, ...others] = await checkLedger(db);
     assert.deepEqual([fault?.subject, others], [payout.id, []]);
     assert.match(fault!.fault, /paid according to the operator \(operator receipt: 4711\)$/);
-    const [open] = await listDiscrepancies(db, 10);
+    const [open] = await findOpenDiscrepancies(db, 10);
     const { merchantId } = shop;
     assert.deepEqual([open?.merchantId, open?.subject, open?.kind], [merchantId, payout.id, 'paid_after_failed']);
     const settle = (id: string) =>
@@ -84,7 +84,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const answers = await Promise.all([1, 2, 3].map(() => settle(open!.id)));
     const found = answers.filter((answer) => answer !== null);
     assert.deepEqual(found, [open]);
-    assert.deepEqual([await checkLedger(db), await listDiscrepancies(db, 10)], [[], []]);
+    assert.deepEqual([await checkLedger(db), await findOpenDiscrepancies(db, 10)], [[], []]);
     await reportPayout(payout, PAID);
     assert.deepEqual(await checkLedger(db), [], 'a settled discrepancy stays settled');
     const { items } = await listAuditEntries(db, merchantId, {}, 100);
@@ -113,7 +113,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const [fault, ...others] = await checkLedger(db);
     assert.deepEqual([fault?.subject, others], [collection.id, []]);
     assert.deepEqual([await balance(), await getCollection(db, merchantId, collection.id)], [before, collection]);
-    const [open] = await listDiscrepancies(db, 10);
+    const [open] = await findOpenDiscrepancies(db, 10);
     await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', by: AMINA, at: new Date() });
     const { items } = await listAuditEntries(db, merchantId, {}, 1);
     assert.deepEqual([items[0]?.action, items[0]?.subjectId], ['collection.discrepancy_settled', collection.id]);
@@ -192,10 +192,10 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     });
     const openAfter = async (status: OperatorStatus) => {
       await reportPayout(payout, status);
-      return (await listDiscrepancies(db, 10)).map((open) => [open.reportedAmount, open.operatorReceipt]);
+      return (await findOpenDiscrepancies(db, 10)).map((open) => [open.reportedAmount, open.operatorReceipt]);
     };
     const settleAll = async () => {
-      for (const { id } of await listDiscrepancies(db, 10)) {
+      for (const { id } of await findOpenDiscrepancies(db, 10)) {
         await settleDiscrepancy(db, { id, how: 'cleared with the operator', by: AMINA, at: new Date() });
       }
     };
@@ -247,7 +247,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     });
     const undecided = { kind: 'undecided', queriedAtMs: Date.now() } as const;
     assert.equal((await record(db, collection, undecided)).state, 'reconciling');
-    const [open] = await listDiscrepancies(db, 10);
+    const [open] = await findOpenDiscrepancies(db, 10);
     await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', by: AMINA, at: new Date() });
     assert.equal((await record(db, collection, undecided, new Date(Date.now() + 1))).failureCode, 'unknown');
   });
@@ -257,7 +257,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const second = await makeCollection(db, shop.merchantId, 'failed');
     await reportPayout(first, PAID);
     await reportCollection(second, PAID);
-    const subjects = async (limit: number) => (await listDiscrepancies(db, limit)).map(({ subject }) => subject);
+    const subjects = async (limit: number) => (await findOpenDiscrepancies(db, limit)).map(({ subject }) => subject);
     assert.deepEqual([await subjects(1), await subjects(10)], [[first.id], [first.id, second.id]]);
   });
 

@@ -7,7 +7,7 @@ import {
 } from '../../../src/db/payments/ledger-checkpoint.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { checkLedgerChanges } from '../../../src/operations/payments/check-ledger-changes.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { countRows, makeCollection, makeMerchant, oneRow, paid, record, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makeShop } from './payout-rows.ts';

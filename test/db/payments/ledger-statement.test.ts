@@ -1,12 +1,10 @@
 // The statement of a merchant's accounts: after any history, posted at once or not, each balance is the sum of the entries before.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { MerchantId } from '../../../src/domain/ids.ts';
+import { type MerchantId, newId } from '../../../src/domain/ids.ts';
 import type { LedgerEntry, StatementAccount } from '../../../src/domain/payments/ledger-entry.ts';
-import type { LedgerEntryFilter } from '../../../src/db/payments/ledger-entry.ts';
-import { getBalance } from '../../../src/queries/payments/balance.ts';
-import { listLedgerEntries } from '../../../src/queries/payments/ledger-entry.ts';
-import { newId } from '../../../src/domain/ids.ts';
+import { type LedgerEntryFilter, listLedgerEntries } from '../../../src/db/payments/ledger-entry.ts';
+import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { makeCollection, makeMerchant, paid, record, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makeShop, type Shop } from './payout-rows.ts';

@@ -1,14 +1,14 @@
 // When a payout or refund that was sent fails because the operator does not know it: on evidence, and never on one status.
 import assert from 'node:assert/strict';
 import {
-  countNotFound,
+  addNotFound,
   markAccepted,
   markSendBegun,
   resetNotFounds,
   type SentPaymentRef,
 } from '../../../src/db/payments/payment-progress.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
-import { getReversal } from '../../../src/queries/payments/reversal.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
+import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { claimRechecks, finishRechecks } from '../../../src/db/work/rechecks.ts';
 import { nextRecheck } from '../../../src/domain/payments/late-checks.ts';
 import { useFixture } from '../../support/use-fixture.ts';
@@ -55,7 +55,7 @@ for (const kind of ['payout', 'reversal'] as const) {
 
     /** The operator says at this time after the first that can count that it does not know the payment. */
     async function notFoundAt(afterMs: number): Promise<number> {
-      await countNotFound(db, ref, { queriedAt: new Date(countsAtMs + afterMs), graceMs, gapMs });
+      await addNotFound(db, ref, { queriedAt: new Date(countsAtMs + afterMs), graceMs, gapMs });
       return (await load()).notFoundCount;
     }
 

@@ -5,10 +5,9 @@ import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
-import { createPayments } from '../../../src/operations/payments/create-payments.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
-import { getCollection } from '../../../src/queries/payments/collection.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
+import { getCollection } from '../../../src/db/payments/collection.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { testLog } from '../../support/engines.ts';
 import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
@@ -226,7 +225,7 @@ describe('a try to send a payment', () => {
   const activities = () =>
     createPaymentActivities({
       db,
-      payments: createPayments(contextOf(db)),
+      payments: contextOf(db),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
       attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { sendPayout: fail, refundCollection: fail } },

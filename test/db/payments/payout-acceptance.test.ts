@@ -8,10 +8,9 @@ import type { Environment } from '../../../src/domain/event.ts';
 import { payoutObject } from '../../../src/domain/payments/payout.ts';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
-import type { AcceptPayout } from '../../../src/operations/payments/create-payout.ts';
-import { createPayments } from '../../../src/operations/payments/create-payments.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { createPayoutAcceptance, type AcceptPayout } from '../../../src/operations/payments/create-payout.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { attestAll, rewrite } from '../../support/attestation.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
@@ -51,7 +50,7 @@ async function makeAccepting(db: Database, environment: Environment, shop: Shop)
       return db.withLongReads(limits, work);
     },
   };
-  const payments = createPayments({ ...contextOf(watched), environment });
+  const acceptPayout = createPayoutAcceptance({ ...contextOf(watched), environment });
   const input = (amountMinor: bigint, more: Partial<AcceptPayout> = {}): AcceptPayout => ({
     merchantId,
     merchantCurrency: 'UGX',
@@ -69,7 +68,7 @@ async function makeAccepting(db: Database, environment: Environment, shop: Shop)
     ...more,
   });
   const accept = async (amountMinor: bigint, more: Partial<AcceptPayout> = {}) => {
-    const created = await payments.acceptPayout(input(amountMinor, more));
+    const created = await acceptPayout(input(amountMinor, more));
     return created?.kind === 'created' ? created.payout.id : null;
   };
   return { shop, key, statements, news, accept, input };
@@ -232,10 +231,9 @@ describe('a payout of a cached key', () => {
   });
 
   it('fails when the database does not answer', async () => {
-    const payments = createPayments(
-      contextOf({ ...db, run: () => Promise.reject(new Error('Connection terminated')) }),
-    );
-    await assert.rejects(payments.acceptPayout(of.input(1000n)), /Connection terminated/);
+    const run = () => Promise.reject(new Error('Connection terminated'));
+    const acceptPayout = createPayoutAcceptance(contextOf({ ...db, run }));
+    await assert.rejects(acceptPayout(of.input(1000n)), /Connection terminated/);
   });
 });
 

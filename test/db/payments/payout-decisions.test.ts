@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { newId, type PayoutId } from '../../../src/domain/ids.ts';
 import type { Person } from '../../../src/domain/accounts/member.ts';
 import { isReleasedByOthers } from '../../../src/domain/payments/release.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import {
   balanceOf,
   codeOr,

@@ -6,9 +6,9 @@ import type { ApiKeyId, MerchantId } from '../../../src/domain/ids.ts';
 import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import type { CreatedPayout } from '../../../src/operations/payments/create-payout.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../../src/queries/payments/balance.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getBalance } from '../../../src/db/payments/ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import {
   balanceOf,
   codeOr,

@@ -1,8 +1,7 @@
 // Lists of payouts: what each filter finds, newest first, and page by page.
 import assert from 'node:assert/strict';
-import { listPayouts as listRows, type PayoutFilter } from '../../../src/db/payments/payout.ts';
+import { listPayouts, type PayoutFilter } from '../../../src/db/payments/payout.ts';
 import { PAYOUT_STATES, statesOfApproval, type Payout, type PayoutState } from '../../../src/domain/payments/payout.ts';
-import { listPayouts } from '../../../src/queries/payments/payout.ts';
 import { makePayout, makeShop, queue, type Shop } from './payout-rows.ts';
 import { useDatabase } from '../use-database.ts';
 
@@ -23,7 +22,7 @@ describe('a list of payouts', () => {
     for (let i = 0; i < 3; i++) await queue(db, other, 1000n, { reference: 'SAL-2', phone: OTHER_PHONE });
   });
 
-  const page = (filter: PayoutFilter, limit = 100) => listRows(db, shop.merchantId, filter, limit);
+  const page = async (filter: PayoutFilter) => (await listPayouts(db, shop.merchantId, filter, 100)).items;
   const expected = (fits: (payout: Payout) => boolean) => payouts.filter(fits).reverse();
   const assertListed = async (filter: PayoutFilter, fits: (payout: Payout) => boolean) => {
     assert.deepEqual(await page(filter), expected(fits));

@@ -5,8 +5,8 @@ import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import type { Role } from '../../../src/domain/accounts/member.ts';
 import { changeMember } from '../../../src/operations/accounts/change-member.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import {
   actedBy,
   balanceOf,

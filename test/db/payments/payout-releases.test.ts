@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import type { ReleasedPayouts } from '../../../src/operations/payments/release-payment.ts';
 import { codeOr, makeShop, queue, releaseMany, setPolicy, type Shop } from './payout-rows.ts';
 import { oneRow, whileLocked } from '../rows.ts';

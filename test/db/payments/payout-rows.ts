@@ -20,8 +20,8 @@ import {
   endQueuedReversal,
   type EndQueuedPayout,
 } from '../../../src/operations/payments/end-queued-payment.ts';
-import { getBalance } from '../../../src/queries/payments/balance.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { getBalance } from '../../../src/db/payments/ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { recordPayoutTransition } from '../../../src/operations/payments/record-payout-transition.ts';
 import { recordReversalTransition } from '../../../src/operations/payments/record-reversal-transition.ts';
 import {

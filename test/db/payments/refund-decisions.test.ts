@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
 import type { ReversalId } from '../../../src/domain/ids.ts';
-import { createPayments } from '../../../src/operations/payments/create-payments.ts';
-import { getReversal } from '../../../src/queries/payments/reversal.ts';
+import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { testLog } from '../../support/engines.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
@@ -150,7 +149,7 @@ describe('a decision on a refund', () => {
       await tamper(db, forge, [id, shop.otherApprover.userId]);
       const activities = createPaymentActivities({
         db,
-        payments: createPayments(contextOf(db)),
+        payments: contextOf(db),
         releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
         attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
         operators: { 'mtn-momo': { refundCollection: () => assert.fail('it was sent') } },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { PayoutId } from '../../../src/domain/ids.ts';
 import { RULES_WITH_CODE } from '../../../src/db/payments/refused-rules.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 import { tamper, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';

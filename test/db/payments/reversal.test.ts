@@ -7,10 +7,11 @@ import { changeCollection } from '../../../src/domain/payments/collection-change
 import { newId } from '../../../src/domain/ids.ts';
 import type { Person } from '../../../src/domain/accounts/member.ts';
 import type { Reversal } from '../../../src/domain/payments/reversal.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../../src/queries/payments/balance.ts';
-import { getCollection } from '../../../src/queries/payments/collection.ts';
-import { getLatestReversal, getReversal } from '../../../src/queries/payments/reversal.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getBalance } from '../../../src/db/payments/ledger.ts';
+import { getCollection } from '../../../src/db/payments/collection.ts';
+import { getLatestReversal } from '../../../src/operations/payments/read-console-reversals.ts';
+import { getReversal } from '../../../src/db/payments/reversal.ts';
 import {
   codeOr,
   confirmRefund,

@@ -11,7 +11,6 @@ import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
-import { createPayments } from '../../../src/operations/payments/create-payments.ts';
 import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
 import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
@@ -37,7 +36,7 @@ describe('the send of a collection', () => {
     const status: StatusOutcome = { kind: 'succeeded', receipt, paid: { amount: '5000', currency: 'UGX' } };
     activities = createPaymentActivities({
       db,
-      payments: createPayments(contextOf(db)),
+      payments: contextOf(db),
       attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { raisePrompt: () => answered, getCollectionStatus: () => Promise.resolve(status) } },
       clocks: TEST_CLOCKS,

@@ -13,9 +13,8 @@ import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import type { AttestedStatus, PaymentTransitionInput } from '../../../src/domain/payments/operator-status.ts';
 import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
-import { createPayments } from '../../../src/operations/payments/create-payments.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { attest } from '../../../src/security/status-attestation.ts';
 import { testLog } from '../../support/engines.ts';
@@ -55,7 +54,7 @@ describe('a true status of an operator in the wrong hands', () => {
     };
     return createPaymentActivities({
       db,
-      payments: createPayments(contextOf(db)),
+      payments: contextOf(db),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
       attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': operator },

@@ -1,15 +1,14 @@
 // The totals of payments: equal to what the rows say, after any history, however it was folded, rebuilt or interrupted.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { countPayments, foldTotals, listTotals } from '../../../src/db/payments/totals.ts';
+import { countPayments, foldTotals, listTotals, listDayTotals } from '../../../src/db/payments/totals.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { COLLECTION_STATES } from '../../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { quarterOf, QUARTER_MS } from '../../../src/domain/payments/totals.ts';
 import { clocksOf, daysBetween, spansAt } from '../../../src/domain/time-zone.ts';
 import { rebuildTotals } from '../../../src/operations/payments/rebuild-totals.ts';
-import { getOverview } from '../../../src/queries/overview.ts';
-import { getDayTotals } from '../../../src/queries/payments/totals.ts';
+import { getOverview } from '../../../src/operations/get-overview.ts';
 import {
   countRows,
   makeCollection,
@@ -160,7 +159,7 @@ describe('the totals of payments', () => {
     await db.withTransaction((tx) => insertCollection(tx, newCollection(merchantId, { createdAt })));
     const range = { from: '2026-03-01', to: '2026-03-31' };
     const dates = async (timeZone: string) =>
-      (await getDayTotals(db, merchantId, { ...range, timeZone })).map(({ date }) => date);
+      (await listDayTotals(db, merchantId, daysBetween(clocksOf(timeZone), range))).map(({ date }) => date);
     assert.deepEqual(await dates('UTC'), ['2026-03-04']);
     assert.deepEqual(await dates('Africa/Kampala'), ['2026-03-05']);
     await foldAll();
@@ -173,7 +172,7 @@ describe('the totals of payments', () => {
     for (const minute of ['03:59', '04:00', '04:59', '05:00']) await makeAt(merchantId, `2024-11-03T${minute}:59Z`);
     for (const minute of ['04:59', '05:00']) await makeAt(merchantId, `2024-11-04T${minute}:59Z`);
     const countOn = async (from: string, to: string) => {
-      const totals = await getDayTotals(db, merchantId, { from, to, timeZone: 'America/Havana' });
+      const totals = await listDayTotals(db, merchantId, daysBetween(clocksOf('America/Havana'), { from, to }));
       return totals.map(({ date, count }) => [date, count]);
     };
     assert.deepEqual(await countOn('2024-11-03', '2024-11-03'), [['2024-11-03', 4]]);

@@ -6,13 +6,13 @@ import { isPaymentAttested } from '../../../src/db/payments/attested-credit.ts';
 import { findAttestedFunds } from '../../../src/db/payments/attested-funds.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
-import { checkEntriesOf, checkLedgerChanges } from '../../../src/operations/payments/check-ledger-changes.ts';
+import { checkMerchantEntries, checkLedgerChanges } from '../../../src/operations/payments/check-ledger-changes.ts';
 import { attestRows } from '../../../src/operations/accounts/attest-rows.ts';
 import { createRowAttestor } from '../../../src/security/row-attestation.ts';
 import type { KeyRing } from '../../../src/security/sealing.ts';
 import { ATTESTATION_RING } from '../../support/attestation.ts';
-import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { AMINA } from '../../support/staff.ts';
 import { makeCollection } from '../rows.ts';
@@ -141,7 +141,7 @@ describe('money that no process of the service recorded', () => {
        VALUES ($1, $2, 'credit_unattested', now(), now(), 'by hand')`,
       [shop.merchantId, id],
     );
-    await checkEntriesOf(db, { merchantId: shop.merchantId, few: 0n });
+    await checkMerchantEntries(db, { merchantId: shop.merchantId, few: 0n });
     assert.deepEqual(
       (await checkLedger(db)).map(({ subject }) => subject),
       [`${shop.merchantId}/available`],
@@ -291,7 +291,7 @@ describe('money that no process of the service recorded', () => {
   it('is looked for before a release in entries that no check has seen, which moves the checkpoint', async () => {
     const shop = await makeShop(db, GENUINE);
     for (let n = 0; n < 5; n++) await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: 1n });
-    await checkEntriesOf(db, { merchantId: shop.merchantId, few: 3n });
+    await checkMerchantEntries(db, { merchantId: shop.merchantId, few: 3n });
     const { rows } = await db.pool.query<{ entry: string }>('SELECT entry FROM ledger_checkpoints');
     assert.deepEqual(rows, [{ entry: '6' }]);
   });

@@ -6,9 +6,9 @@ import { createPaymentActivities, type PaymentActivityDeps } from '../../../acti
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
-import { createPayments } from '../../../src/operations/payments/create-payments.ts';
+import { releasePayout } from '../../../src/operations/payments/release-payment.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
-import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { getPayout } from '../../../src/db/payments/payout.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { attestedPayout, createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { attest } from '../../../src/security/status-attestation.ts';
@@ -29,7 +29,7 @@ describe('a payout whose release is not attested', () => {
   function activities(environment: 'test' | 'live' = 'test') {
     return createPaymentActivities({
       db,
-      payments: createPayments(contextOf(db)),
+      payments: contextOf(db),
       releases: createReleaseAttestor({ environment, keyRing: KEY_RING }),
       attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { sendPayout: () => assert.fail('it was sent') } },
@@ -126,8 +126,7 @@ describe('a payout whose release is not attested', () => {
     const releases = createReleaseAttestor({ environment: 'live', keyRing: KEY_RING });
     const by = { person: shop.approver, address: null, requestId: 'req_test' };
     const request = { by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() };
-    const payments = createPayments({ ...contextOf(db), releases });
-    await assert.rejects(payments.releasePayout(request), { code: 'state_conflict' });
+    await assert.rejects(releasePayout({ ...contextOf(db), releases }, request), { code: 'state_conflict' });
     assert.equal((await getPayout(db, shop.merchantId, payout.id)).state, 'queued');
   });
 
@@ -152,8 +151,8 @@ describe('a payout whose release is not attested', () => {
     const releaseWith = async (payout: Payout, keyRing: Ring, person = own.otherApprover) => {
       const releases = createReleaseAttestor({ environment: 'test', keyRing });
       const by = { person, address: null, requestId: 'req_test' };
-      const payments = createPayments({ ...contextOf(db), releases });
-      await payments.releasePayout({ by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() });
+      const request = { by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() };
+      await releasePayout({ ...contextOf(db), releases }, request);
       return (await getPayout(db, own.merchantId, payout.id)).state;
     };
     const [kept, lost] = [await queue(db, own, 1000n), await queue(db, own, 1000n)];

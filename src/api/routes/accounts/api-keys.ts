@@ -3,9 +3,8 @@ import type { ApiKeyId, MerchantId } from '../../../domain/ids.ts';
 import { createApiKey } from '../../../operations/accounts/create-api-key.ts';
 import { revokeApiKey } from '../../../operations/accounts/revoke-api-key.ts';
 import { rollApiKey } from '../../../operations/accounts/roll-api-key.ts';
-import { getApiKey, listApiKeys } from '../../../queries/accounts/api-key.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { getApiKey, listApiKeys } from '../../../db/accounts/api-key.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   apiKeyListSchema,
   apiKeyObject,
@@ -21,11 +20,11 @@ const TAG = 'Console keys';
 const PATH = '/v1/console/keys';
 const ROLES = ['admin', 'developer'] as const;
 
-export function apiKeyRoutes(deps: ApiDeps): Route[] {
+export function apiKeyRoutes(deps: RouteDeps): Route[] {
   return [listRoute(deps), createRoute(deps), rollRoute(deps), revokeRoute(deps)];
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -44,7 +43,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -76,7 +75,7 @@ function createRoute(deps: ApiDeps): Route {
   });
 }
 
-function rollRoute(deps: ApiDeps): Route {
+function rollRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/{id}/roll`,
@@ -100,7 +99,7 @@ function rollRoute(deps: ApiDeps): Route {
   });
 }
 
-function revokeRoute(deps: ApiDeps): Route {
+function revokeRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/{id}`,
@@ -120,7 +119,7 @@ function revokeRoute(deps: ApiDeps): Route {
 }
 
 async function createdKeyObject(
-  { db }: ApiDeps,
+  { db }: RouteDeps,
   merchantId: MerchantId,
   { id, key }: { readonly id: ApiKeyId; readonly key: string },
 ) {

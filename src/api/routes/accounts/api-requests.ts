@@ -1,8 +1,7 @@
 // The request log: what API keys sent, and what they got.
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
-import { getApiRequest, listApiRequests } from '../../../queries/accounts/api-request.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { getApiRequest, listApiRequests } from '../../../db/accounts/api-request.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   apiRequestListSchema,
   apiRequestObject,
@@ -19,7 +18,7 @@ const DESCRIPTION =
   'after its response and stays for 30 days. The log keeps no bodies, queries or headers, because they hold phone ' +
   'numbers. Under heavy load some requests may be missing.';
 
-export function apiRequestRoutes(deps: ApiDeps): Route[] {
+export function apiRequestRoutes(deps: RouteDeps): Route[] {
   return [
     route(deps, {
       method: 'get',

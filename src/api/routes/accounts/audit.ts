@@ -1,12 +1,11 @@
 // The audit log: who did what, and who was refused what.
-import { listAuditEntries } from '../../../queries/accounts/audit.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { listAuditEntries } from '../../../operations/accounts/list-audit-entries.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { auditEntryObject, auditListSchema, listAuditSchema } from '../../schemas/accounts/audit.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-export function auditRoutes(deps: ApiDeps): Route[] {
+export function auditRoutes(deps: RouteDeps): Route[] {
   return [
     route(deps, {
       method: 'get',

@@ -9,11 +9,11 @@ import { beginAuthentication } from '../../../operations/accounts/begin-authenti
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
 import { decideInvitation } from '../../../operations/accounts/decide-invitation.ts';
 import { withdrawInvitation } from '../../../operations/accounts/withdraw-invitation.ts';
-import { getInvitation, listInvitations } from '../../../queries/accounts/invitation.ts';
-import type { ApiDeps } from '../../context.ts';
+import { getInvitation, listInvitations } from '../../../operations/accounts/read-invitations.ts';
 import { passkeyAttempt } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { route, type Route } from '../../route.ts';
+import type { AuthenticationDeps } from '../../own-session.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   acceptInvitationSchema,
   approvedInvitationSchema,
@@ -30,7 +30,7 @@ const TAG = 'Console members';
 const PATH = '/v1/console/invitations';
 const ROLES = ['admin'] as const;
 
-export function invitationRoutes(deps: ApiDeps): Route[] {
+export function invitationRoutes(deps: AuthenticationDeps): Route[] {
   return [
     listRoute(deps),
     createRoute(deps),
@@ -41,7 +41,7 @@ export function invitationRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -57,7 +57,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -92,7 +92,7 @@ function createRoute(deps: ApiDeps): Route {
   });
 }
 
-function approveRoute(deps: ApiDeps): Route {
+function approveRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/{id}/approve`,
@@ -117,7 +117,7 @@ function approveRoute(deps: ApiDeps): Route {
   });
 }
 
-function rejectRoute(deps: ApiDeps): Route {
+function rejectRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/{id}/reject`,
@@ -136,7 +136,7 @@ function rejectRoute(deps: ApiDeps): Route {
   });
 }
 
-function withdrawRoute(deps: ApiDeps): Route {
+function withdrawRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/{id}`,
@@ -155,7 +155,7 @@ function withdrawRoute(deps: ApiDeps): Route {
   });
 }
 
-function acceptRoute(deps: ApiDeps): Route {
+function acceptRoute(deps: AuthenticationDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/accept`,
@@ -175,17 +175,17 @@ function acceptRoute(deps: ApiDeps): Route {
       const tokenSha256 = hashToken(body.token);
       if (tokenSha256 === null) throw invitationNotFound();
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
-      const { invitation, merchantName, isKnownPerson } = await getInvitation(deps.db, tokens, at);
+      const { invitation, merchantName, hasAccount } = await getInvitation(deps.db, tokens, at);
       const limits = [...accountLimits(invitation.email), addressLimit(address)];
       // Counted for a new person as well, so that nobody can tell from a response who has an account.
-      const of = { email: invitation.email };
-      const account = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
+      const claim = { email: invitation.email };
+      const account = await beginAuthentication(deps.db, { claim, limits, address, requestId, at });
       // Counted with the attempt: meanwhile this process answers nobody else.
       requireHardToGuess('password', body.password, [body.name, invitation.email, merchantName]);
       const counted = limits.map(({ subject }) => subject);
       const member = await deps.limitGuesses(account?.id ?? null, async () => {
-        const person = isKnownPerson
-          ? await knownPerson(deps, account?.passwordHash ?? null, { ...body, email: invitation.email })
+        const person = hasAccount
+          ? await existingPerson(deps, account?.passwordHash ?? null, { ...body, email: invitation.email })
           : ({ kind: 'new', name: body.name, passwordHash: await hashPassword(body.password) } as const);
         return acceptInvitation(deps.db, { invitation, tokens, person, counted, address, requestId, at });
       });
@@ -198,7 +198,7 @@ type Accepting = Pick<z.output<typeof acceptInvitationSchema>, 'password' | 'tot
   readonly email: string;
 };
 
-async function knownPerson(deps: ApiDeps, passwordHash: string | null, given: Accepting) {
+async function existingPerson(deps: AuthenticationDeps, passwordHash: string | null, given: Accepting) {
   const { password, totp, passkey, email } = given;
   const isRight = await verifyPassword(passwordHash, password);
   const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'log_in', accountSubject(email));

@@ -2,9 +2,8 @@
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
 import { decideMemberChange } from '../../../operations/accounts/decide-member-change.ts';
 import { withdrawMemberChange } from '../../../operations/accounts/withdraw-member-change.ts';
-import { listMembers } from '../../../queries/accounts/member.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route, type RouteResponse } from '../../route.ts';
+import { listMembers } from '../../../operations/accounts/list-members.ts';
+import { route, type Route, type RouteDeps, type RouteResponse } from '../../route.ts';
 import {
   changeMemberSchema,
   listedMemberObject,
@@ -21,7 +20,7 @@ const CHANGES = '/v1/console/member-changes';
 const ROLES = ['admin'] as const;
 const WAITING = { description: 'Proposed. The change waits for a second person.', schema: memberChangeSchema } as const;
 
-export function memberRoutes(deps: ApiDeps): Route[] {
+export function memberRoutes(deps: RouteDeps): Route[] {
   return [
     listRoute(deps),
     changeRoute(deps),
@@ -32,7 +31,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -47,7 +46,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function changeRoute(deps: ApiDeps): Route {
+function changeRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'patch',
     path: `${PATH}/{id}`,
@@ -72,7 +71,7 @@ function changeRoute(deps: ApiDeps): Route {
   });
 }
 
-function removeRoute(deps: ApiDeps): Route {
+function removeRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/{id}`,
@@ -100,7 +99,7 @@ function responseFor(changed: ChangedMember): RouteResponse {
   return { status: 202, body: memberChangeObject(changed.change, changed.agreement) };
 }
 
-function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
+function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${CHANGES}/{id}/${verb}`,
@@ -125,7 +124,7 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
   });
 }
 
-function withdrawRoute(deps: ApiDeps): Route {
+function withdrawRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${CHANGES}/{id}`,

@@ -1,20 +1,18 @@
 // The sessions of a person, for themselves to list and end, and those of a member, for an owner or admin to end.
-import { endMemberSessions } from '../../../operations/accounts/end-member-sessions.ts';
-import { endOtherSessions, endSession } from '../../../operations/accounts/end-session.ts';
-import { listOwnSessions } from '../../../queries/accounts/own-sessions.ts';
-import type { ApiDeps } from '../../context.ts';
+import { endMemberSessions, endOtherSessions, endSession } from '../../../operations/accounts/end-sessions.ts';
+import { listOwnSessions } from '../../../operations/accounts/list-own-sessions.ts';
 import { sessionGone } from '../../own-session.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { listedSessionObject, sessionListSchema } from '../../schemas/accounts/own-sessions.ts';
 
 const TAG = 'Console session';
 const PATH = '/v1/console/sessions';
 
-export function ownSessionsRoutes(deps: ApiDeps): Route[] {
+export function ownSessionsRoutes(deps: RouteDeps): Route[] {
   return [listRoute(deps), endRoute(deps), endOthersRoute(deps), endMemberRoute(deps)];
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -29,7 +27,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function endRoute(deps: ApiDeps): Route {
+function endRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/{id}`,
@@ -48,7 +46,7 @@ function endRoute(deps: ApiDeps): Route {
   });
 }
 
-function endOthersRoute(deps: ApiDeps): Route {
+function endOthersRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: PATH,
@@ -65,7 +63,7 @@ function endOthersRoute(deps: ApiDeps): Route {
   });
 }
 
-function endMemberRoute(deps: ApiDeps): Route {
+function endMemberRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: '/v1/console/members/{id}/sessions',

@@ -4,8 +4,8 @@ import { readCredential, registrationOptions, relyingPartyOf, requestOptions } f
 import { namePasskey, removePasskey } from '../../../operations/accounts/change-passkey.ts';
 import { registerPasskey } from '../../../operations/accounts/register-passkey.ts';
 import { startPasskey, startPasskeyLogIn, startPasskeyStepUp } from '../../../operations/accounts/start-passkey.ts';
-import { listOwnPasskeys } from '../../../queries/accounts/passkey.ts';
-import { attemptInSession, sessionResponse, type SessionDeps } from '../../own-session.ts';
+import { listPasskeys } from '../../../db/accounts/passkey.ts';
+import { attemptInSession, sessionResponse, type OwnSessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {
   namePasskeySchema,
@@ -23,7 +23,7 @@ const SESSION = '/v1/console/session';
 const PATH = `${SESSION}/passkeys`;
 const OPTIONS = { status: 201, description: 'Options with a challenge, valid once and for five minutes.' } as const;
 
-export function passkeyRoutes(deps: SessionDeps): Route[] {
+export function passkeyRoutes(deps: OwnSessionDeps): Route[] {
   return [
     listRoute(deps),
     startRoute(deps),
@@ -35,7 +35,7 @@ export function passkeyRoutes(deps: SessionDeps): Route[] {
   ];
 }
 
-function listRoute(deps: SessionDeps): Route {
+function listRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -45,12 +45,12 @@ function listRoute(deps: SessionDeps): Route {
     access: 'ownSession',
     response: { status: 200, description: 'At most ten.', schema: passkeyListSchema },
     handle: async ({ session: { person } }) => ({
-      body: { data: (await listOwnPasskeys(deps.db, person.userId)).map(passkeyObject) },
+      body: { data: (await listPasskeys(deps.db, person.userId)).map(passkeyObject) },
     }),
   });
 }
 
-function startRoute(deps: SessionDeps): Route {
+function startRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/options`,
@@ -76,7 +76,7 @@ function startRoute(deps: SessionDeps): Route {
   });
 }
 
-function registerRoute(deps: SessionDeps): Route {
+function registerRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -101,7 +101,7 @@ function registerRoute(deps: SessionDeps): Route {
   });
 }
 
-function nameRoute(deps: SessionDeps): Route {
+function nameRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'patch',
     path: `${PATH}/{id}`,
@@ -120,7 +120,7 @@ function nameRoute(deps: SessionDeps): Route {
   });
 }
 
-function removeRoute(deps: SessionDeps): Route {
+function removeRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/{id}/remove`,
@@ -144,7 +144,7 @@ function removeRoute(deps: SessionDeps): Route {
   });
 }
 
-function stepUpRoute(deps: SessionDeps): Route {
+function stepUpRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${SESSION}/step-up/options`,
@@ -160,7 +160,7 @@ function stepUpRoute(deps: SessionDeps): Route {
   });
 }
 
-function logInRoute(deps: SessionDeps): Route {
+function logInRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${SESSION}/options`,

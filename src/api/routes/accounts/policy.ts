@@ -3,9 +3,9 @@ import { policyObject } from '../../../domain/accounts/policy.ts';
 import { decidePolicyChange } from '../../../operations/accounts/decide-policy-change.ts';
 import { changePolicy } from '../../../operations/accounts/change-policy.ts';
 import { withdrawPolicyChange } from '../../../operations/accounts/withdraw-policy-change.ts';
-import { getPolicy } from '../../../queries/accounts/policy.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { getPolicy } from '../../../operations/accounts/get-policy.ts';
+import type { ServiceLimits } from '../../../domain/accounts/policy.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   changePolicySchema,
   policyChangeObject,
@@ -20,7 +20,12 @@ const TAG = 'Console policy';
 const PATH = '/v1/console/policy';
 const ROLES = ['admin'] as const;
 
-export function policyRoutes(deps: ApiDeps): Route[] {
+export type PolicyDeps = RouteDeps & {
+  /** What applies where a merchant's policy says nothing. */
+  readonly serviceLimits: ServiceLimits;
+};
+
+export function policyRoutes(deps: PolicyDeps): Route[] {
   return [
     readRoute(deps),
     changeRoute(deps),
@@ -30,7 +35,7 @@ export function policyRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function readRoute(deps: ApiDeps): Route {
+function readRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -46,7 +51,7 @@ function readRoute(deps: ApiDeps): Route {
   });
 }
 
-function changeRoute(deps: ApiDeps): Route {
+function changeRoute(deps: PolicyDeps): Route {
   return route(deps, {
     method: 'patch',
     path: PATH,
@@ -72,7 +77,7 @@ function changeRoute(deps: ApiDeps): Route {
   });
 }
 
-function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
+function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/changes/{id}/${verb}`,
@@ -96,7 +101,7 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
   });
 }
 
-function withdrawRoute(deps: ApiDeps): Route {
+function withdrawRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/changes/{id}`,

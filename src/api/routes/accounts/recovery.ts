@@ -5,13 +5,12 @@ import { addressLimit } from '../../../security/attempt-limit.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { recoverAccount } from '../../../operations/accounts/recover-account.ts';
-import { listKnownNames } from '../../../queries/accounts/known-names.ts';
-import type { ApiDeps } from '../../context.ts';
+import { listGuessableNames } from '../../../operations/accounts/list-guessable-names.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { recoverSchema } from '../../schemas/accounts/session.ts';
 
-export function recoveryRoutes(deps: ApiDeps): Route[] {
+export function recoveryRoutes(deps: RouteDeps): Route[] {
   return [
     route(deps, {
       method: 'post',
@@ -32,10 +31,10 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
         const tokenSha256 = hashToken(body.token);
         // By address alone: an unknown token names no account that could be locked.
         const limits = [addressLimit(address)];
-        const of = { recoverySha256: tokenSha256 };
-        const user = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
+        const claim = { recoverySha256: tokenSha256 };
+        const user = await beginAuthentication(deps.db, { claim, limits, address, requestId, at });
         if (user === null || tokenSha256 === null) throw recoveryRefused();
-        requireHardToGuess('new_password', body.new_password, await listKnownNames(deps.db, user));
+        requireHardToGuess('new_password', body.new_password, await listGuessableNames(deps.db, user));
         await recoverAccount(deps.db, {
           tokenSha256,
           newHash: await hashPassword(body.new_password),

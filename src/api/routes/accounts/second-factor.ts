@@ -4,7 +4,7 @@ import { confirmSecondFactor } from '../../../operations/accounts/confirm-second
 import { createRecoveryCodes } from '../../../operations/accounts/create-recovery-codes.ts';
 import { removeSecondFactor } from '../../../operations/accounts/remove-second-factor.ts';
 import { startSecondFactor } from '../../../operations/accounts/start-second-factor.ts';
-import { sessionResponse, attemptInSession, type SessionDeps } from '../../own-session.ts';
+import { sessionResponse, attemptInSession, type OwnSessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
@@ -19,11 +19,11 @@ import {
 const TAG = 'Console session';
 const PATH = '/v1/console/session/second-factor';
 
-export function secondFactorRoutes(deps: SessionDeps): Route[] {
+export function secondFactorRoutes(deps: OwnSessionDeps): Route[] {
   return [startRoute(deps), confirmRoute(deps), removeRoute(deps), recoveryCodesRoute(deps)];
 }
 
-function startRoute(deps: SessionDeps): Route {
+function startRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -45,7 +45,7 @@ function startRoute(deps: SessionDeps): Route {
   });
 }
 
-function confirmRoute(deps: SessionDeps): Route {
+function confirmRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/confirm`,
@@ -68,7 +68,7 @@ function confirmRoute(deps: SessionDeps): Route {
   });
 }
 
-function removeRoute(deps: SessionDeps): Route {
+function removeRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/remove`,
@@ -93,7 +93,7 @@ function removeRoute(deps: SessionDeps): Route {
   });
 }
 
-function recoveryCodesRoute(deps: SessionDeps): Route {
+function recoveryCodesRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/session/recovery-codes',

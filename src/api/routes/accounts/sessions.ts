@@ -6,18 +6,18 @@ import { readRecoveryCode } from '../../../security/recovery-code.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { changePassword } from '../../../operations/accounts/change-password.ts';
-import { closeSession } from '../../../operations/accounts/close-session.ts';
+import { closeSession } from '../../../operations/accounts/end-sessions.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
 import { switchMerchant } from '../../../operations/accounts/switch-merchant.ts';
-import { listKnownNames } from '../../../queries/accounts/known-names.ts';
+import { listGuessableNames } from '../../../operations/accounts/list-guessable-names.ts';
 import {
   attemptInSession,
   ownSessionObject,
   passkeyAttempt,
   sessionGone,
   sessionResponse,
-  type SessionDeps,
+  type OwnSessionDeps,
 } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
@@ -32,7 +32,7 @@ import {
 const TAG = 'Console session';
 const PATH = '/v1/console/session';
 
-export function sessionRoutes(deps: SessionDeps): Route[] {
+export function sessionRoutes(deps: OwnSessionDeps): Route[] {
   return [
     logInRoute(deps),
     fetchRoute(deps),
@@ -43,7 +43,7 @@ export function sessionRoutes(deps: SessionDeps): Route[] {
   ];
 }
 
-function logInRoute(deps: SessionDeps): Route {
+function logInRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -69,7 +69,7 @@ function logInRoute(deps: SessionDeps): Route {
       const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'log_in', accountSubject(email));
       const isGuess = recoveryCode === null && (assertion?.given ?? null) === null;
       const limits = [...(isGuess ? accountLimits(email) : []), addressLimit(address)];
-      const account = await beginAuthentication(deps.db, { of: { email }, limits, address, requestId, at });
+      const account = await beginAuthentication(deps.db, { claim: { email }, limits, address, requestId, at });
       const { token } = await deps.limitGuesses(isGuess && account !== null ? account.id : null, async () => {
         const isRight = await verifyPassword(account?.passwordHash ?? null, password);
         const opened = await openSession(deps.db, {
@@ -95,7 +95,7 @@ function logInRoute(deps: SessionDeps): Route {
   });
 }
 
-function fetchRoute(deps: SessionDeps): Route {
+function fetchRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -109,7 +109,7 @@ function fetchRoute(deps: SessionDeps): Route {
   });
 }
 
-function logOutRoute(deps: SessionDeps): Route {
+function logOutRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'delete',
     path: PATH,
@@ -126,7 +126,7 @@ function logOutRoute(deps: SessionDeps): Route {
   });
 }
 
-function stepUpRoute(deps: SessionDeps): Route {
+function stepUpRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/step-up`,
@@ -151,7 +151,7 @@ function stepUpRoute(deps: SessionDeps): Route {
   });
 }
 
-function switchRoute(deps: SessionDeps): Route {
+function switchRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/merchant`,
@@ -174,7 +174,7 @@ function switchRoute(deps: SessionDeps): Route {
   });
 }
 
-function passwordRoute(deps: SessionDeps): Route {
+function passwordRoute(deps: OwnSessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/password`,
@@ -188,7 +188,7 @@ function passwordRoute(deps: SessionDeps): Route {
     body: changePasswordSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     handle: async ({ body, session: { tokenSha256, person, name, email }, by }) => {
-      const names = await listKnownNames(deps.db, { id: person.userId, name, email });
+      const names = await listGuessableNames(deps.db, { id: person.userId, name, email });
       const { token } = await attemptInSession(deps, by, body.current_password, async ({ verifiedHash, counted }) => {
         if (verifiedHash === null) throw verificationFailed('wrong password');
         // Counted with the attempt: meanwhile this process answers nobody else.

@@ -1,10 +1,9 @@
 // The balance of a merchant.
-import { getBalance } from '../../../queries/payments/balance.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { getBalance } from '../../../db/payments/ledger.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { balanceObject, balanceSchema } from '../../schemas/payments/balance.ts';
 
-export function balanceRoutes(deps: ApiDeps): Route[] {
+export function balanceRoutes(deps: RouteDeps): Route[] {
   return [
     route(deps, {
       method: 'get',

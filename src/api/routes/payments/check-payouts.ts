@@ -3,8 +3,13 @@ import { DomainError, type ParameterIssue } from '../../../domain/errors.ts';
 import type { Currency } from '../../../domain/money.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
-import { findKeysOutcomes, judgePlannedPayouts, type KeysOutcome } from '../../../queries/payments/planned-payout.ts';
-import type { ApiDeps } from '../../context.ts';
+import { planPayout } from '../../../operations/payments/create-payout.ts';
+import {
+  findKeysOutcomes,
+  judgePlannedPayouts,
+  type KeysOutcome,
+} from '../../../operations/payments/judge-planned-payouts.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import {
   checkedPayoutObject,
@@ -26,7 +31,7 @@ type Planned = {
 
 const NO_KEYS: KeysOutcome = { payout: null, unusedKey: null };
 
-export function checkPayoutRoutes(deps: ApiDeps): Route[] {
+export function checkPayoutRoutes(deps: PaymentDeps): Route[] {
   return [
     route(deps, {
       method: 'post',
@@ -50,7 +55,7 @@ export function checkPayoutRoutes(deps: ApiDeps): Route[] {
           ...plan(deps, payout, merchantCurrency),
           ...(found[index] ?? NO_KEYS),
         }));
-        const planned = checked.map(({ request, payout: made }) => request && { request, made });
+        const planned = checked.map(({ request, payout: existing }) => request && { request, existing });
         const judgements = await judgePlannedPayouts(deps.db, merchantId, planned, at);
         const data = checked.map((row, index) => checkedPayoutObject({ ...row, judgement: judgements[index] ?? null }));
         return { body: { data } };
@@ -59,18 +64,18 @@ export function checkPayoutRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function plan({ payments }: ApiDeps, fields: Fields, currency: Currency): Planned {
+function plan({ payments }: PaymentDeps, fields: Fields, currency: Currency): Planned {
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));
   if (found.issues.length === 0 && found.result) {
     const { result, issues } = issuesOf(() =>
-      payments.planPayout({ request: found.result, merchantCurrency: currency }),
+      planPayout(payments, { request: found.result, merchantCurrency: currency }),
     );
     return { operator: result?.operator ?? null, issues, request: issues.length === 0 ? found.result : null };
   }
   // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
   const named = new Set(found.issues.map(({ param }) => param));
   const { issues } = issuesOf(() =>
-    payments.planPayout({ request: readable(fields, named), merchantCurrency: currency }),
+    planPayout(payments, { request: readable(fields, named), merchantCurrency: currency }),
   );
   return {
     operator: null,

@@ -1,8 +1,9 @@
 // Checkouts in the console: create, list, fetch, cancel. Their pages are in src/api/pay.
 import type { MerchantId } from '../../../domain/ids.ts';
 import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts';
-import { getNamedCheckout, listNamedCheckouts } from '../../../queries/payments/checkout.ts';
-import type { ApiDeps } from '../../context.ts';
+import { createCheckout } from '../../../operations/payments/create-checkout.ts';
+import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -22,11 +23,11 @@ const TAG = 'Console checkouts';
 const PATH = '/v1/console/checkouts';
 const BODY_CODES = { amount: { range: 'amount_out_of_bounds' } } as const;
 
-export function checkoutRoutes(deps: ApiDeps): Route[] {
+export function checkoutRoutes(deps: PaymentDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps), cancelRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -42,7 +43,7 @@ function createRoute(deps: ApiDeps): Route {
     response: { status: 201, description: 'The checkout accepts payments from now on.', schema: checkoutSchema },
     errors: ['amount_out_of_bounds'],
     handle: async ({ by, idempotencyKey, body }) => ({
-      stored: await deps.payments.createCheckout({
+      stored: await createCheckout(deps.payments, {
         by,
         idempotencyKey,
         request: toCheckoutRequest(body),
@@ -53,7 +54,7 @@ function createRoute(deps: ApiDeps): Route {
   });
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -68,13 +69,13 @@ function listRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'One page.', schema: checkoutListSchema },
     handle: async ({ merchantId, query }) => {
       const at = new Date();
-      const page = await listNamedCheckouts(deps.db, merchantId, checkoutFilter(query), { limit: query.limit, at });
+      const page = await listConsoleCheckouts(deps.db, merchantId, checkoutFilter(query), { limit: query.limit, at });
       return { body: pageObject(page, (each) => checkoutObject(each, deps.publicUrl, at)) };
     },
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,
@@ -89,7 +90,7 @@ function fetchRoute(deps: ApiDeps): Route {
   });
 }
 
-function cancelRoute(deps: ApiDeps): Route {
+function cancelRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/{id}`,
@@ -109,6 +110,6 @@ function cancelRoute(deps: ApiDeps): Route {
   });
 }
 
-async function show({ db, publicUrl }: ApiDeps, merchantId: MerchantId, id: string) {
-  return checkoutWithAttemptsObject(await getNamedCheckout(db, merchantId, id), publicUrl, new Date());
+async function show({ db, publicUrl }: PaymentDeps, merchantId: MerchantId, id: string) {
+  return checkoutWithAttemptsObject(await getConsoleCheckout(db, merchantId, id), publicUrl, new Date());
 }

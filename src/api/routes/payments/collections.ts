@@ -1,8 +1,14 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
-import { getCollection, listCollections } from '../../../queries/payments/collection.ts';
-import type { CreateCollection, CreatedCollection } from '../../../operations/payments/create-collection.ts';
-import type { ApiDeps, CachedKey } from '../../context.ts';
+import { getCollection, listCollections } from '../../../db/payments/collection.ts';
+import {
+  createAcceptance,
+  createCollection,
+  type CreateCollection,
+  type CreatedCollection,
+} from '../../../operations/payments/create-collection.ts';
+import type { CachedKey } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -21,11 +27,12 @@ import {
 const TAG = 'Collections';
 const PATH = '/v1/api/collections';
 
-export function collectionRoutes(deps: ApiDeps): Route[] {
+export function collectionRoutes(deps: PaymentDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: PaymentDeps): Route {
+  const accept = createAcceptance(deps.payments);
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -53,7 +60,7 @@ function createRoute(deps: ApiDeps): Route {
         isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
       };
-      const created = (await accept(deps, input, cachedKey)) ?? (await deps.payments.createCollection(input));
+      const created = (await acceptCached(accept, input, cachedKey)) ?? (await createCollection(deps.payments, input));
       if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
       return { stored: created };
     },
@@ -61,18 +68,18 @@ function createRoute(deps: ApiDeps): Route {
 }
 
 /** In one statement, where the key was verified before. Null: nothing is recorded, and the key is verified for this request. */
-async function accept(
-  { payments }: ApiDeps,
+async function acceptCached(
+  accept: ReturnType<typeof createAcceptance>,
   { apiKeyId, ...input }: CreateCollection,
   cachedKey: CachedKey | undefined,
 ): Promise<CreatedCollection | null> {
   if (cachedKey === undefined || apiKeyId === undefined) return null;
-  const accepted = await payments.acceptCollection({ ...input, apiKeyId, keyVersion: cachedKey.version });
+  const accepted = await accept({ ...input, apiKeyId, keyVersion: cachedKey.version });
   if (accepted === null) await cachedKey.verify();
   return accepted;
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -90,7 +97,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,

@@ -1,10 +1,11 @@
 // Collections and payouts for people: lists with every filter, counts, and one of them with all that happened to it.
-import { countCollections, listNamedCollections } from '../../../queries/payments/console-collection.ts';
-import { countPayouts, listNamedPayouts } from '../../../queries/payments/console-payout.ts';
-import { getCollectionTimeline, getPayoutTimeline } from '../../../queries/payments/payment-timeline.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
-import { linksFor } from '../../workflow-links.ts';
+import { countCollections } from '../../../db/payments/collection.ts';
+import { listConsoleCollections } from '../../../operations/payments/list-console-collections.ts';
+import { countPayouts } from '../../../db/payments/payout.ts';
+import { listConsolePayouts } from '../../../operations/payments/list-console-payouts.ts';
+import { getCollectionTimeline, getPayoutTimeline } from '../../../operations/payments/get-payment-timeline.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
+import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import {
   countObject,
   orderedPageObject,
@@ -35,7 +36,7 @@ const COLLECTIONS = 'Console collections';
 const PAYOUTS = 'Console payouts';
 const COUNT = { status: 200, description: 'How many.', schema: paymentCountSchema } as const;
 
-export function consolePaymentRoutes(deps: ApiDeps): Route[] {
+export function consolePaymentRoutes(deps: RouteDeps & LinkDeps): Route[] {
   return [
     // A literal path goes before a template.
     countCollectionsRoute(deps),
@@ -47,7 +48,7 @@ export function consolePaymentRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function listCollectionsRoute(deps: ApiDeps): Route {
+function listCollectionsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections',
@@ -60,13 +61,13 @@ function listCollectionsRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'One page.', schema: consoleCollectionListSchema },
     handle: async ({ merchantId, query }) => {
       const request = { ...orderedPageOf(query), filter: collectionFilter(query) };
-      const page = await listNamedCollections(deps.db, merchantId, request);
+      const page = await listConsoleCollections(deps.db, merchantId, request);
       return { body: orderedPageObject(page, query.sort, consoleCollectionObject) };
     },
   });
 }
 
-function countCollectionsRoute(deps: ApiDeps): Route {
+function countCollectionsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections/count',
@@ -82,7 +83,7 @@ function countCollectionsRoute(deps: ApiDeps): Route {
   });
 }
 
-function listPayoutsRoute(deps: ApiDeps): Route {
+function listPayoutsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/payouts',
@@ -96,13 +97,13 @@ function listPayoutsRoute(deps: ApiDeps): Route {
     handle: async ({ merchantId, session, query }) => {
       const at = new Date();
       const request = { ...orderedPageOf(query), filter: payoutFilter(query, session.person, at) };
-      const page = await listNamedPayouts(deps.db, merchantId, request, at);
+      const page = await listConsolePayouts(deps.db, merchantId, request, at);
       return { body: orderedPageObject(page, query.sort, consolePayoutObject) };
     },
   });
 }
 
-function countPayoutsRoute(deps: ApiDeps): Route {
+function countPayoutsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/payouts/count',
@@ -119,7 +120,7 @@ function countPayoutsRoute(deps: ApiDeps): Route {
   });
 }
 
-function collectionRoute(deps: ApiDeps): Route {
+function collectionRoute(deps: RouteDeps & LinkDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections/{id}',
@@ -138,7 +139,7 @@ function collectionRoute(deps: ApiDeps): Route {
   });
 }
 
-function payoutRoute(deps: ApiDeps): Route {
+function payoutRoute(deps: RouteDeps & LinkDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/payouts/{id}',

@@ -1,8 +1,10 @@
 // What people decide about payouts: release, reject or cancel them.
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
-import type { EndQueuedPayout } from '../../../operations/payments/end-queued-payment.ts';
-import type { ApiDeps } from '../../context.ts';
+import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
+import { endQueuedPayout, type EndQueuedPayout } from '../../../operations/payments/end-queued-payment.ts';
+import { releasePayout, releasePayouts } from '../../../operations/payments/release-payment.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import {
   payoutSchema,
@@ -14,11 +16,11 @@ import {
 const PAYOUTS = 'Console payouts';
 const PAYOUT = { status: 200, description: 'The payout after the call.', schema: payoutSchema } as const;
 
-export function consolePayoutRoutes(deps: ApiDeps): Route[] {
+export function consolePayoutRoutes(deps: PaymentDeps): Route[] {
   return [releaseRoute(deps), releaseManyRoute(deps), rejectRoute(deps), cancelRoute(deps)];
 }
 
-function releaseRoute(deps: ApiDeps): Route {
+function releaseRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/{id}/release',
@@ -35,15 +37,15 @@ function releaseRoute(deps: ApiDeps): Route {
     response: PAYOUT,
     errors: ['payout_not_found', 'approval_self', 'state_conflict'],
     handle: async ({ id: payoutId, idempotencyKey, by }) => {
-      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
-      const released = await deps.payments.releasePayout({ by, idempotencyKey, payoutId, at: new Date() });
+      await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
+      const released = await releasePayout(deps.payments, { by, idempotencyKey, payoutId, at: new Date() });
       if (released.kind === 'approved') deps.offer({ kind: 'payout', ...released.payout });
       return { stored: released };
     },
   });
 }
 
-function releaseManyRoute(deps: ApiDeps): Route {
+function releaseManyRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/release',
@@ -59,8 +61,8 @@ function releaseManyRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'The result for each payout.', schema: releasedPayoutsSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { ids: payoutIds }, idempotencyKey, by }) => {
-      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
-      const released = await deps.payments.releasePayouts({ by, idempotencyKey, payoutIds, at: new Date() });
+      await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
+      const released = await releasePayouts(deps.payments, { by, idempotencyKey, payoutIds, at: new Date() });
       const payouts = released.kind === 'approved' ? released.payouts : [];
       for (const payout of payouts) deps.offer({ kind: 'payout', ...payout });
       return { stored: released };
@@ -68,7 +70,7 @@ function releaseManyRoute(deps: ApiDeps): Route {
   });
 }
 
-function rejectRoute(deps: ApiDeps): Route {
+function rejectRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/{id}/reject',
@@ -86,7 +88,7 @@ function rejectRoute(deps: ApiDeps): Route {
   });
 }
 
-function cancelRoute(deps: ApiDeps): Route {
+function cancelRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/payouts/{id}/cancel',
@@ -102,12 +104,12 @@ function cancelRoute(deps: ApiDeps): Route {
 }
 
 async function decide(
-  deps: ApiDeps,
+  deps: PaymentDeps,
   by: ActedBy,
   payoutId: string,
   decision: EndQueuedPayout['decision'],
 ): Promise<Payout> {
-  const payout = await deps.payments.endQueuedPayout({ by, payoutId, decision, at: new Date() });
+  const payout = await endQueuedPayout(deps.payments, { by, payoutId, decision, at: new Date() });
   deps.offer({ kind: 'payout', ...payout });
   return payout;
 }

@@ -2,12 +2,11 @@
 import type { Collection } from '../../../domain/payments/collection.ts';
 import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
 import type { ListPlace } from '../../../domain/payments/payment-list.ts';
-import { pageCollections } from '../../../queries/payments/collection.ts';
-import { listLedgerEntries } from '../../../queries/payments/ledger-entry.ts';
-import { pagePayoutsWithPeople, type PayoutWithPeople } from '../../../queries/payments/payout.ts';
-import type { ApiDeps } from '../../context.ts';
+import { pageCollections } from '../../../db/payments/collection.ts';
+import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
+import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../operations/payments/list-console-payouts.ts';
 import { csvResponse } from '../../csv-export.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { rangeOf } from '../../schemas/page.ts';
 import { collectionFilter, exportCollectionsSchema } from '../../schemas/payments/console-collection.ts';
 import { exportPayoutsSchema, payoutFilter } from '../../schemas/payments/console-payout.ts';
@@ -33,11 +32,11 @@ const EXPORT = { method: 'get', tag: 'Console exports', description: DESCRIPTION
 const csvOf = (columns: readonly string[]) =>
   ({ status: 200, description: 'The export.', schema: csvSchema(columns), type: 'text/csv' }) as const;
 
-export function exportRoutes(deps: ApiDeps): Route[] {
+export function exportRoutes(deps: RouteDeps): Route[] {
   return [collectionsRoute(deps), payoutsRoute(deps), ledgerRoute(deps)];
 }
 
-function collectionsRoute(deps: ApiDeps): Route {
+function collectionsRoute(deps: RouteDeps): Route {
   const { db } = deps;
   return route(deps, {
     ...EXPORT,
@@ -49,14 +48,21 @@ function collectionsRoute(deps: ApiDeps): Route {
     handle: ({ merchantId, query, by, session }) => {
       const list = { filter: collectionFilter(query), order: query.sort };
       return csvResponse<Collection, ListPlace>(db, {
-        ...{ of: 'collections', by, session, filters: query, columns: COLLECTION_COLUMNS, cellsOf: collectionCells },
+        ...{
+          dataset: 'collections',
+          by,
+          session,
+          filters: query,
+          columns: COLLECTION_COLUMNS,
+          cellsOf: collectionCells,
+        },
         readPage: (after, limit) => pageCollections(db, merchantId, { ...list, after, limit }),
       });
     },
   });
 }
 
-function payoutsRoute(deps: ApiDeps): Route {
+function payoutsRoute(deps: RouteDeps): Route {
   const { db } = deps;
   return route(deps, {
     ...EXPORT,
@@ -68,14 +74,14 @@ function payoutsRoute(deps: ApiDeps): Route {
     handle: ({ merchantId, query, by, session }) => {
       const list = { filter: payoutFilter(query, session.person, new Date()), order: query.sort };
       return csvResponse<PayoutWithPeople, ListPlace>(db, {
-        ...{ of: 'payouts', by, session, filters: query, columns: PAYOUT_COLUMNS, cellsOf: payoutCells },
-        readPage: (after, limit) => pagePayoutsWithPeople(db, merchantId, { ...list, after, limit }),
+        ...{ dataset: 'payouts', by, session, filters: query, columns: PAYOUT_COLUMNS, cellsOf: payoutCells },
+        readPage: (after, limit) => listPayoutsWithPeople(db, merchantId, { ...list, after, limit }),
       });
     },
   });
 }
 
-function ledgerRoute(deps: ApiDeps): Route {
+function ledgerRoute(deps: RouteDeps): Route {
   const { db } = deps;
   return route(deps, {
     ...EXPORT,
@@ -88,7 +94,7 @@ function ledgerRoute(deps: ApiDeps): Route {
       const { account, kind, payment_id: paymentId } = query;
       const filter = { ...rangeOf(query), ...definedFields({ account, kind, paymentId }) };
       return csvResponse<LedgerEntry, LedgerEntry['id']>(db, {
-        ...{ of: 'ledger', by, session, filters: query, columns: LEDGER_COLUMNS, cellsOf: ledgerCells },
+        ...{ dataset: 'ledger', by, session, filters: query, columns: LEDGER_COLUMNS, cellsOf: ledgerCells },
         readPage: async (before, limit) => {
           const from = { ...filter, ...(before !== null && { before }) };
           const { items, nextBefore } = await listLedgerEntries(db, merchantId, from, limit);

@@ -1,7 +1,6 @@
 // The statement of the merchant's accounts.
-import { listLedgerEntries } from '../../../queries/payments/ledger-entry.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import {
   ledgerEntryListSchema,
@@ -10,7 +9,7 @@ import {
 } from '../../schemas/payments/ledger-entry.ts';
 import { definedFields } from '../../validation.ts';
 
-export function ledgerRoutes(deps: ApiDeps): Route[] {
+export function ledgerRoutes(deps: RouteDeps): Route[] {
   return [
     route(deps, {
       method: 'get',

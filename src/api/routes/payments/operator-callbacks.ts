@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
 import { OPERATOR_IDS, OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import type { PaymentWork } from '../../../domain/work.ts';
+import type { Database } from '../../../db/platform/database.ts';
 import { recordOperatorCallback } from '../../../operations/payments/record-operator-callback.ts';
 import { clientAddress } from '../../client-address.ts';
-import type { ApiDeps, ApiMiddleware } from '../../context.ts';
+import type { ApiMiddleware } from '../../context.ts';
 import { bodyTooLarge } from '../../errors.ts';
 import { MAX_BODY_BYTES, readCallback } from '../../middleware/body.ts';
 import { errorResponses, responseWith } from '../../operation.ts';
@@ -21,14 +23,23 @@ const BODIES: Readonly<Record<OperatorId, z.ZodType>> = {
   'mtn-momo': z.union([z.looseObject({ externalId: reference }), z.looseObject({ referenceId: reference })]),
 };
 
+export type CallbackDeps = {
+  readonly db: Database;
+  /** Called after the operator called back: lets the workflow query the status now instead of at its next poll. */
+  readonly offerCallback: (payment: PaymentWork) => void;
+  readonly parseCallback: Readonly<
+    Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
+  >;
+};
+
 /** Operators differ in the method they call with, and some change it, so both methods do the same. */
-export function operatorCallbackRoutes(deps: ApiDeps): Route[] {
+export function operatorCallbackRoutes(deps: CallbackDeps): Route[] {
   return OPERATOR_IDS.flatMap((operator) =>
     (['post', 'put'] as const).map((method) => callbackRoute(method, operator, deps)),
   );
 }
 
-function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: ApiDeps): Route {
+function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: CallbackDeps): Route {
   return {
     method,
     path: `/operators/${operator}/callbacks`,
@@ -49,7 +60,7 @@ function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: ApiDe
   };
 }
 
-function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
+function receive(operator: OperatorId, deps: CallbackDeps): ApiMiddleware {
   return async (ctx) => {
     const { text: body, fields } = await readCallback(ctx);
     // Bytes that are not text were replaced, by characters that take more bytes.

@@ -1,9 +1,9 @@
 // The operators by which payments are made.
-import type { ApiDeps } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { operatorListObject, operatorListSchema } from '../../schemas/payments/operator.ts';
 
-export function operatorRoutes(deps: ApiDeps): Route[] {
+export function operatorRoutes(deps: PaymentDeps): Route[] {
   return [
     route(deps, {
       method: 'get',
@@ -14,7 +14,7 @@ export function operatorRoutes(deps: ApiDeps): Route[] {
       description: 'A request for a payment can name one of these operators as `operator`.',
       access: 'session',
       response: { status: 200, description: 'All operators.', schema: operatorListSchema },
-      handle: () => Promise.resolve({ body: operatorListObject(deps.checkouts.coverage) }),
+      handle: () => Promise.resolve({ body: operatorListObject(deps.payments.coverage) }),
     }),
   ];
 }

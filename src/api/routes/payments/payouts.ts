@@ -1,9 +1,15 @@
 // Payouts: create, list, fetch. People release them in the console.
 import { payoutObject, statesOfApproval } from '../../../domain/payments/payout.ts';
 import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
-import { getPayout, listPayouts } from '../../../queries/payments/payout.ts';
-import type { CreatedPayout, CreatePayout } from '../../../operations/payments/create-payout.ts';
-import type { ApiDeps, CachedKey, Caller } from '../../context.ts';
+import { getPayout, listPayouts } from '../../../db/payments/payout.ts';
+import {
+  createPayout,
+  createPayoutAcceptance,
+  type CreatedPayout,
+  type CreatePayout,
+} from '../../../operations/payments/create-payout.ts';
+import type { CachedKey, Caller } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -23,11 +29,12 @@ import {
 const TAG = 'Payouts';
 const PATH = '/v1/api/payouts';
 
-export function payoutRoutes(deps: ApiDeps): Route[] {
+export function payoutRoutes(deps: PaymentDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: PaymentDeps): Route {
+  const accept = createPayoutAcceptance(deps.payments);
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -59,8 +66,10 @@ function createRoute(deps: ApiDeps): Route {
         isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
       };
-      const accepted = cachedKey && (await accept(deps, input, caller, cachedKey));
-      const created = accepted ?? (await create(deps, input, await (cachedKey?.verify() ?? caller)));
+      const accepted = cachedKey && (await acceptCached(accept, input, caller, cachedKey));
+      const created =
+        accepted ??
+        (await createPayout(deps.payments, { ...input, ...makerOf(await (cachedKey?.verify() ?? caller)) }));
       if (created.kind === 'created') deps.offer({ kind: 'payout', ...created.payout });
       return { stored: created };
     },
@@ -70,18 +79,14 @@ function createRoute(deps: ApiDeps): Route {
 type PayoutOfCaller = Omit<CreatePayout, 'createdBy' | 'apiKeyId'>;
 
 /** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
-async function accept(
-  { payments }: ApiDeps,
+async function acceptCached(
+  accept: ReturnType<typeof createPayoutAcceptance>,
   input: PayoutOfCaller,
   { actor }: Caller,
   { version: keyVersion, maker: createdBy }: CachedKey,
 ): Promise<CreatedPayout | null> {
   if (actor.kind !== 'key' || createdBy === null) return null;
-  return payments.acceptPayout({ ...input, createdBy, apiKeyId: actor.keyId, keyVersion });
-}
-
-function create({ payments }: ApiDeps, input: PayoutOfCaller, caller: Caller): Promise<CreatedPayout> {
-  return payments.createPayout({ ...input, ...makerOf(caller) });
+  return accept({ ...input, createdBy, apiKeyId: actor.keyId, keyVersion });
 }
 
 /** The person who counts as the maker of a payout, and the key that it is created with, if any. */
@@ -92,7 +97,7 @@ function makerOf({ actor }: Caller): { createdBy: UserId; apiKeyId: ApiKeyId | n
   return { createdBy: actor.maker, apiKeyId: actor.keyId };
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -110,7 +115,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,

@@ -1,11 +1,18 @@
 // The reversals of collections: makers request them, approvers release them.
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { reversalObject, statesOfReversalApproval, type Reversal } from '../../../domain/payments/reversal.ts';
-import type { EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
-import { getLatestReversal, getNamedReversal, listNamedReversals } from '../../../queries/payments/reversal.ts';
-import type { ApiDeps } from '../../context.ts';
+import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
+import { createReversal } from '../../../operations/payments/create-reversal.ts';
+import { endQueuedReversal, type EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
+import { releaseReversal } from '../../../operations/payments/release-payment.ts';
+import {
+  getLatestReversal,
+  getConsoleReversal,
+  listConsoleReversals,
+} from '../../../operations/payments/read-console-reversals.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
-import { linksFor } from '../../workflow-links.ts';
+import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import { wantedStates } from '../../schemas/payments/payment.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
@@ -21,7 +28,7 @@ import {
 const REVERSALS = 'Console reversals';
 const REVERSAL = { status: 200, description: 'The reversal after the call.', schema: reversalSchema } as const;
 
-export function reversalRoutes(deps: ApiDeps): Route[] {
+export function reversalRoutes(deps: PaymentDeps & LinkDeps): Route[] {
   return [
     requestRoute(deps),
     latestRoute(deps),
@@ -33,7 +40,7 @@ export function reversalRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function requestRoute(deps: ApiDeps): Route {
+function requestRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/collections/{id}/reversal',
@@ -51,14 +58,14 @@ function requestRoute(deps: ApiDeps): Route {
     response: { status: 202, description: 'Recorded and queued.', schema: reversalSchema },
     errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
     handle: async ({ id: collectionId, idempotencyKey, by }) => {
-      const created = await deps.payments.createReversal({ by, collectionId, idempotencyKey, at: new Date() });
+      const created = await createReversal(deps.payments, { by, collectionId, idempotencyKey, at: new Date() });
       if (created.kind === 'created') deps.offer({ kind: 'reversal', ...created.reversal });
       return { stored: created };
     },
   });
 }
 
-function latestRoute(deps: ApiDeps): Route {
+function latestRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections/{id}/reversal',
@@ -75,7 +82,7 @@ function latestRoute(deps: ApiDeps): Route {
   });
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/reversals',
@@ -90,13 +97,13 @@ function listRoute(deps: ApiDeps): Route {
       const states = wantedStates(query, statesOfReversalApproval);
       const filter = { ...rangeOf(query), ...(states && { states }) };
       return {
-        body: pageObject(await listNamedReversals(deps.db, merchantId, filter, query.limit), consoleReversalObject),
+        body: pageObject(await listConsoleReversals(deps.db, merchantId, filter, query.limit), consoleReversalObject),
       };
     },
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: PaymentDeps & LinkDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/reversals/{id}',
@@ -108,14 +115,14 @@ function fetchRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'The reversal.', schema: reversalWithWorkflowSchema },
     errors: ['reversal_not_found'],
     handle: async ({ merchantId, session, id }) => {
-      const named = await getNamedReversal(deps.db, merchantId, id);
+      const named = await getConsoleReversal(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;
       return { body: { ...consoleReversalObject(named), workflow_url } };
     },
   });
 }
 
-function releaseRoute(deps: ApiDeps): Route {
+function releaseRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/reversals/{id}/release',
@@ -132,15 +139,15 @@ function releaseRoute(deps: ApiDeps): Route {
     response: REVERSAL,
     errors: ['reversal_not_found', 'approval_self', 'state_conflict'],
     handle: async ({ id: reversalId, idempotencyKey, by }) => {
-      await deps.payments.checkEntries({ merchantId: by.person.merchantId });
-      const released = await deps.payments.releaseReversal({ by, idempotencyKey, reversalId, at: new Date() });
+      await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
+      const released = await releaseReversal(deps.payments, { by, idempotencyKey, reversalId, at: new Date() });
       if (released.kind === 'approved') deps.offer({ kind: 'reversal', ...released.reversal });
       return { stored: released };
     },
   });
 }
 
-function rejectRoute(deps: ApiDeps): Route {
+function rejectRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/reversals/{id}/reject',
@@ -158,7 +165,7 @@ function rejectRoute(deps: ApiDeps): Route {
   });
 }
 
-function cancelRoute(deps: ApiDeps): Route {
+function cancelRoute(deps: PaymentDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/reversals/{id}/cancel',
@@ -174,12 +181,12 @@ function cancelRoute(deps: ApiDeps): Route {
 }
 
 async function decide(
-  deps: ApiDeps,
+  deps: PaymentDeps,
   by: ActedBy,
   reversalId: string,
   decision: EndQueuedReversal['decision'],
 ): Promise<Reversal> {
-  const reversal = await deps.payments.endQueuedReversal({ by, reversalId, decision, at: new Date() });
+  const reversal = await endQueuedReversal(deps.payments, { by, reversalId, decision, at: new Date() });
   deps.offer({ kind: 'reversal', ...reversal });
   return reversal;
 }

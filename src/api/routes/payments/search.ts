@@ -2,12 +2,12 @@
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { holdsOneOf } from '../../../domain/accounts/member.ts';
 import { countriesOf } from '../../../domain/payments/operator-catalogue.ts';
-import { search } from '../../../queries/payments/search.ts';
-import type { ApiDeps } from '../../context.ts';
+import { searchObjects } from '../../../operations/payments/search-objects.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { hitObject, searchHitsSchema, searchSchema } from '../../schemas/payments/search.ts';
 
-export function searchRoutes(deps: ApiDeps): Route[] {
+export function searchRoutes(deps: PaymentDeps): Route[] {
   return [
     route(deps, {
       method: 'get',
@@ -21,9 +21,9 @@ export function searchRoutes(deps: ApiDeps): Route[] {
       response: { status: 200, description: 'The objects found.', schema: searchHitsSchema },
       handle: async ({ merchantId, session, query: { q } }) => {
         const { merchantCurrency, roles } = session.person;
-        const countries = countriesOf(merchantCurrency, deps.checkouts.coverage);
+        const countries = countriesOf(merchantCurrency, deps.payments.coverage);
         const readsRequests = holdsOneOf(roles, REQUEST_LOG_ROLES);
-        const hits = await search(deps.db, { merchantId, countries, readsRequests }, q);
+        const hits = await searchObjects(deps.db, { merchantId, countries, readsRequests }, q);
         return { body: { data: hits.map(hitObject) } };
       },
     }),

@@ -1,10 +1,11 @@
 // The totals of payments, and the overview that the console begins with.
 import { invalidParameters } from '../../../domain/errors.ts';
+import { clocksOf, daysBetween } from '../../../domain/time-zone.ts';
 import { MAX_TOTAL_DAYS } from '../../../domain/payments/totals.ts';
-import { getOverview } from '../../../queries/overview.ts';
-import { getDayTotals } from '../../../queries/payments/totals.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { getOverview } from '../../../operations/get-overview.ts';
+import { listDayTotals } from '../../../db/payments/totals.ts';
+import type { EndpointDeps } from '../webhooks/endpoints.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   dayTotalObject,
   daysOf,
@@ -17,11 +18,13 @@ import {
 
 const TAG = 'Console overview';
 
-export function totalsRoutes(deps: ApiDeps): Route[] {
+type OverviewDeps = RouteDeps & Pick<EndpointDeps, 'endpointFailingLimitMs'>;
+
+export function totalsRoutes(deps: OverviewDeps): Route[] {
   return [overviewRoute(deps), dayTotalsRoute(deps)];
 }
 
-function overviewRoute(deps: ApiDeps): Route {
+function overviewRoute(deps: OverviewDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/overview',
@@ -38,7 +41,7 @@ function overviewRoute(deps: ApiDeps): Route {
   });
 }
 
-function dayTotalsRoute(deps: ApiDeps): Route {
+function dayTotalsRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/totals',
@@ -55,8 +58,8 @@ function dayTotalsRoute(deps: ApiDeps): Route {
         const message = `to must be from the same day up to ${MAX_TOTAL_DAYS - 1} days after from.`;
         throw invalidParameters([{ param: 'to', code: 'parameter_invalid', message }]);
       }
-      const totals = await getDayTotals(deps.db, merchantId, range);
       const { from, to, timeZone } = range;
+      const totals = await listDayTotals(deps.db, merchantId, daysBetween(clocksOf(timeZone), { from, to }));
       const { merchantCurrency: currency } = person;
       return { body: { from, to, time_zone: timeZone, currency, data: totals.map(dayTotalObject) } };
     },

@@ -1,8 +1,8 @@
 // Webhook deliveries in the console: list, look at every attempt, send again.
-import { getDelivery, listDeliveries } from '../../../queries/webhooks/delivery.ts';
+import { getDelivery } from '../../../operations/webhooks/get-delivery.ts';
+import { listDeliveries } from '../../../db/webhooks/delivery-list.ts';
 import { replayDelivery } from '../../../operations/webhooks/replay-delivery.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   attemptObject,
   deliveryListSchema,
@@ -17,11 +17,11 @@ import { definedFields } from '../../validation.ts';
 const TAG = 'Console webhooks';
 const PATH = '/v1/console/deliveries';
 
-export function deliveryRoutes(deps: ApiDeps): Route[] {
+export function deliveryRoutes(deps: RouteDeps): Route[] {
   return [listRoute(deps), fetchRoute(deps), replayRoute(deps)];
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -40,7 +40,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,
@@ -58,7 +58,7 @@ function fetchRoute(deps: ApiDeps): Route {
   });
 }
 
-function replayRoute(deps: ApiDeps): Route {
+function replayRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/{id}/replay`,

@@ -2,12 +2,12 @@
 import { endpointObject, type Endpoint } from '../../../domain/webhooks/endpoint.ts';
 import { changeEndpoint } from '../../../operations/webhooks/change-endpoint.ts';
 import { deleteEndpoint } from '../../../operations/webhooks/delete-endpoint.ts';
-import { getEndpoint, listEndpoints } from '../../../queries/webhooks/endpoint.ts';
+import { getEndpoint, listEndpoints } from '../../../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../../operations/webhooks/register-endpoint.ts';
 import { rotateEndpointSecret } from '../../../operations/webhooks/rotate-endpoint-secret.ts';
 import { sendTestEvent } from '../../../operations/webhooks/send-test-event.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import type { KeyRing } from '../../../security/sealing.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   endpointListSchema,
   endpointSchema,
@@ -24,7 +24,16 @@ const TAG = 'Console webhooks';
 const PATH = '/v1/console/endpoints';
 const ROLES = ['admin', 'developer'] as const;
 
-export function endpointRoutes(deps: ApiDeps): Route[] {
+export type EndpointDeps = RouteDeps & {
+  /** Why nothing may be sent to this address; null when something may. */
+  readonly refuseUrl: (url: string) => string | null;
+  /** An endpoint is disabled when everything sent to it has failed for so long. */
+  readonly endpointFailingLimitMs: number;
+  /** Seals the secrets of endpoints. */
+  readonly keyRing: KeyRing;
+};
+
+export function endpointRoutes(deps: EndpointDeps): Route[] {
   return [
     listRoute(deps),
     createRoute(deps),
@@ -36,11 +45,11 @@ export function endpointRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function shownNow(deps: ApiDeps, endpoint: Endpoint) {
+function shownNow(deps: EndpointDeps, endpoint: Endpoint) {
   return endpointObject(endpoint, { at: new Date(), failingLimitMs: deps.endpointFailingLimitMs });
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: EndpointDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -58,7 +67,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: EndpointDeps): Route {
   const { create: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
   return route(deps, {
     method: 'post',
@@ -91,7 +100,7 @@ function createRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: EndpointDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,
@@ -106,7 +115,7 @@ function fetchRoute(deps: ApiDeps): Route {
   });
 }
 
-function changeRoute(deps: ApiDeps): Route {
+function changeRoute(deps: EndpointDeps): Route {
   const { change: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
   return route(deps, {
     method: 'patch',
@@ -130,7 +139,7 @@ function changeRoute(deps: ApiDeps): Route {
   });
 }
 
-function deleteRoute(deps: ApiDeps): Route {
+function deleteRoute(deps: EndpointDeps): Route {
   return route(deps, {
     method: 'delete',
     path: `${PATH}/{id}`,
@@ -149,7 +158,7 @@ function deleteRoute(deps: ApiDeps): Route {
   });
 }
 
-function rotateRoute(deps: ApiDeps): Route {
+function rotateRoute(deps: EndpointDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/{id}/rotate`,
@@ -179,7 +188,7 @@ function rotateRoute(deps: ApiDeps): Route {
   });
 }
 
-function testRoute(deps: ApiDeps): Route {
+function testRoute(deps: EndpointDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/{id}/test`,

@@ -1,7 +1,7 @@
 // Events in the console, with exactly the bytes that are sent to merchants.
-import { getEvent, listEvents } from '../../../queries/webhooks/event.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { getEvent } from '../../../operations/webhooks/get-event.ts';
+import { listEvents } from '../../../db/webhooks/event.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { deliveryObject } from '../../schemas/webhooks/delivery.ts';
 import {
   eventListSchema,
@@ -15,11 +15,11 @@ import { definedFields } from '../../validation.ts';
 const TAG = 'Console webhooks';
 const PATH = '/v1/console/events';
 
-export function eventRoutes(deps: ApiDeps): Route[] {
+export function eventRoutes(deps: RouteDeps): Route[] {
   return [listRoute(deps), fetchRoute(deps)];
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -36,7 +36,7 @@ function listRoute(deps: ApiDeps): Route {
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,

@@ -1,9 +1,9 @@
 // Replays of many deliveries in the console: create one, see its progress.
 import { createReplay } from '../../../operations/webhooks/create-replay.ts';
-import { getReplay, listReplays, withRequesters } from '../../../queries/webhooks/replay.ts';
+import { getReplay } from '../../../db/webhooks/replay.ts';
+import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/list-replays.ts';
 import type { Replay } from '../../../domain/webhooks/replay.ts';
-import type { ApiDeps } from '../../context.ts';
-import { route, type Route } from '../../route.ts';
+import { route, type Route, type RouteDeps } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
   createReplaySchema,
@@ -17,11 +17,11 @@ import {
 const TAG = 'Console webhooks';
 const PATH = '/v1/console/replays';
 
-export function replayRoutes(deps: ApiDeps): Route[] {
+export function replayRoutes(deps: RouteDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
 }
 
-function createRoute(deps: ApiDeps): Route {
+function createRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/deliveries/replay',
@@ -37,12 +37,12 @@ function createRoute(deps: ApiDeps): Route {
     handle: async ({ body, by }) => {
       const at = new Date();
       const replay = await createReplay(deps.db, { filter: toReplayFilter(body, at), by, at });
-      return { body: await named(deps, replay) };
+      return { body: await withRequester(deps, replay) };
     },
   });
 }
 
-function listRoute(deps: ApiDeps): Route {
+function listRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
@@ -53,12 +53,12 @@ function listRoute(deps: ApiDeps): Route {
     query: listReplaysSchema,
     response: { status: 200, description: 'One page.', schema: replayListSchema },
     handle: async ({ merchantId, query: { limit, cursor = null } }) => ({
-      body: pageObject(await listReplays(deps.db, merchantId, cursor, limit), replayObject),
+      body: pageObject(await listRequestedReplays(deps.db, merchantId, cursor, limit), replayObject),
     }),
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: RouteDeps): Route {
   return route(deps, {
     method: 'get',
     path: `${PATH}/{id}`,
@@ -70,12 +70,12 @@ function fetchRoute(deps: ApiDeps): Route {
     response: { status: 200, description: 'The replay.', schema: replaySchema },
     errors: ['replay_not_found'],
     handle: async ({ merchantId, id }) => ({
-      body: await named(deps, await getReplay(deps.db, merchantId, id)),
+      body: await withRequester(deps, await getReplay(deps.db, merchantId, id)),
     }),
   });
 }
 
-async function named({ db }: ApiDeps, replay: Replay) {
+async function withRequester({ db }: RouteDeps, replay: Replay) {
   const [withPerson] = await withRequesters(db, replay.merchantId, [replay]);
   if (!withPerson) throw new Error(`the replay ${replay.id} was lost while its names were read`);
   return replayObject(withPerson);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { givenCredential } from './passkey.ts';
 import type { Invitation, Member } from '../../../domain/accounts/member.ts';
 import type { Agreement, InvitationApproval, MemberChange } from '../../../domain/accounts/member-change.ts';
-import type { ListedMember } from '../../../queries/accounts/member.ts';
+import type { ListedMember } from '../../../operations/accounts/list-members.ts';
 import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
 import { idOf, printable, time } from '../primitives.ts';
 

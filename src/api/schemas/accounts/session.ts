@@ -5,7 +5,7 @@ import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
 import { sessionEndsAt, sessionExpiresAt } from '../../../domain/accounts/session.ts';
 import { freshUntil, mustEnrol, scopesOfRoles } from '../../../domain/accounts/member.ts';
 import { MAX_WAITING_SHOWN } from '../../../domain/payments/approval.ts';
-import type { OwnSession } from '../../../queries/accounts/session.ts';
+import type { OwnSession } from '../../../operations/accounts/get-own-session.ts';
 import {
   email,
   givenCode,

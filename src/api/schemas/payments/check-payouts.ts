@@ -1,7 +1,7 @@
 // A list of payouts to be checked before any of them is made.
 import { z } from 'zod';
 import type { ParameterIssue } from '../../../domain/errors.ts';
-import type { KeysOutcome } from '../../../queries/payments/planned-payout.ts';
+import type { KeysOutcome } from '../../../operations/payments/judge-planned-payouts.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import type { PayoutJudgement } from '../../../domain/payments/payout-warnings.ts';
 import { idOf, time } from '../primitives.ts';

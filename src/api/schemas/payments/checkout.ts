@@ -15,7 +15,7 @@ import { failure as failureOf } from '../../../domain/payments/failure.ts';
 import { isId } from '../../../domain/ids.ts';
 import { isFinal } from '../../../domain/payments/payment.ts';
 import type { CheckoutRequest } from '../../../operations/payments/create-checkout.ts';
-import type { getNamedCheckout, NamedCheckout } from '../../../queries/payments/checkout.ts';
+import type { getConsoleCheckout, ConsoleCheckout } from '../../../operations/payments/read-checkouts.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
 import { amount, idOf, instant, metadata, printable, time } from '../primitives.ts';
@@ -185,7 +185,7 @@ export function checkoutFilter({ state: wanted, reference, ...range }: z.output<
 
 /** The checkout as one of the merchant's people sees it. */
 export function checkoutObject(
-  { checkout, paidCount, createdBy }: Pick<NamedCheckout, 'checkout' | 'paidCount' | 'createdBy'>,
+  { checkout, paidCount, createdBy }: Pick<ConsoleCheckout, 'checkout' | 'paidCount' | 'createdBy'>,
   publicUrl: string,
   at: Date,
 ) {
@@ -213,7 +213,7 @@ export function newCheckoutObject(checkout: Checkout, createdBy: KnownPerson, pu
 }
 
 export function checkoutWithAttemptsObject(
-  named: Awaited<ReturnType<typeof getNamedCheckout>>,
+  named: Awaited<ReturnType<typeof getConsoleCheckout>>,
   publicUrl: string,
   at: Date,
 ) {

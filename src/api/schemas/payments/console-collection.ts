@@ -4,7 +4,7 @@ import { isId } from '../../../domain/ids.ts';
 import { collectionObject, type CollectionState } from '../../../domain/payments/collection.ts';
 import type { ListFilter } from '../../../domain/payments/payment-list.ts';
 import { isFinal } from '../../../domain/payments/payment.ts';
-import type { NamedCollection } from '../../../queries/payments/console-collection.ts';
+import type { ConsoleCollection } from '../../../operations/payments/list-console-collections.ts';
 import { definedFields } from '../../validation.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { idFilter, pageSchema } from '../page.ts';
@@ -66,7 +66,7 @@ export function collectionFilter({ state, states, checkout_id: checkoutId, ...qu
   return { ...consoleFilter(query), ...definedFields({ checkoutId, states: inAll([state && [state], states]) }) };
 }
 
-export function consoleCollectionObject({ collection, createdBy, apiKey, checkoutId }: NamedCollection) {
+export function consoleCollectionObject({ collection, createdBy, apiKey, checkoutId }: ConsoleCollection) {
   return {
     ...collectionObject(collection),
     idempotency_key: collection.idempotencyKey,

@@ -9,7 +9,7 @@ import {
 import { payoutObject, statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
 import { holdsOneOf, type Person } from '../../../domain/accounts/member.ts';
 import type { ListFilter } from '../../../domain/payments/payment-list.ts';
-import type { NamedPayout } from '../../../queries/payments/console-payout.ts';
+import type { ConsolePayout } from '../../../operations/payments/list-console-payouts.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
@@ -135,7 +135,7 @@ export function payoutFilter(query: PayoutQuery, { userId, roles }: Person, at: 
   };
 }
 
-export function consolePayoutObject(named: NamedPayout) {
+export function consolePayoutObject(named: ConsolePayout) {
   const { payout, createdBy, apiKey, approvals, decidedBy, judgement } = named;
   return {
     ...payoutObject(payout),

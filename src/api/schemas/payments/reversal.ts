@@ -1,7 +1,7 @@
 // Reversals on the wire.
 import { z } from 'zod';
 import { REVERSAL_STATES, reversalObject } from '../../../domain/payments/reversal.ts';
-import type { NamedReversal } from '../../../queries/payments/reversal.ts';
+import type { ConsoleReversal } from '../../../operations/payments/read-console-reversals.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
@@ -61,7 +61,7 @@ export const reversalWithWorkflowSchema = z
 
 export const reversalListSchema = pageSchema(consoleReversalSchema, 'ReversalList');
 
-export function consoleReversalObject({ reversal, requestedBy, approvals, decidedBy }: NamedReversal) {
+export function consoleReversalObject({ reversal, requestedBy, approvals, decidedBy }: ConsoleReversal) {
   return {
     ...reversalObject(reversal),
     requested_by_person: requestedBy,

@@ -105,35 +105,35 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
   const at = one.at.toISOString();
   switch (one.kind) {
     case 'state': {
-      const { state, previousState, isLate, eventId, by } = one.of;
+      const { state, previousState, isLate, eventId, by } = one.detail;
       return { kind: one.kind, at, state, previous_state: previousState, late: isLate, event_id: eventId, by };
     }
     case 'approval':
-      return { kind: one.kind, at, person: one.of };
+      return { kind: one.kind, at, person: one.detail };
     case 'operator_exchange': {
-      const { paymentId, kind: exchange, outcome, failureCode, durationMs } = one.of;
+      const { paymentId, kind: exchange, outcome, failureCode, durationMs } = one.detail;
       const about = { payment_id: paymentId, exchange, outcome, failure_code: failureCode };
       return { kind: one.kind, at, ...about, duration_ms: durationMs };
     }
     case 'operator_callback':
       return { kind: one.kind, at };
     case 'ledger_transfer': {
-      const { kind: transfer, amountMinor, availableMinor, heldMinor } = one.of;
+      const { kind: transfer, amountMinor, availableMinor, heldMinor } = one.detail;
       const changes = { available_change: Number(availableMinor), held_change: Number(heldMinor) };
       return { kind: one.kind, at, transfer, amount: Number(amountMinor), ...changes };
     }
     case 'delivery':
-      return { kind: one.kind, at, ...deliveryFields(one.of) };
+      return { kind: one.kind, at, ...deliveryFields(one.detail) };
     case 'discrepancy': {
-      const { kind: discrepancy, settledAt, settlement } = one.of;
+      const { kind: discrepancy, settledAt, settlement } = one.detail;
       return { kind: one.kind, at, discrepancy, settled_at: settledAt?.toISOString() ?? null, settlement };
     }
     case 'reversal':
-      return { kind: one.kind, at, id: one.of.id, state: one.of.state, requested_by: one.of.requestedBy };
+      return { kind: one.kind, at, id: one.detail.id, state: one.detail.state, requested_by: one.detail.requestedBy };
   }
 }
 
-function deliveryFields(delivery: Extract<TimelineEntry, { kind: 'delivery' }>['of']) {
+function deliveryFields(delivery: Extract<TimelineEntry, { kind: 'delivery' }>['detail']) {
   return {
     id: delivery.id,
     event_id: delivery.eventId,

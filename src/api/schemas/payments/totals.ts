@@ -11,7 +11,7 @@ import {
 } from '../../../domain/payments/totals.ts';
 import { endpointObject } from '../../../domain/webhooks/endpoint.ts';
 import { clocksOf, dateShown, isTimeZone } from '../../../domain/time-zone.ts';
-import type { Overview, SpanTotals } from '../../../queries/overview.ts';
+import type { Overview, SpanTotals } from '../../../operations/get-overview.ts';
 import { time } from '../primitives.ts';
 import { endpointSchema } from '../webhooks/endpoint.ts';
 import { balanceObject, balanceSchema } from './balance.ts';
@@ -143,9 +143,9 @@ export const overviewSchema = z
   })
   .meta({ id: 'Overview' });
 
-const totalObject = ({ kind, operator: of, state, count, amountMinor }: PaymentTotal) => ({
+const totalObject = ({ kind, operator: operatorId, state, count, amountMinor }: PaymentTotal) => ({
   kind,
-  operator: of,
+  operator: operatorId,
   state,
   count,
   amount: Number(amountMinor),
@@ -169,8 +169,8 @@ export function overviewObject(overview: Overview, zone: string, failingLimitMs:
     balance: balanceObject(overview.balance),
     today: spanObject(overview.today),
     week_ago: spanObject(overview.weekAgo),
-    operators: overview.operators.map(({ operator: of, collectionSuccessRate, payoutSuccessRate, health }) => ({
-      operator: of,
+    operators: overview.operators.map(({ operator: operatorId, collectionSuccessRate, payoutSuccessRate, health }) => ({
+      operator: operatorId,
       collection_success_rate: collectionSuccessRate,
       payout_success_rate: payoutSuccessRate,
       health,

@@ -7,7 +7,7 @@ import {
   UNDELIVERED_STATES,
   type ReplayFilter,
 } from '../../../domain/webhooks/replay.ts';
-import type { NamedReplay } from '../../../queries/webhooks/replay.ts';
+import type { RequestedReplay } from '../../../operations/webhooks/list-replays.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { knownPerson, userId } from '../accounts/person.ts';
 import { idForm, idOf, instant, time } from '../primitives.ts';
@@ -97,7 +97,7 @@ export const replaySchema = z
 export const replayListSchema = pageSchema(replaySchema, 'ReplayList');
 export const listReplaysSchema = pageQuery((id) => isId('rpl', id));
 
-export function replayObject(replay: NamedReplay): z.input<typeof replaySchema> {
+export function replayObject(replay: RequestedReplay): z.input<typeof replaySchema> {
   return {
     id: replay.id,
     endpoint_id: replay.endpointId,

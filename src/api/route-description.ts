@@ -1,0 +1,44 @@
+// What is said of a route: from this the checks of its requests and its part of the OpenAPI document follow.
+import type { z } from 'zod';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Requirements } from './access.ts';
+import type { Tag } from './openapi-tags.ts';
+import type { CodesByParameter } from './validation.ts';
+
+/** The media types that are streamed. */
+export type StreamType = 'text/event-stream' | 'text/csv';
+
+/** What router and document need to know of a route. */
+export type RouteDescription = Requirements & {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With parameters in braces, as OpenAPI writes them. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  /** Follows the scope or the roles and the step-up, which the document names by itself. */
+  readonly description?: string;
+  /** The prefix of the id in the path, where the path has one. */
+  readonly idPrefix?: string;
+  /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
+  readonly query?: z.ZodObject;
+  /** Comes as JSON or as a form. A route without it refuses any field of a body, as of the query. */
+  readonly body?: z.ZodObject;
+  /** Error codes for fields of the body, where they are not the general ones. */
+  readonly bodyCodes?: CodesByParameter;
+  /** It moves money: it requires an Idempotency-Key, and its response is stored. */
+  readonly isIdempotent?: true;
+  readonly response: {
+    readonly status: 200 | 201 | 202 | 204;
+    readonly description: string;
+    readonly schema?: z.ZodType;
+    /** The media type of a stream; without it, JSON. */
+    readonly type?: StreamType;
+  };
+  /** The 202 in place of `response` while the approval of a second person is missing. */
+  readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
+  /** What the handler can refuse with, besides what every route with this access, query and body can. */
+  readonly errors?: readonly ErrorCode[];
+  /** The response opens, renews or ends a session in the browser. */
+  readonly setsCookie?: true;
+};

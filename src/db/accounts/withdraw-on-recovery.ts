@@ -1,0 +1,41 @@
+// Withdraws what is pending in the name of an account that is recovered: somebody else may have placed it.
+import { insertAuditEntry } from './audit.ts';
+import { withdrawInvitationsBy } from './invitation.ts';
+import { withdrawMemberChangesBy } from './member-change.ts';
+import { withdrawPolicyChangesBy } from './policy-change.ts';
+import type { Tx } from '../platform/database.ts';
+import { withdrawApprovalsBy } from '../payments/approval.ts';
+import type { MerchantId, UserId } from '../../domain/ids.ts';
+
+export type WithdrawOnRecovery = {
+  readonly userId: UserId;
+  readonly merchants: readonly MerchantId[];
+  readonly address: string | null;
+  readonly requestId: string;
+  readonly at: Date;
+};
+
+/**
+ * At each of these merchants: approvals of payouts and refunds that are not released, proposals about members and the policy, and
+ * invitations that the person sent; an approval of somebody else's invitation. Each has an entry in the merchant's audit log. What
+ * was released, and what took effect, stays. The merchants, the memberships and the person are locked before.
+ */
+export async function withdrawOnRecovery(
+  tx: Tx,
+  { userId, merchants, at, ...from }: WithdrawOnRecovery,
+): Promise<void> {
+  for (const merchantId of merchants) {
+    const own = { merchantId, userId };
+    const withdrawn = [
+      ...(await withdrawApprovalsBy(tx, 'payout', own, at)).map((id) => ['payout.approval_withdrawn', id] as const),
+      ...(await withdrawApprovalsBy(tx, 'reversal', own, at)).map((id) => ['reversal.approval_withdrawn', id] as const),
+      ...(await withdrawPolicyChangesBy(tx, own, at)).map((id) => ['policy_change.withdrawn', id] as const),
+      ...(await withdrawMemberChangesBy(tx, own, at)).map((id) => ['member_change.withdrawn', id] as const),
+      ...(await withdrawInvitationsBy(tx, own, at)),
+    ];
+    for (const [action, subjectId] of withdrawn) {
+      const after = { reason: 'the account was recovered' };
+      await insertAuditEntry(tx, { ...from, merchantId, userId, action, outcome: 'done', subjectId, after, at });
+    }
+  }
+}

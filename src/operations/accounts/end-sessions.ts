@@ -1,0 +1,48 @@
+// Ends sessions: the one in use, another one, all others of its person, or those of a member.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { findMember, findRoles } from '../../db/accounts/member.ts';
+import { deleteMemberSessions, deleteSession, deleteSessionById } from '../../db/accounts/session.ts';
+import { isId, type UserId } from '../../domain/ids.ts';
+import { holdsOneOf, memberNotFound, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { sessionNotFound } from '../../domain/accounts/session.ts';
+
+/** Logs the person out: the session has ended when this returns. A repeat changes nothing. */
+export async function closeSession(db: Database, tokenSha256: Buffer, by: ActedBy, at: Date): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    await deleteSession(tx, tokenSha256);
+    await recordAct(tx, by, { action: 'session.closed', subjectId: by.person.userId, at });
+  });
+}
+
+/** The session has ended when this returns. Throws `session_not_found`, also when it had ended before. */
+export async function endSession(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    if (!isId('ses', id) || !(await deleteSessionById(tx, by.person, id))) throw sessionNotFound();
+    await recordAct(tx, by, { action: 'session.ended', subjectId: id, at });
+  });
+}
+
+/** Of the person's sessions at this merchant only the one with the token `kept` is left. A repeat changes nothing. */
+export async function endOtherSessions(db: Database, kept: Buffer, by: ActedBy, at: Date): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    const ended = await deleteMemberSessions(tx, by.person, kept);
+    await recordAct(tx, by, { action: 'session.others_ended', subjectId: by.person.userId, after: { ended }, at });
+  });
+}
+
+/**
+ * What an owner or admin does when a member’s browser is lost or stolen. The member has no session at this merchant when this returns; they can log in again. The audit log, which the member
+ * reads, has who did it. A repeat ends what was opened since. Throws `member_not_found`, and `permission_denied` for
+ * anybody who is not an owner or admin any more.
+ */
+export async function endMemberSessions(db: Database, userId: string, by: ActedBy, at: Date): Promise<void> {
+  const { merchantId, userId: actor } = by.person;
+  await db.withTransaction(async (tx) => {
+    if (!holdsOneOf(await findRoles(tx, merchantId, actor), ['admin'])) throw permissionDenied('no longer an admin');
+    const member = await findMember(tx, merchantId, userId as UserId);
+    if (!member) throw memberNotFound();
+    const ended = await deleteMemberSessions(tx, { merchantId, userId: member.userId }, null);
+    await recordAct(tx, by, { action: 'member.sessions_ended', subjectId: member.userId, after: { ended }, at });
+  });
+}

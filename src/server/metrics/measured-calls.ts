@@ -1,0 +1,73 @@
+// Counts and times the calls of operators by what came of them, and the attempts of the webhook sender.
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import type { Operator, SendOutcome, StatusOutcome } from '../../operators/port.ts';
+import type { Attempt } from '../../domain/webhooks/delivery.ts';
+import type { WebhookSender } from '../../webhooks/sender.ts';
+
+export const OPERATOR_CALLS = [
+  'raise_prompt',
+  'get_collection_status',
+  'send_payout',
+  'get_payout_status',
+  'refund_collection',
+  'get_refund_status',
+] as const;
+
+type Result = SendOutcome['kind'] | StatusOutcome['kind'];
+const IS_RESULT: Readonly<Record<Result, true>> = {
+  accepted: true,
+  refused: true,
+  pending: true,
+  succeeded: true,
+  failed: true,
+  returned: true,
+  paid_unreadable: true,
+  unreadable: true,
+  not_found: true,
+  unknown: true,
+};
+/** `unknown`: no usable answer, as when the operator is down. */
+export const OPERATOR_RESULTS = Object.keys(IS_RESULT) as Result[];
+
+export type MeasuredCall = {
+  readonly operator: OperatorId;
+  readonly call: (typeof OPERATOR_CALLS)[number];
+  readonly result: Result;
+  readonly seconds: number;
+};
+
+export function measuredOperator(operator: Operator, onCalled: (call: MeasuredCall) => void): Operator {
+  async function measured<Outcome extends { readonly kind: Result }>(
+    call: MeasuredCall['call'],
+    make: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const beganMs = performance.now();
+    const outcome = await make();
+    onCalled({ operator: operator.id, call, result: outcome.kind, seconds: (performance.now() - beganMs) / 1000 });
+    return outcome;
+  }
+  return {
+    id: operator.id,
+    raisePrompt: (request) => measured('raise_prompt', () => operator.raisePrompt(request)),
+    getCollectionStatus: (reference) =>
+      measured('get_collection_status', () => operator.getCollectionStatus(reference)),
+    sendPayout: (request) => measured('send_payout', () => operator.sendPayout(request)),
+    getPayoutStatus: (reference) => measured('get_payout_status', () => operator.getPayoutStatus(reference)),
+    refundCollection: (request) => measured('refund_collection', () => operator.refundCollection(request)),
+    getRefundStatus: (reference) => measured('get_refund_status', () => operator.getRefundStatus(reference)),
+    parseCallback: (body) => operator.parseCallback(body),
+    close: () => operator.close(),
+  };
+}
+
+/** A sender whose attempts are counted and timed. */
+export function measuredSender(sender: WebhookSender, onAttempted: (attempt: Attempt) => void): WebhookSender {
+  return {
+    async send(webhook, attemptNumber) {
+      const attempt = await sender.send(webhook, attemptNumber);
+      onAttempted(attempt);
+      return attempt;
+    },
+    close: () => sender.close(),
+  };
+}
