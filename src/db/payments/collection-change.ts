@@ -18,8 +18,7 @@ import {
 
 const RECORD = changeStatement(
   'collection_change_record',
-  'collection_id',
-  `UPDATE collections
+  `UPDATE payments
    SET state = $16, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $17,
        operator_receipt = coalesce($18, operator_receipt), prompt_expires_at = $19, check_due_at = $20,
        amount_reversed_minor = $21, workflow_started_at = coalesce(workflow_started_at, $1),

@@ -26,10 +26,10 @@ export function newRowOf(collection: Collection): object {
 
 /** An INSERT of the new collections of `source`, whose columns are those of `NEW_ROW`: `initiated`, version 0. */
 export function insertNewFrom(source: string): string {
-  return `INSERT INTO collections (
-     id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
-     description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at, created_by, api_key_id, request_id)
-   SELECT "id", "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
+  return `INSERT INTO payments (
+     id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
+     description, metadata, created_at, updated_at, send_deadline_at, check_due_at, created_by, api_key_id, request_id)
+   SELECT "id", 'collection', "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
           "operatorReference", "description", "metadata", "createdAt", "createdAt", "promptDeadlineAt", "checkDueAt",
           "createdBy", "apiKeyId", "requestId"
    FROM ${source}`;
@@ -48,13 +48,12 @@ export function announceCreated(db: Queryable, collection: Collection): void {
   db.announce(entryOf('collection', collection, { from: null, eventId: null }));
 }
 
-const OWN_COLUMNS = 'created_by, api_key_id, prompt_deadline_at, send_begun_at, prompt_expires_at';
+const OWN_COLUMNS = 'created_by, api_key_id, send_deadline_at AS prompt_deadline_at, send_begun_at, prompt_expires_at';
 /** What a statement returns of a collection. */
 export const COLLECTION_COLUMNS = `${SHARED_COLUMNS}, ${OWN_COLUMNS}`;
 
 const reads = paymentReads<Collection, Collection>({
   kind: 'collection',
-  table: 'collections',
   prefix: 'col',
   columns: OWN_COLUMNS,
   toPayment: (collection) => collection,

@@ -40,8 +40,7 @@ export async function listLedgerEntries(
     values.push(value);
     conditions.push(condition(`$${values.length}`));
   };
-  if (paymentId !== undefined)
-    add((p) => `t.payment_id = ${p}`, paymentId);
+  if (paymentId !== undefined) add((p) => `t.payment_id = ${p}`, paymentId);
   if (createdFrom) add((p) => `t.posted_at >= ${p}`, createdFrom);
   if (createdTo) add((p) => `t.posted_at < ${p}`, createdTo);
   if (before !== undefined) add(beforeEntry, before);

@@ -21,7 +21,6 @@ export type PaymentFilter<State extends string, Id extends string> = {
 
 type Source<Row, Payment> = {
   readonly kind: 'collection' | 'payout';
-  readonly table: 'collections' | 'payouts';
   readonly prefix: 'col' | 'pay';
   /** The columns that only this kind has. */
   readonly columns: string;
@@ -37,12 +36,12 @@ export const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous
 export function paymentReads<
   Row extends object,
   Payment extends { readonly id: string; readonly state: string; readonly amountMinor: bigint },
->({ kind, table, prefix, columns, toPayment }: Source<Row, Payment>) {
-  const select = `SELECT ${SHARED_COLUMNS}, ${columns} FROM ${table}`;
-  const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2`);
+>({ kind, prefix, columns, toPayment }: Source<Row, Payment>) {
+  const select = `SELECT ${SHARED_COLUMNS}, ${columns} FROM payments`;
+  const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`);
   const FIND_BY_OPERATOR_REFERENCE = statement(
     `${kind}_find_by_operator_reference`,
-    `${select} WHERE operator_reference = $1 AND operator = $2`,
+    `${select} WHERE operator_reference = $1 AND kind = '${kind}' AND operator = $2`,
   );
   const find = async (db: Queryable, query: Statement, values: readonly unknown[]): Promise<Payment | null> => {
     const row = await findOne<Row>(db, query, values);
@@ -58,15 +57,15 @@ export function paymentReads<
       filter: PaymentFilter<Payment['state'], Payment['id']>,
       limit: number,
     ): Promise<Payment[]> => {
-      const { conditions, values } = conditionsOf(filter, prefix);
+      const { conditions, values } = conditionsOf(filter, kind, prefix);
       const text = `${select} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
-      const rows = await db.run<Row>(composedStatement(`${table}_list`, text), [merchantId, limit, ...values]);
+      const rows = await db.run<Row>(composedStatement(`${kind}_list`, text), [merchantId, limit, ...values]);
       return rows.map(toPayment);
     },
     page: (db: Queryable, merchantId: MerchantId, request: ListRequest): Promise<ListedPage<Payment>> =>
-      listPage(db, merchantId, { table, prefix, columns: `${SHARED_COLUMNS}, ${columns}`, toPayment }, request),
+      listPage(db, merchantId, { kind, prefix, columns: `${SHARED_COLUMNS}, ${columns}`, toPayment }, request),
     count: (db: Queryable, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> =>
-      countMatching(db, merchantId, { table, prefix }, filter),
+      countMatching(db, merchantId, { kind, prefix }, filter),
   };
 }
 
@@ -74,8 +73,8 @@ export function paymentReads<
  * The conditions with the values of the filter; $1 is the merchant and $2 the limit. Conditions on time are conditions on
  * the id, which begins with the creation time, so each page is one index range, at any depth.
  */
-function conditionsOf(filter: PaymentFilter<string, string>, prefix: 'col' | 'pay') {
-  const conditions = ['merchant_id = $1'];
+function conditionsOf(filter: PaymentFilter<string, string>, kind: string, prefix: 'col' | 'pay') {
+  const conditions = ['merchant_id = $1', `kind = '${kind}'`];
   const values: unknown[] = [];
   const add = (condition: string, value: unknown) => {
     values.push(value);

@@ -33,7 +33,7 @@ const ACCEPT = statement(
      WHERE now.spendable_minor >= $17
        AND ($34::bigint IS NULL OR now.queued_of_key_minor + $17 <= $34::bigint)),
    claimed AS (${putKey('SELECT $15, $16, $35, $36, $37, $38 FROM payable')}),
-   ${changeParts('payout_id', insertNewPayout('FROM claimed', ''))}
+   ${changeParts(insertNewPayout('FROM claimed', ''))}
    SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`,
 );
 

@@ -34,10 +34,10 @@ export function consequencesOf(
  */
 export function insertNewPayout(source: string, onConflict: string): string {
   // Its workflow ends it at the expiry by itself, so it is checked a little later.
-  return `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+  return `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
      created_at, updated_at, request_attestation, request_id)
-   SELECT $14, $15, $16, 'queued', $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+   SELECT $14, 'payout', $15, $16, 'queued', $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
           $28::timestamptz + interval '1 minute', $29, $29, $30, $31 ${source}
    ${onConflict}
    RETURNING id, merchant_id, version, request_id`;
@@ -70,10 +70,9 @@ export function newPayoutValues(payout: Payout, consequences: Consequences): unk
 
 const INSERT = changeStatement(
   'payout_insert',
-  'payout_id',
   insertNewPayout(
     '',
-    "ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING",
+    "ON CONFLICT (merchant_id, idempotency_key) WHERE kind = 'payout' AND state IN ('queued', 'released', 'reconciling') DO NOTHING",
   ),
 );
 
@@ -102,8 +101,7 @@ export function announceNewPayout(
 // The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.
 const RECORD = changeStatement(
   'payout_change_record',
-  'payout_id',
-  `UPDATE payouts
+  `UPDATE payments
    SET state = $16, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $17, failed_by = $27,
        operator_receipt = coalesce($18, operator_receipt), check_due_at = $19, amount_reversed_minor = $20,
        decided_by = $21, rejection_reason = $22, send_deadline_at = $23, approvals_required = $24,

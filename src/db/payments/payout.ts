@@ -2,7 +2,7 @@
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
-import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
+import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
 type PayoutRow = Omit<Payout, 'approvals'> & {
@@ -11,18 +11,17 @@ type PayoutRow = Omit<Payout, 'approvals'> & {
 
 const reads = paymentReads({
   kind: 'payout',
-  table: 'payouts',
   prefix: 'pay',
   columns: `created_by, api_key_id, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
   request_attestation, release_attestation,
   send_begun_at, accepted_at, not_found_count, not_found_since, not_found_last_at,
-  ${approvalsColumn('payout', 'payouts.id')}`,
+  ${APPROVALS_COLUMN}`,
   toPayment: ({ approvals, ...payout }: PayoutRow): Payout => ({ ...payout, approvals: toApprovals(approvals) }),
 });
 
 export const findPayout = reads.find;
 
-const LOCK = statement('payout_lock', 'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
+const LOCK = statement('payout_lock', 'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
 
 /** The payout, locked: nobody else changes or approves it until the transaction ends. */
 export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: PayoutId): Promise<Payout | null> {
@@ -33,7 +32,7 @@ export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: Payou
 
 const LOCK_MANY = statement(
   'payout_lock_many',
-  'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
+  'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
 );
 
 /**
@@ -46,8 +45,8 @@ export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly 
 
 const LIST_OF_KEYS = statement(
   'payout_list_of_keys',
-  `SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payouts
-   WHERE merchant_id = $1 AND lower(idempotency_key) = ANY($3) AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
+  `SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payments
+   WHERE merchant_id = $1 AND kind = 'payout' AND lower(idempotency_key) = ANY($3) AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
 );
 
 /** A payout, and the idempotency key that it was created with. */

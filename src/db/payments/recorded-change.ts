@@ -83,15 +83,13 @@ export function consequenceValues({ posting, status, event, deliveryIds, at }: C
   ];
 }
 
-const ONE_PER_RECEIPT = ['collections_one_per_receipt', 'payouts_one_per_receipt'];
-
 /** Runs the statement of a change. Throws `ReceiptReused` when another payment has the receipt. */
 export async function withOwnReceipt<Result>(receipt: string | null, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
   } catch (error) {
-    if (receipt === null || !(error instanceof DatabaseError)) throw error;
-    if (!ONE_PER_RECEIPT.includes(error.constraint ?? '')) throw error;
+    const isReused = error instanceof DatabaseError && error.constraint === 'payments_one_per_receipt';
+    if (receipt === null || !isReused) throw error;
     throw new ReceiptReused(receipt);
   }
 }
@@ -101,26 +99,24 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
  * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it; so must `also`.
  * It returns a `RecordedChange`, or nothing if it wrote nothing.
  */
-export function changeStatement(name: string, subject: Subject, moved: string, also?: string): Statement {
-  const parts = [changeParts(subject, moved), ...(also === undefined ? [] : [also])];
+export function changeStatement(name: string, moved: string, also?: string): Statement {
+  const parts = [changeParts(moved), ...(also === undefined ? [] : [also])];
   return statement(name, `WITH ${parts.join(',\n     ')} SELECT ${IS_OWED} FROM moved`);
 }
-
-type Subject = 'collection_id' | 'payout_id';
 
 /** What the statement of a change returns: a `RecordedChange`. */
 export const IS_OWED = `EXISTS (SELECT FROM owed WHERE state = 'pending') AS is_owed`;
 
 /** The parts of such a statement, for one that decides with other parts before them whether anything is written. */
-export function changeParts(subject: Subject, moved: string): string {
+export function changeParts(moved: string): string {
   return `moved AS (${moved}),
      transfer AS (
-       INSERT INTO ledger_transfers (kind, ${subject}, debit_account_id, credit_account_id, amount_minor, currency, created_at,
+       INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
          status_kind, status_queried_at, status_attestation)
        SELECT $2::text, moved.id, $3::text, $4::text, $5::bigint, $6::text, $1::timestamptz, $11::text, $12::timestamptz, $13::text
        FROM moved WHERE $2::text IS NOT NULL),
      event AS (
-       INSERT INTO events (id, merchant_id, type, ${subject}, resource_version, body, created_at, request_id)
+       INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at, request_id)
        SELECT $7::text, moved.merchant_id, $8::text, moved.id, moved.version, $9::text, $1::timestamptz, moved.request_id
        FROM moved
        RETURNING id, merchant_id, type),

@@ -12,18 +12,18 @@ import {
   type Statement,
   type Tx,
 } from '../platform/database.ts';
-import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
+import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { attestedFailureOf } from './attested-credit.ts';
 import { ANY_TRIES, type Condition } from './recorded-change.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 
-const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, c.amount_minor, c.currency, c.phone, c.reference,
-    c.operator_reference AS collection_operator_reference, r.state, r.operator_reference, r.failure_code,
-    r.requested_by AS created_by, r.request_id, r.approvals_required, ${approvalsColumn('reversal', 'r.id')}, r.decided_by,
-    r.rejection_reason, r.created_at, r.updated_at, r.expires_at, r.send_deadline_at, r.request_attestation, r.release_attestation,
-    r.send_begun_at, r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at,
-    c.state = 'reversed' AS is_collection_returned
-  FROM reversals r JOIN collections c ON c.id = r.collection_id`;
+const SELECT = `SELECT payments.id, payments.merchant_id, payments.collection_id, payments.operator, payments.amount_minor, payments.currency,
+    payments.phone, payments.reference, payments.state, payments.operator_reference, payments.failure_code, payments.created_by,
+    payments.request_id, payments.approvals_required, ${APPROVALS_COLUMN}, payments.decided_by, payments.rejection_reason,
+    payments.created_at, payments.updated_at, payments.expires_at, payments.send_deadline_at, payments.request_attestation,
+    payments.release_attestation, payments.send_begun_at, payments.accepted_at, payments.not_found_count, payments.not_found_since,
+    payments.not_found_last_at, c.operator_reference AS collection_operator_reference, c.state = 'reversed' AS is_collection_returned
+  FROM payments JOIN payments c ON c.id = payments.collection_id`;
 
 type ReversalRow = Omit<Reversal, 'approvals'> & { readonly approvals: ApprovalsInRow };
 
@@ -39,10 +39,12 @@ async function find(db: Queryable, query: Statement, values: readonly unknown[])
 // Its workflow ends it at the expiry by itself, so it is checked a little later.
 const INSERT = statement(
   'reversal_insert',
-  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, approvals_required,
-     created_at, updated_at, expires_at, check_due_at, request_attestation, request_id)
-   VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10)
-   ON CONFLICT (collection_id) WHERE state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
+  `INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by, approvals_required,
+     created_at, updated_at, expires_at, check_due_at, request_attestation, request_id, operator, amount_minor, currency, phone,
+     reference)
+   VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10, $11, $12, $13,
+     $14, $15)
+   ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
 );
 
 /** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */
@@ -58,19 +60,24 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
     reversal.expiresAt,
     reversal.requestAttestation,
     reversal.requestId,
+    reversal.operator,
+    reversal.amountMinor,
+    reversal.currency,
+    reversal.phone,
+    reversal.reference,
   ]);
   if (rows.length === 0) return false;
   tx.announce(entryOf('reversal', reversal, { from: null, eventId: null }));
   return true;
 }
 
-const FIND = statement('reversal_find', `${SELECT} WHERE r.merchant_id = $1 AND r.id = $2`);
+const FIND = statement('reversal_find', `${SELECT} WHERE payments.merchant_id = $1 AND payments.id = $2`);
 
 export async function findReversal(db: Queryable, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
   return find(db, FIND, [merchantId, id]);
 }
 
-const LOCK = statement('reversal_lock', 'SELECT 1 FROM reversals WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
+const LOCK = statement('reversal_lock', 'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
 
 /** The reversal, locked: nobody else changes or approves it until the transaction ends. */
 export async function findReversalLocked(tx: Tx, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
@@ -81,7 +88,7 @@ export async function findReversalLocked(tx: Tx, merchantId: MerchantId, id: Rev
 
 const FIND_LATEST = statement(
   'reversal_find_latest',
-  `${SELECT} WHERE r.merchant_id = $1 AND r.collection_id = $2 ORDER BY r.id DESC LIMIT 1`,
+  `${SELECT} WHERE payments.merchant_id = $1 AND payments.collection_id = $2 ORDER BY payments.id DESC LIMIT 1`,
 );
 
 export async function findLatestReversal(
@@ -94,7 +101,7 @@ export async function findLatestReversal(
 
 const FIND_BY_OPERATOR_REFERENCE = statement(
   'reversal_find_by_operator_reference',
-  `${SELECT} WHERE r.operator_reference = $1 AND c.operator = $2`,
+  `${SELECT} WHERE payments.operator_reference = $1 AND payments.operator = $2`,
 );
 
 /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
@@ -123,18 +130,18 @@ export async function listReversals(
   const values: unknown[] = [merchantId, limit];
   const place = (value: unknown) => `$${values.push(value)}`;
   const conditions = [
-    'r.merchant_id = $1',
-    ...(states === undefined ? [] : [`r.state = ANY(${place(states)})`]),
-    ...(before === undefined ? [] : [`r.id < ${place(before)}`]),
+    "payments.merchant_id = $1 AND payments.kind = 'reversal'",
+    ...(states === undefined ? [] : [`payments.state = ANY(${place(states)})`]),
+    ...(before === undefined ? [] : [`payments.id < ${place(before)}`]),
   ];
-  const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY r.id DESC LIMIT $2`;
+  const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY payments.id DESC LIMIT $2`;
   return (await db.run<ReversalRow>(composedStatement('reversals_list', text), values)).map(toReversal);
 }
 
 // The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.
 const UPDATE = statement(
   'reversal_update',
-  `UPDATE reversals SET state = $3, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
+  `UPDATE payments SET state = $3, previous_state = state, version = version + 1, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
      decided_by = $10, rejection_reason = $11, send_deadline_at = $12, approvals_required = $13, release_attestation = $14,
      request_attestation = $15, status_kind = $17, status_queried_at = $18, status_attestation = $19,
      workflow_started_at = CASE WHEN state = 'queued' AND $3 <> 'expired' THEN NULL

@@ -41,7 +41,10 @@ const OF_RANGE = statement(
   'ledger_payments_against_transfers',
   `${unposted((id) => `${id} > $1 AND ${id} <= $2`)} LIMIT 100`,
 );
-const LISTED = statement('ledger_listed_payments', unposted((id) => `${id} = ANY($1::text[])`));
+const LISTED = statement(
+  'ledger_listed_payments',
+  unposted((id) => `${id} = ANY($1::text[])`),
+);
 
 // An entry's side is read by the index with its number: with a limit it cannot be joined in any other way.
 const sideOf = (side: 'credit' | 'debit') =>

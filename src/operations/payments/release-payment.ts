@@ -317,6 +317,6 @@ async function waitForAnother<Payment extends DecidedPayment>(
   at: Date,
 ): Promise<Payment> {
   const { id, approvalsRequired: count, requestAttestation } = approved;
-  await requireApprovals(tx, { kind, id, count, requestAttestation, at });
+  await requireApprovals(tx, { id, count, requestAttestation, at });
   return { ...approved, updatedAt: at };
 }
