@@ -209,12 +209,12 @@ async function readIndexes({ db, key }: Filled): Promise<void> {
 }
 
 const INDEXES_WRITTEN_ANYWHERE: readonly string[] = [
-  'SELECT count(*) FROM (SELECT FROM collections WHERE merchant_id = $merchant ORDER BY phone, id DESC OFFSET 0) AS walked',
-  'SELECT count(*) FROM (SELECT FROM collections WHERE merchant_id = $merchant ORDER BY amount_minor, id OFFSET 0) AS walked',
+  "SELECT count(*) FROM (SELECT FROM payments WHERE kind = 'collection' AND merchant_id = $merchant ORDER BY phone, id DESC OFFSET 0) AS walked",
+  "SELECT count(*) FROM (SELECT FROM payments WHERE kind = 'collection' AND merchant_id = $merchant ORDER BY amount_minor, id OFFSET 0) AS walked",
   'SELECT count(*) FROM (SELECT FROM idempotency_keys WHERE merchant_id = $merchant ORDER BY key OFFSET 0) AS walked',
   // A hash index is only looked things up in. One in thirty keys has all of its pages.
-  `SELECT count(*) FROM collections AS one TABLESAMPLE BERNOULLI (3) CROSS JOIN LATERAL (
-     SELECT FROM collections AS found WHERE lower(found.idempotency_key) = lower(one.idempotency_key) LIMIT 1) AS found`,
+  `SELECT count(*) FROM payments AS one TABLESAMPLE BERNOULLI (3) CROSS JOIN LATERAL (
+     SELECT FROM payments AS found WHERE lower(found.idempotency_key) = lower(one.idempotency_key) LIMIT 1) AS found`,
 ];
 
 /** Tables and indexes of all that a payment leaves: events, deliveries, exchanges, entries of the ledger and of logs. */

@@ -167,7 +167,7 @@ const TRACES_OF = (payment: 'collection' | 'payout', prefix: 'col' | 'pay', firs
 
 const OF_COLLECTIONS: readonly string[] = [
   FILL_BATCH("CASE n % 20 WHEN 0 THEN 'failed' WHEN 1 THEN 'expired' ELSE 'succeeded' END"),
-  `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+  `INSERT INTO payments (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, prompt_deadline_at,
      send_begun_at, workflow_started_at)
    SELECT ${id('col')}, $merchant, key, state, 'prompted', 2, amount, 'UGX', 'ORDER-' || n, phone, 'mtn-momo',
@@ -197,7 +197,7 @@ const MOVES = `(SELECT batch.*, 1 AS step, 'payout_held' AS kind, -amount AS ava
 
 const OF_PAYOUTS: readonly string[] = [
   FILL_BATCH("CASE WHEN $queued THEN 'queued' WHEN n % 30 = 0 THEN 'failed' ELSE 'succeeded' END"),
-  `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+  `INSERT INTO payments (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_by, approvals_required, created_at,
      updated_at, expires_at, send_deadline_at, send_begun_at, accepted_at, workflow_started_at)
    SELECT ${id('pay')}, $merchant, key, state, CASE WHEN NOT $queued THEN 'released' END,

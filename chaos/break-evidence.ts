@@ -18,7 +18,7 @@ export type Breakage = {
   readonly apply: (copy: Copy) => Promise<string>;
 };
 
-export const PAID_COLLECTION = `SELECT id FROM collections WHERE state = 'succeeded' AND amount_minor < 1000000 ORDER BY id LIMIT 1`;
+export const PAID_COLLECTION = `SELECT id FROM payments WHERE kind = 'collection' AND state = 'succeeded' AND amount_minor < 1000000 ORDER BY id LIMIT 1`;
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -71,7 +71,7 @@ export async function sendAgain(copy: Copy): Promise<string> {
   } = await rowOf(
     copy,
     `SELECT id, phone, amount_minor::text AS amount FROM (${PAID_COLLECTION}) AS c
-    JOIN collections USING (id)`,
+    JOIN payments USING (id)`,
   );
   const { topology, evidence } = copy;
   const settings = topology.environment;

@@ -267,7 +267,7 @@ const ID = (prefix: string, n = 'n') => `'${prefix}_' || lpad(${n}::text, 26, '0
 
 const MANY_ROWS: readonly string[] = [
   // One in ten expired, and of a tenth of those a recheck is due.
-  `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+  `INSERT INTO payments (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, prompt_deadline_at,
      send_begun_at, check_due_at, workflow_started_at)
    SELECT ${ID('col')}, $merchant, n::text, CASE WHEN n % 10 = 0 THEN 'expired' ELSE 'succeeded' END, 'prompted', 2, 5000, 'UGX',
@@ -275,7 +275,7 @@ const MANY_ROWS: readonly string[] = [
      CASE WHEN n % 10 = 0 THEN 'unknown' END, now(), now(), now(), now(),
      now() + CASE WHEN n % 100 = 0 THEN -1 ELSE 1 END * interval '1 day', now()
    FROM generate_series($first, least($last, 20000)) AS n`,
-  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, failure_code, requested_by,
+  `INSERT INTO payments (id, merchant_id, collection_id, state, operator_reference, failure_code, requested_by,
      approvals_required, created_at, updated_at, expires_at, send_deadline_at, workflow_started_at, status_attestation)
    SELECT ${ID('rev')}, $merchant, ${ID('col', '(n / 3)')}, 'failed', gen_random_uuid(), 'unknown', 'usr', 1, now(), now(), now(),
      now(), now(), ''
@@ -320,7 +320,7 @@ const MANY_ROWS: readonly string[] = [
   `INSERT INTO audit_entries (merchant_id, user_id, action, outcome, subject_id, created_at)
    SELECT $merchant, 'usr_' || n % 500, CASE WHEN n % 10 = 0 THEN 'payout.released' ELSE 'payout.created' END, 'done', 'pay_' || n / 3,
      now() - n * interval '1 minute' FROM generate_series($first, least($last, 60000)) AS n`,
-  `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+  `INSERT INTO payments (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, created_by, approvals_required, created_at, updated_at,
      expires_at, send_deadline_at)
    SELECT ${ID('pay')}, $merchant, n::text, CASE WHEN n % 50 = 0 THEN 'reconciling' ELSE 'succeeded' END, 'released', 2, 5000, 'UGX', 'SAL-' || n, (256772000000 + n % 5000)::text,

@@ -56,7 +56,7 @@ describe('the plan of a claim', function () {
          INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at)
          SELECT 'evt_0' || lpad(n::text, 25, '0'), e.merchant_id, 'endpoint.test', e.id, '{}', now() FROM n, endpoints e),
        collection AS (
-         INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency,
+         INSERT INTO payments (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency,
            reference, phone, operator, operator_reference, operator_receipt, metadata, created_at, updated_at,
            prompt_deadline_at, send_begun_at, workflow_started_at)
          SELECT 'col_0' || lpad(n::text, 25, '0'), e.merchant_id, n, ${isWaiting ? `'initiated', NULL, 0` : `'succeeded', 'prompted', 2`},

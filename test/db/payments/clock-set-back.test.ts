@@ -37,7 +37,7 @@ describe('after a clock was an hour ahead', () => {
       assert.ok(created.kind === 'created');
       return oneRow<{ created_at: Date; prompt_deadline_at: Date }>(
         db,
-        'SELECT created_at, prompt_deadline_at FROM collections WHERE id = $1',
+        'SELECT created_at, prompt_deadline_at FROM payments WHERE id = $1',
         [created.collection.id],
       );
     };

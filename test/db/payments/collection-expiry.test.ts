@@ -122,7 +122,7 @@ describe('a collection without an outcome', () => {
     assert.deepEqual([failed.state, failed.previousState, failed.failureCode], ['failed', 'expired', 'wrong_pin']);
     const { body } = await oneRow<{ body: string }>(
       db,
-      `SELECT body FROM events WHERE collection_id = $1 AND type = 'collection.failed'`,
+      `SELECT body FROM events WHERE payment_id = $1 AND type = 'collection.failed'`,
       [id],
     );
     assert.equal((JSON.parse(body) as { data: { late?: boolean } }).data.late, true);

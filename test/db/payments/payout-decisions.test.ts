@@ -218,11 +218,11 @@ describe('a decision on a payout', () => {
 
   it('marks the payout for the dispatcher, which signals its workflow', async () => {
     const { id } = await queue(db, shop, 1000n);
-    await db.pool.query('UPDATE payouts SET workflow_started_at = now() WHERE id = $1', [id]);
+    await db.pool.query('UPDATE payments SET workflow_started_at = now() WHERE id = $1', [id]);
     await release(db, shop.approver, id);
     const row = await oneRow<{ workflow_started_at: Date | null; check_due_at: Date | null }>(
       db,
-      'SELECT workflow_started_at, check_due_at FROM payouts WHERE id = $1',
+      'SELECT workflow_started_at, check_due_at FROM payments WHERE id = $1',
       [id],
     );
     assert.equal(row.workflow_started_at, null);

@@ -38,7 +38,7 @@ describe('concurrent requests for payouts', () => {
       (
         await oneRow<{ sum: string }>(
           db,
-          `SELECT coalesce(sum(amount_minor), 0) AS sum FROM payouts WHERE merchant_id = $1 AND state = 'queued'`,
+          `SELECT coalesce(sum(amount_minor), 0) AS sum FROM payments WHERE kind = 'payout' AND merchant_id = $1 AND state = 'queued'`,
           [merchantId],
         )
       ).sum,
@@ -113,7 +113,7 @@ describe('concurrent requests for payouts', () => {
     assert.deepEqual(await getPayout(db, shop.merchantId, payout.id), payout);
     const delivery = await oneRow<{ type: string; state: string }>(
       db,
-      `SELECT type, deliveries.state FROM deliveries JOIN events ON events.id = event_id WHERE payout_id = $1`,
+      `SELECT type, deliveries.state FROM deliveries JOIN events ON events.id = event_id WHERE payment_id = $1`,
       [payout.id],
     );
     assert.deepEqual(delivery, { type: 'payout.queued', state: 'pending' });
@@ -128,7 +128,7 @@ describe('the unreleased payouts of an API key', () => {
     return (await createApiKey(db, { ...what, merchantId, createdBy: maker.userId, at: new Date() })).id;
   };
   const heldBy = async (key: ApiKeyId) => {
-    const sql = `SELECT coalesce(sum(amount_minor), 0)::int AS held FROM payouts WHERE api_key_id = $1 AND state = 'queued'`;
+    const sql = `SELECT coalesce(sum(amount_minor), 0)::int AS held FROM payments WHERE kind = 'payout' AND api_key_id = $1 AND state = 'queued'`;
     return (await oneRow<{ held: number }>(db, sql, [key])).held;
   };
 

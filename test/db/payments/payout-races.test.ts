@@ -42,12 +42,12 @@ describe('a payout with concurrent actions', () => {
       db,
       `SELECT coalesce(sum(amount_minor) FILTER (WHERE state IN ('queued', 'released', 'reconciling')), 0) AS held,
               coalesce(sum(amount_minor) FILTER (WHERE state = 'succeeded'), 0) AS gone
-       FROM payouts WHERE merchant_id = $1`,
+       FROM payments WHERE kind = 'payout' AND merchant_id = $1`,
       [shop.merchantId],
     );
     assert.deepEqual([heldBalance, available], [BigInt(held), 100_000n - BigInt(held) - BigInt(gone)]);
     const withoutTheirEvents = `payouts p WHERE merchant_id = $1
-      AND version + 1 <> (SELECT count(*) FROM events WHERE payout_id = p.id)`;
+      AND version + 1 <> (SELECT count(*) FROM events WHERE payment_id = p.id)`;
     assert.equal(await countRows(db, withoutTheirEvents, [shop.merchantId]), 0);
     assert.deepEqual(await checkLedger(db), []);
   });

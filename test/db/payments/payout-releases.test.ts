@@ -39,7 +39,7 @@ describe('a release of several payouts', () => {
       }
     ).data.map(({ payout, error }) => payout?.state ?? error?.code);
 
-  const lockOnFourth = () => ({ sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [ids[3]] });
+  const lockOnFourth = () => ({ sql: 'SELECT 1 FROM payments WHERE id = $1 FOR UPDATE', values: [ids[3]] });
 
   it('returns idempotency_key_in_flight to a second call with the same key, and replays its response later', async () => {
     const idempotencyKey = randomUUID();

@@ -132,17 +132,17 @@ describe('a decision on a refund', () => {
   });
 
   for (const [what, forge] of [
-    ['another approver', `UPDATE reversal_approvals SET user_id = $2 WHERE reversal_id = $1`],
-    ['another maker', `UPDATE reversals SET requested_by = $2 WHERE id = $1`],
+    ['another approver', `UPDATE approvals SET user_id = $2 WHERE payment_id = $1`],
+    ['another maker', `UPDATE payments SET requested_by = $2 WHERE id = $1`],
     [
       'another amount',
-      `UPDATE collections SET amount_minor = 5001, description = $2
-                        WHERE id = (SELECT collection_id FROM reversals WHERE id = $1)`,
+      `UPDATE payments SET amount_minor = 5001, description = $2
+                        WHERE id = (SELECT collection_id FROM payments WHERE id = $1)`,
     ],
     [
       'another phone',
-      `UPDATE collections SET phone = '256772000999', description = $2
-                       WHERE id = (SELECT collection_id FROM reversals WHERE id = $1)`,
+      `UPDATE payments SET phone = '256772000999', description = $2
+                       WHERE id = (SELECT collection_id FROM payments WHERE id = $1)`,
     ],
   ] as const) {
     it(`is not sent with ${what} than the service recorded, and shown to a person`, async () => {

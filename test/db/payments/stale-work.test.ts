@@ -105,7 +105,7 @@ describe('started work', () => {
     await markAllStarted('collections');
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'reconciling');
     await age('collections', DAY);
-    await tamper(db, "UPDATE collections SET check_due_at = now() WHERE state = 'initiated'");
+    await tamper(db, "UPDATE payments SET check_due_at = now() WHERE kind = 'collection' AND state = 'initiated'");
     assert.deepEqual(idsOf(await late('collection', { limit: 1 })), [id]);
   });
 

@@ -53,7 +53,7 @@ describe('a payout whose release is not attested', () => {
 
   it('keeps its money held past its deadline until a person settled it, and then fails as never sent', async () => {
     const payout = await overdue();
-    await tamper(db, 'UPDATE payouts SET release_attestation = $2 WHERE id = $1', [payout.id, FORGED]);
+    await tamper(db, 'UPDATE payments SET release_attestation = $2 WHERE id = $1', [payout.id, FORGED]);
     assert.equal((await neverSent(payout)).state, 'released');
     assert.equal((await neverSent(payout)).state, 'released');
     const found = await open(payout);
@@ -111,11 +111,11 @@ describe('a payout whose release is not attested', () => {
 
   it('is not sent when it was its maker who approved it, although the release is attested', async () => {
     const { id } = await makePayout(db, shop, 'released');
-    await tamper(db, 'UPDATE payout_approvals SET user_id = $2 WHERE payout_id = $1', [id, shop.maker.userId]);
+    await tamper(db, 'UPDATE approvals SET user_id = $2 WHERE payment_id = $1', [id, shop.maker.userId]);
     const payout = await getPayout(db, shop.merchantId, id);
     const releases = createReleaseAttestor({ environment: 'test', keyRing: KEY_RING });
     const attestation = releases.attestRelease(attestedPayout(payout), payout);
-    await tamper(db, 'UPDATE payouts SET release_attestation = $2 WHERE id = $1', [id, attestation]);
+    await tamper(db, 'UPDATE payments SET release_attestation = $2 WHERE id = $1', [id, attestation]);
     await assert.rejects(activities().sendWithOperator(refOf(payout)), { type: 'ApprovalMissing' });
     const [found] = await open(payout);
     await settleDiscrepancy(db, { id: found!.id, how: 'settled by the test', by: AMINA, at: new Date() });
@@ -136,7 +136,7 @@ describe('a payout whose release is not attested', () => {
     await setPolicy(db, own.merchantId, { twoApproversAboveMinor: 100n });
     const payout = await queue(db, own, 1000n);
     await db.pool.query(
-      `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation)
+      `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
        VALUES ($1, $2, $3, now(), $4)`,
       [payout.id, own.otherApprover.userId, own.merchantId, FORGED],
     );
