@@ -54,8 +54,8 @@ export async function doubleEvent(copy: Copy): Promise<string> {
   const second = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
   await copy.db.query('ALTER TABLE events DROP CONSTRAINT events_one_per_change');
   await copy.db.query(
-    `INSERT INTO events (id, merchant_id, type, collection_id, resource_version, body, created_at)
-     SELECT $2, merchant_id, type, collection_id, resource_version, replace(body, $1, $2), created_at
+    `INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at)
+     SELECT $2, merchant_id, type, payment_id, resource_version, replace(body, $1, $2), created_at
      FROM events WHERE id = $1`,
     [id, second],
   );

@@ -155,7 +155,7 @@ export const BREAKAGES: readonly Breakage[] = [
     apply: async (copy) => {
       const id = await change(
         copy,
-        `SELECT payout_id AS id FROM approvals GROUP BY payout_id HAVING count(*) = 2 ORDER BY payout_id LIMIT 1`,
+        `SELECT payment_id AS id FROM approvals WHERE payment_id LIKE 'pay%' GROUP BY 1 HAVING count(*) = 2 ORDER BY 1 LIMIT 1`,
         `DELETE FROM approvals WHERE payment_id = $1 AND user_id = (
            SELECT max(user_id) FROM approvals WHERE payment_id = $1)`,
       );
@@ -289,7 +289,7 @@ async function approveQueued(copy: Copy): Promise<string> {
     copy,
     `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at)
      SELECT p.id, m.user_id, p.merchant_id, now() FROM payments p JOIN members m USING (merchant_id)
-     WHERE p.id = $1 AND 'approver' = ANY (m.roles) ORDER BY m.user_id LIMIT 1 RETURNING payout_id`,
+     WHERE p.id = $1 AND 'approver' = ANY (m.roles) ORDER BY m.user_id LIMIT 1 RETURNING payment_id`,
     [id],
   );
   return id;

@@ -102,10 +102,10 @@ describe('an account of the database', () => {
       'to create a schema': 'CREATE SCHEMA mine',
       'to create a function':
         "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
-      'to change a table': 'ALTER TABLE payments DROP CONSTRAINT payouts_pkey CASCADE',
-      'to switch a trigger off': 'ALTER TABLE payments DISABLE TRIGGER payouts_check_change',
+      'to change a table': 'ALTER TABLE payments DROP CONSTRAINT payments_pkey CASCADE',
+      'to switch a trigger off': 'ALTER TABLE payments DISABLE TRIGGER payments_check_change',
       'to switch all triggers off': 'ALTER TABLE payments DISABLE TRIGGER ALL',
-      'to drop a trigger': 'DROP TRIGGER payouts_check_change ON payments',
+      'to drop a trigger': 'DROP TRIGGER payments_check_change ON payments',
       'to hang a trigger on a table': 'CREATE TRIGGER mine BEFORE INSERT ON payments EXECUTE FUNCTION refuse_change()',
       'to drop a table': 'DROP TABLE audit_entries',
       'to empty a table': 'TRUNCATE audit_entries',

@@ -51,10 +51,10 @@ const SWEEP: Interruption = {
 };
 const WHOLE_LEDGER_CHECK: Interruption = {
   idFor: wholeLedgerCheckScheduleId,
-  table: 'payouts',
-  isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'payout',
+  table: 'payments',
+  isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'payment',
   // What was checked already is not checked again: only a check from the start would find this.
-  meanwhile: ({ db }) => tamper(db, `UPDATE payments SET amount_minor = amount_minor + 1 WHERE kind = 'collection'`),
+  meanwhile: ({ db }) => tamper(db, 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1'),
 };
 
 describe('housekeeping whose server', function () {

@@ -36,7 +36,7 @@ const attemptIn = (fixture: RuleFixture, state: keyof RuleFixture['collections']
     ? []
     : [
         {
-          text: 'UPDATE collections SET failure_code = $2 WHERE id = $1',
+          text: 'UPDATE payments SET failure_code = $2 WHERE id = $1',
           values: [fixture.collections[state], failureCode],
         },
       ]),

@@ -35,9 +35,9 @@ describe('after a clock was an hour ahead', () => {
         at,
       });
       assert.ok(created.kind === 'created');
-      return oneRow<{ created_at: Date; prompt_deadline_at: Date }>(
+      return oneRow<{ created_at: Date; send_deadline_at: Date }>(
         db,
-        'SELECT created_at, prompt_deadline_at FROM payments WHERE id = $1',
+        'SELECT created_at, send_deadline_at FROM payments WHERE id = $1',
         [created.collection.id],
       );
     };
@@ -46,8 +46,8 @@ describe('after a clock was an hour ahead', () => {
     const row = await createAt(now);
     assert.ok(isNear(aheadOf(row.created_at, now), 0), row.created_at.toISOString());
     assert.ok(
-      isNear(aheadOf(row.prompt_deadline_at, now), TEST_CLOCKS.promptDeadlineMs),
-      row.prompt_deadline_at.toISOString(),
+      isNear(aheadOf(row.send_deadline_at, now), TEST_CLOCKS.promptDeadlineMs),
+      row.send_deadline_at.toISOString(),
     );
   });
 

@@ -221,13 +221,13 @@ describe('the ledger check', () => {
       const { id } = await makePayout(db, shop, state);
       const { original } = await oneRow<{ original: unknown }>(
         db,
-        'SELECT to_json(payouts) AS original FROM payments WHERE id = $1',
+        'SELECT to_json(payments) AS original FROM payments WHERE id = $1',
         [id],
       );
       await tamper(db, `UPDATE payments SET state = $1, ${assignments} WHERE id = $2`, [claimed, id]);
       assert.deepEqual(await faulty(), [id]);
       await tamper(db, 'DELETE FROM payments WHERE id = $1', [id]);
-      await tamper(db, 'INSERT INTO payments SELECT * FROM json_populate_record(NULL::payouts, $1)', [
+      await tamper(db, 'INSERT INTO payments SELECT * FROM json_populate_record(NULL::payments, $1)', [
         JSON.stringify(original),
       ]);
       assert.deepEqual(await faulty(), []);

@@ -11,8 +11,10 @@ describe('an operator’s callback', () => {
   const stored = () =>
     oneRow<Record<string, number>>(
       db,
-      `SELECT count(payment_id)::int AS collections, count(payment_id)::int AS payouts,
-              count(payment_id)::int AS reversals, count(*)::int AS all FROM operator_callbacks`,
+      `SELECT (count(*) FILTER (WHERE kind = 'collection'))::int AS collections,
+              (count(*) FILTER (WHERE kind = 'payout'))::int AS payouts,
+              (count(*) FILTER (WHERE kind = 'reversal'))::int AS reversals, count(*)::int AS all
+       FROM operator_callbacks JOIN payments ON payments.id = payment_id`,
     );
 
   it('is stored for the collection, payout or reversal that its reference names', async () => {

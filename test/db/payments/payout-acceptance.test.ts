@@ -205,9 +205,10 @@ describe('a payout of a cached key', () => {
     const collection = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 3000n });
     const values = [...account(), newId('rev'), merchantId, collection.id, maker.userId];
     const sql = `WITH locked AS MATERIALIZED (${LOCK})
-      INSERT INTO payments (id, merchant_id, collection_id, state, operator_reference, requested_by,
-        approvals_required, created_at, updated_at, expires_at, request_attestation)
-      SELECT $2, $3, $4, 'queued', gen_random_uuid(), $5, 1, now(), now(), now() + interval '1 day', repeat('a', 43) FROM locked`;
+      INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by,
+        approvals_required, created_at, updated_at, expires_at, request_attestation, amount_minor, currency, operator, phone, reference)
+      SELECT $2, 'reversal', $3, c.id, 'queued', gen_random_uuid(), $5, 1, now(), now(), now() + interval '1 day', repeat('a', 43),
+        amount_minor, currency, operator, phone, reference FROM locked, payments c WHERE c.id = $4`;
     // Of 12,000 that are available 3,000 are to be refunded.
     assert.equal(await whileLocked(db, { sql, values }, () => of.accept(9001n)), null);
     assert.ok(await of.accept(9000n));
@@ -260,7 +261,7 @@ describe('a payout of a cached key in the live environment', () => {
   it('is left once an owner has left, was demoted or has no second factor, also where the database itself does not look', async () => {
     const second = of.owners[1]!.userId;
     // As the owner of the tables could: past the trigger that counts the owners.
-    await tamper(db, 'ALTER TABLE payments DISABLE TRIGGER payouts_check_money_out');
+    await tamper(db, 'ALTER TABLE payments DISABLE TRIGGER payments_check_new');
     try {
       for (const [loss, repair] of [
         [
@@ -285,7 +286,7 @@ describe('a payout of a cached key in the live environment', () => {
       await db.pool.query("UPDATE members SET roles = '{owner,maker}' WHERE user_id = $1", [second]);
       for (let n = 0; n < 2; n++) assert.equal(await of.accept(100n), null, 'written by hand, so no owner');
     } finally {
-      await tamper(db, 'ALTER TABLE payments ENABLE TRIGGER payouts_check_money_out');
+      await tamper(db, 'ALTER TABLE payments ENABLE TRIGGER payments_check_new');
     }
   });
 

@@ -133,16 +133,14 @@ describe('a decision on a refund', () => {
 
   for (const [what, forge] of [
     ['another approver', `UPDATE approvals SET user_id = $2 WHERE payment_id = $1`],
-    ['another maker', `UPDATE payments SET requested_by = $2 WHERE id = $1`],
+    ['another maker', `UPDATE payments SET created_by = $2 WHERE id = $1`],
     [
       'another amount',
-      `UPDATE payments SET amount_minor = 5001, description = $2
-                        WHERE id = (SELECT collection_id FROM payments WHERE id = $1)`,
+      `UPDATE payments SET amount_minor = 5001, rejection_reason = $2 WHERE id = $1`,
     ],
     [
       'another phone',
-      `UPDATE payments SET phone = '256772000999', description = $2
-                       WHERE id = (SELECT collection_id FROM payments WHERE id = $1)`,
+      `UPDATE payments SET phone = '256772000999', rejection_reason = $2 WHERE id = $1`,
     ],
   ] as const) {
     it(`is not sent with ${what} than the service recorded, and shown to a person`, async () => {
@@ -159,7 +157,7 @@ describe('a decision on a refund', () => {
       } as unknown as PaymentActivityDeps);
       const ref = { kind: 'reversal', id, merchantId } as const;
       await assert.rejects(activities.sendWithOperator(ref), { type: 'ApprovalMissing' });
-      const found = `discrepancies WHERE reversal_id = $1 AND kind = 'release_unattested'`;
+      const found = `discrepancies WHERE payment_id = $1 AND kind = 'release_unattested'`;
       assert.equal(await countRows(db, found, [id]), 1);
     });
   }

@@ -53,7 +53,7 @@ function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
     ),
     refuses(
       'a not-found count without its first time',
-      `${table}_not_founds`,
+      'payments_not_founds',
       'not_found_last_at = now()',
       'not_found_count = 0, not_found_since = now(), not_found_last_at = now()',
     ),
@@ -70,7 +70,7 @@ function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
     refuses('a failure by an unknown cause', NO_CAUSE, `${fails}, failure_code = 'unknown', failed_by = 'guess'`),
     refuses(
       'a cause without a failure',
-      `${table}_failed_by`,
+      'payments_failed_by',
       `${fails.replace('failed', 'reconciling')}, failed_by = 'declined'`,
     ),
     refuses(
@@ -105,49 +105,49 @@ export const SEND_RULE_CASES: readonly RuleCase[] = [
   }),
   ...casesOf({ table: 'reversals', idOf: ({ reversals }) => reversals.released, fails: "state = 'failed'" }),
   ruleCase('a further prompt before the first', REPEATED, ({ collections }) => [
-    update('collections', collections.initiated, 'send_repeated_at = now()'),
+    update('payments', collections.initiated, 'send_repeated_at = now()'),
   ]),
   ruleCase('another send deadline of a payout that was released', /is set by its release/, ({ payouts }) => [
     update(
-      'payouts',
+      'payments',
       payouts.released,
       "state = 'reconciling', previous_state = state, version = version + 1, send_deadline_at = now()",
     ),
   ]),
   ruleCase('to change what a payout failed by', /can change only together with its state/, ({ payouts }) => [
-    update('payouts', payouts.failed, "failed_by = 'never_sent'"),
+    update('payments', payouts.failed, "failed_by = 'never_sent'"),
   ]),
   ruleCase('to change what a refund failed by', /can change only together with its state/, ({ reversals }) => [
-    update('reversals', reversals.failed, "failed_by = 'never_sent'"),
+    update('payments', reversals.failed, "failed_by = 'never_sent'"),
   ]),
   ruleCase('a refund that fails as returned while its collection is not', /is still needed/, ({ reversals }) => [
-    update('reversals', reversals.released, ALREADY_RETURNED),
+    update('payments', reversals.released, ALREADY_RETURNED),
   ]),
   ruleCase(
     'a refund that was sent and fails as returned',
-    'reversals_already_returned',
+    'payments_already_returned',
     ({ collections, reversals }) => [
-      update('reversals', reversals.released, SENT_BEFORE),
+      update('payments', reversals.released, SENT_BEFORE),
       update(
-        'collections',
+        'payments',
         collections.succeeded,
         "state = 'reversed', previous_state = state, version = version + 1, amount_reversed_minor = amount_minor",
       ),
-      update('reversals', reversals.released, ALREADY_RETURNED),
+      update('payments', reversals.released, ALREADY_RETURNED),
     ],
   ),
-  ruleCase('a collection that fails as returned', 'collections_already_returned', ({ collections }) => [
+  ruleCase('a collection that fails as returned', 'payments_already_returned', ({ collections }) => [
     update(
-      'collections',
+      'payments',
       collections.prompted,
       "state = 'failed', failure_code = 'already_returned', previous_state = state, version = version + 1",
     ),
   ]),
-  ruleCase('a payout that fails as returned', 'payouts_already_returned', ({ payouts }) => [
-    update('payouts', payouts.released, `${ALREADY_RETURNED}, previous_state = state, version = version + 1`),
+  ruleCase('a payout that fails as returned', 'payments_already_returned', ({ payouts }) => [
+    update('payments', payouts.released, `${ALREADY_RETURNED}, previous_state = state, version = version + 1`),
   ]),
   ruleCase('to clear accepted_at of a refund', /accepted_at of .* cannot be cleared/, ({ reversals }) => [
-    update('reversals', reversals.released, 'accepted_at = now()'),
-    update('reversals', reversals.released, 'accepted_at = NULL'),
+    update('payments', reversals.released, 'accepted_at = now()'),
+    update('payments', reversals.released, 'accepted_at = NULL'),
   ]),
 ];

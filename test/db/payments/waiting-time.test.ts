@@ -301,13 +301,15 @@ describe('in a database of which nobody recorded the environment', () => {
 
 const APPROVAL = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
-const REVERSAL = `INSERT INTO payments (id, merchant_id, collection_id, state, operator_reference, requested_by,
-    approvals_required, created_at, updated_at, expires_at, request_attestation)
-  VALUES ($1, $2, $3, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day', repeat('a', 43))`;
+const REVERSAL = `INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by,
+    approvals_required, created_at, updated_at, expires_at, request_attestation, amount_minor, currency, operator, phone, reference)
+  SELECT $1, 'reversal', $2, id, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day', repeat('a', 43),
+    amount_minor, currency, operator, phone, reference
+  FROM payments WHERE id = $3`;
 const REFUND_APPROVAL = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
-const REFUND_RELEASE = `UPDATE payments SET state = 'released', send_deadline_at = now(), release_attestation = repeat('a', 43)
-  WHERE id = $1`;
+const REFUND_RELEASE = `UPDATE payments SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
+  release_attestation = repeat('a', 43) WHERE id = $1`;
 const COPY_OF_PAYOUT = `INSERT INTO payments SELECT (jsonb_populate_record(p, $3)).* FROM payments p
   WHERE id = $1 AND merchant_id = $2`;
 const RELEASE = `UPDATE payments SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),

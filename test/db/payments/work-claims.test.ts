@@ -287,20 +287,20 @@ describe('claiming unstarted work', () => {
     for (let i = 0; i < MERCHANTS; i++) await makeMerchant(db);
     // They would only take time to write.
     await db.pool.query(
-      'DROP INDEX collections_list, collections_list_by_state, collections_list_by_reference, collections_list_by_phone',
+      'DROP INDEX payments_list, payments_list_by_state, payments_list_by_reference, payments_list_by_phone',
     );
     for (let first = 1; first < ROWS; first += PART) {
       await tamper(
         db,
-        `INSERT INTO payments (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone,
-           operator, operator_reference, metadata, created_at, updated_at, prompt_deadline_at, start_due_at)
-         SELECT 'col_0' || lpad(n::text, 25, '0'), m.ids[1 + n % $3::int], n, 'initiated', 1, 'UGX', 'r', '256772000100',
+        `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone,
+           operator, operator_reference, metadata, created_at, updated_at, send_deadline_at, start_due_at)
+         SELECT 'col_0' || lpad(n::text, 25, '0'), 'collection', m.ids[1 + n % $3::int], n, 'initiated', 1, 'UGX', 'r', '256772000100',
            'mtn-momo', gen_random_uuid(), '{}', now(), now(), now(), now() - make_interval(secs => n)
          FROM (SELECT array_agg(id) AS ids FROM merchants) m, generate_series($1::int, $2::int) n`,
         [first, first + PART - 1, MERCHANTS],
       );
     }
-    await db.pool.query('ANALYZE collections');
+    await db.pool.query('ANALYZE payments');
   });
 
   it('reads a bounded part of a queue of 100,000', async () => {
