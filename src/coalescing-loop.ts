@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type CoalescingLoop = {
   /** Has a pass begin, at once or after the pass under way. `onError` gets the error of a pass that fails. */
-  wake(): void;
+  readonly wake: () => void;
   /** The same, after the pause where no pass is under way, so that one pass serves what follows. */
-  wakeSoon(): void;
+  readonly wakeSoon: () => void;
   /** The same as `wake`; resolves when no other pass is due. Rejects when a pass fails. */
-  run(): Promise<void>;
-  isRunning(): boolean;
+  readonly run: () => Promise<void>;
+  readonly isRunning: () => boolean;
   /** Begins no other pass; resolves when the pass under way has ended, in whichever way. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 };
 
 export type CoalescingLoopOptions = {
