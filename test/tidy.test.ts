@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/security': ['src/domain', 'src/security'],
   'src/db': ['src/domain', 'src/security', 'src/db', 'type src/log.ts'],
   // Binds the operations of payments to their context.
-  'src/operations/payments/create-payments.ts': ['src/operations'],
+  'src/operations/payments/create-payments.ts': ['src/operations', 'type src/domain'],
   'src/operations': ['src/domain', 'src/security', 'src/db', 'type src/operations'],
   'src/queries': ['src/domain', 'src/security', 'src/db'],
   'src/outbound': ['src/outbound'],

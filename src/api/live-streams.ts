@@ -90,21 +90,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     }
   }
 
-  let timer: NodeJS.Timeout | undefined;
-  const polls = createCoalescingLoop({
-    async pass() {
-      clearTimeout(timer);
-      try {
-        await poll();
-      } finally {
-        if (streams.size > 0 && !isClosed) timer = setTimeout(polls.wake, pollEveryMs);
-      }
-    },
-    onError(error) {
-      // The streams stay open: whoever reads them gets what was missed with the next poll that succeeds.
-      log.debug({ error }, 'the live updates could not be read');
-    },
-  });
+  const polls = createPolls(poll, { everyMs: pollEveryMs, isNeeded: () => streams.size > 0, log });
 
   return {
     open(session, lastPlace) {
@@ -123,9 +109,39 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     },
     close() {
       isClosed = true;
-      clearTimeout(timer);
-      void polls.stop();
+      polls.close();
       for (const stream of streams) finish(stream);
+    },
+  };
+}
+
+type Polls = { wake(): void; close(): void };
+type PollsOptions = { readonly everyMs: number; readonly isNeeded: () => boolean; readonly log: Log };
+
+/** Polls when it is woken and, while that is needed, at intervals. */
+function createPolls(poll: () => Promise<void>, { everyMs, isNeeded, log }: PollsOptions): Polls {
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const loop = createCoalescingLoop({
+    async pass() {
+      clearTimeout(timer);
+      try {
+        await poll();
+      } finally {
+        if (isNeeded() && !isClosed) timer = setTimeout(loop.wake, everyMs);
+      }
+    },
+    onError(error) {
+      // The streams stay open: whoever reads them gets what was missed with the next poll that succeeds.
+      log.debug({ error }, 'the live updates could not be read');
+    },
+  });
+  return {
+    wake: loop.wake,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      void loop.stop();
     },
   };
 }

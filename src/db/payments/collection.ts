@@ -45,12 +45,12 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
 
 /** Passes on that the collection is there. */
 export function announceCreated(db: Queryable, collection: Collection): void {
-  db.announce(entryOf('collection', collection, { from: null, eventId: null }));
+  db.announce(entryOf(collection, { from: null, eventId: null }));
 }
 
 const OWN_COLUMNS = 'created_by, api_key_id, prompt_deadline_at, send_begun_at, prompt_expires_at';
 /** What a statement returns of a collection. */
-export const COLLECTION_COLUMNS = `${SHARED_COLUMNS}, ${OWN_COLUMNS}`;
+export const COLLECTION_COLUMNS = `'collection' AS kind, ${SHARED_COLUMNS}, ${OWN_COLUMNS}`;
 
 const reads = paymentReads<Collection, Collection>({
   kind: 'collection',

@@ -38,7 +38,8 @@ export function paymentReads<
   Row extends object,
   Payment extends { readonly id: string; readonly state: string; readonly amountMinor: bigint },
 >({ kind, table, prefix, columns, toPayment }: Source<Row, Payment>) {
-  const select = `SELECT ${SHARED_COLUMNS}, ${columns} FROM ${table}`;
+  const all = `'${kind}' AS kind, ${SHARED_COLUMNS}, ${columns}`;
+  const select = `SELECT ${all} FROM ${table}`;
   const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2`);
   const FIND_BY_OPERATOR_REFERENCE = statement(
     `${kind}_find_by_operator_reference`,
@@ -64,7 +65,7 @@ export function paymentReads<
       return rows.map(toPayment);
     },
     page: (db: Queryable, merchantId: MerchantId, request: ListRequest): Promise<ListedPage<Payment>> =>
-      listPage(db, merchantId, { table, prefix, columns: `${SHARED_COLUMNS}, ${columns}`, toPayment }, request),
+      listPage(db, merchantId, { table, prefix, columns: all, toPayment }, request),
     count: (db: Queryable, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> =>
       countMatching(db, merchantId, { table, prefix }, filter),
   };

@@ -1,10 +1,12 @@
 // Builds the one statement for a change of a payment: its row, the transfer, the event and the deliveries.
 import { newDeliveryIds } from '../../domain/webhooks/endpoint.ts';
-import type { EventType } from '../../domain/event.ts';
+import { paymentEvent, type Environment, type EventType } from '../../domain/event.ts';
 import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
 import type { Posting } from '../../domain/payments/ledger.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
-import type { PaymentId } from '../../domain/payments/payment.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import { postingOf } from '../../domain/payments/payment-change.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
 import { ReceiptReused } from '../../domain/payments/discrepancy.ts';
 import { DatabaseError } from 'pg';
 import type { StateChange } from '../../domain/payments/state-change.ts';
@@ -32,35 +34,21 @@ export function announceChange(db: Queryable, { isOwed }: RecordedChange, change
   if (isOwed) db.announce(DELIVERIES_OWED);
 }
 
-/** What must be so of the send of a payment, beside what its change says, when the change is written. */
-export type Condition = {
-  /** Nobody tried more than once to send it, or nothing is written. */
-  readonly requiresOneTry: boolean;
-};
-
-export const ANY_TRIES: Condition = { requiresOneTry: false };
-
-/** The entry of a payment into its state. */
-export type NewState = {
-  readonly id: PaymentId;
-  readonly at: Date;
-  readonly posting: Posting | null;
-  /** Of the verified status on which the state rests; null where no status decided. */
-  readonly basis: StatusBasis | null;
-};
-
 /**
- * What a payment's entry into its state writes besides its own row. `toEvent` builds the event's type and body. A posting that makes
- * money available is attested with the status on which it rests.
+ * What the payment's entry into its state writes besides its own row. A posting that makes money available is attested with the status
+ * on which the state rests; null where no status decided.
  */
-export function consequencesOfState(
+export function consequencesOf(
   db: Queryable,
-  { id, at, posting, basis }: NewState,
-  toEvent: (event: { readonly id: EventId; readonly at: Date }) => { readonly type: EventType; readonly body: string },
+  payment: Collection | Payout,
+  environment: Environment,
+  basis: StatusBasis | null = null,
 ): Consequences {
-  const eventId = newId('evt', at.getTime());
-  const event = { id: eventId, ...toEvent({ id: eventId, at }) };
-  const status = posting && attestedStatusOf(db, posting, id, basis);
+  const at = payment.updatedAt;
+  const id = newId('evt', at.getTime());
+  const event = { id, ...paymentEvent(payment, { id, at, environment }) };
+  const posting = postingOf(payment);
+  const status = posting && attestedStatusOf(db, posting, payment.id, basis);
   return { posting, status, event, deliveryIds: newDeliveryIds(at), at };
 }
 

@@ -20,9 +20,9 @@ describe('an operator’s callback', () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
     const payout = await makePayout(db, shop, 'released');
     const reversal = await makeReversal(db, shop, collection);
-    for (const [kind, payment] of Object.entries({ collection, payout, reversal })) {
+    for (const payment of [collection, payout, reversal]) {
       const called = await callBack(db, payment.operatorReference);
-      assert.deepEqual(called, { payment: { kind, ...payment }, isKept: true });
+      assert.deepEqual(called, { payment, isKept: true });
     }
     assert.deepEqual(await stored(), { collections: 1, payouts: 1, reversals: 1, all: 3 });
   });

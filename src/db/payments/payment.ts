@@ -1,0 +1,58 @@
+// Finds payments of any kind, and records what people decide on one that is locked.
+import type { Clocks } from '../../domain/clocks.ts';
+import { paymentNotFound } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { MoneyOut, MoneyOutKind, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
+import { changePayment, type Decision } from '../../domain/payments/payment-change.ts';
+import type { Queryable, Tx } from '../platform/database.ts';
+import { findCollection } from './collection.ts';
+import { recordChange } from './payment-change.ts';
+import { findPayout, findPayoutLocked } from './payout.ts';
+import { findReversal, findReversalLocked } from './reversal.ts';
+
+function find(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
+  switch (kind) {
+    case 'collection':
+      return findCollection(db, merchantId, id);
+    case 'payout':
+      return findPayout(db, merchantId, id);
+    case 'reversal':
+      return findReversal(db, merchantId, id);
+  }
+}
+
+/** Throws `collection_not_found`, `payout_not_found` or `reversal_not_found`. */
+export async function getPayment<Kind extends PaymentKind>(
+  db: Queryable,
+  ref: PaymentRef<Kind>,
+): Promise<Payment<Kind>> {
+  const payment = await find(db, ref as PaymentRef);
+  if (payment === null) throw paymentNotFound(ref.kind);
+  return payment as Payment<Kind>;
+}
+
+/** A payout or refund, locked: nobody else changes or approves it until the transaction ends. Throws `payout_not_found` or `reversal_not_found`. */
+export async function getLocked(tx: Tx, kind: MoneyOutKind, merchantId: MerchantId, id: string): Promise<MoneyOut> {
+  const payment =
+    kind === 'payout'
+      ? isId('pay', id) && (await findPayoutLocked(tx, merchantId, id))
+      : isId('rev', id) && (await findReversalLocked(tx, merchantId, id));
+  if (!payment) throw paymentNotFound(kind);
+  return payment;
+}
+
+type DecisionContext = { readonly environment: Environment; readonly clocks: Clocks; readonly at: Date };
+
+/** The payment, which is locked, after the decision. Null, and nothing is written, when its state allows the decision no more. */
+export async function recordDecision(
+  tx: Tx,
+  payment: MoneyOut,
+  decision: Decision,
+  { environment, clocks, at }: DecisionContext,
+): Promise<MoneyOut | null> {
+  const change = changePayment(payment, decision, at, clocks);
+  if (change === null) return null;
+  if (await recordChange(tx, change, environment)) return change.after;
+  throw new Error(`${payment.id} changed while it was locked`);
+}
