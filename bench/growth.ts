@@ -18,7 +18,7 @@ import { WORK_KINDS } from '../src/domain/work.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { checkLedgerChanges } from '../src/operations/payments/check-ledger-changes.ts';
 import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
-import { recordCollectionTransition } from '../src/operations/payments/record-collection-transition.ts';
+import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { getOverview } from '../src/queries/overview.ts';
@@ -246,7 +246,7 @@ async function acceptPaid(filled: Filled): Promise<void> {
     const at = new Date();
     const basis = { kind: 'paid', queriedAtMs: at.getTime() } as const;
     for (const transition of [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: randomUUID() }] as const)
-      await recordCollectionTransition(context, { ref, transition, at, basis });
+      await recordTransition(context, { ref, transition, at, basis });
   }
 }
 

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/security': ['src/domain', 'src/security'],
   'src/db': ['src/domain', 'src/security', 'src/db', 'type src/log.ts'],
   // Binds the operations of payments to their context.
-  'src/operations/payments/create-payments.ts': ['src/operations'],
+  'src/operations/payments/create-payments.ts': ['src/operations', 'type src/domain'],
   'src/operations': ['src/domain', 'src/security', 'src/db', 'type src/operations'],
   'src/queries': ['src/domain', 'src/security', 'src/db'],
   'src/outbound': ['src/outbound'],
@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/webhooks',
     'src/temporal',
     'src/dispatcher',
+    'src/coalescing-loop.ts',
     'src/db/platform/batcher.ts',
     'src/db/work/work.ts',
     'src/db/work/work-checks.ts',
@@ -56,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/operations',
     'src/queries',
     'src/api',
+    'src/coalescing-loop.ts',
     'type src/temporal/client.ts',
     'type src/temporal/workflow-links.ts',
     'type src/db/platform/database.ts',
@@ -113,6 +115,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/db/platform/database.ts',
   ],
   'src/arguments.mjs': [],
+  'src/coalescing-loop.ts': [],
   // The settings alone know what the environment is called.
   'src/settings': ['src/domain', 'src/security', 'src/settings'],
   // What a line about a payment is found by.

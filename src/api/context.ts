@@ -23,6 +23,7 @@ import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
+import type { Answer } from '../domain/payments/answer.ts';
 import type { PaymentId } from '../domain/payments/payment.ts';
 import type { PaymentWork } from '../domain/work.ts';
 
@@ -131,6 +132,11 @@ export type ApiDeps = {
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
   >;
 };
+
+/** Offers the payments that the answer's request recorded or decided on, after the commit. */
+export function offerAll({ offer }: Pick<ApiDeps, 'offer'>, answer: Answer): void {
+  if (answer.kind === 'accepted') for (const payment of answer.payments) offer(payment);
+}
 
 const MAX_USER_AGENT_LENGTH = 200;
 

@@ -10,6 +10,7 @@ import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
+import type { Answer } from '../domain/payments/answer.ts';
 import {
   isPublic,
   requireAccess,
@@ -21,6 +22,7 @@ import {
 import {
   addressOf,
   auditOf,
+  offerAll,
   userAgentOf,
   type ApiDeps,
   type ApiMiddleware,
@@ -119,11 +121,6 @@ export type RouteRequest<
   ([Idempotent] extends [never] ? unknown : { readonly idempotencyKey: string }) &
   CallerOf<Who>;
 
-export type StoredOutcome = {
-  readonly kind: string;
-  readonly response: { readonly status: number; readonly body: string };
-};
-
 export type RouteResponse =
   | {
       /** Without it, the status of the description. */
@@ -135,8 +132,8 @@ export type RouteResponse =
     }
   /** Sent as it comes, with the media type of the description. It is destroyed when the caller goes away. */
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> }
-  /** The bytes that are stored under the Idempotency-Key. */
-  | { readonly stored: StoredOutcome };
+  /** Sends the bytes that are stored under the Idempotency-Key, once the workflows of its payments are offered. */
+  | { readonly stored: Answer };
 
 /** The route that makes every check that follows from the description, and then calls `handle` with what it checked. */
 export function route<
@@ -160,7 +157,9 @@ export function route<
   const read = { ...description, readBody: bodyReader(body ?? noParameters) };
   const respond: ApiMiddleware = async (ctx) => {
     const request = await readRequest(ctx, deps, read);
-    send(ctx, await handle(request as Parameters<typeof handle>[0]), response);
+    const given = await handle(request as Parameters<typeof handle>[0]);
+    if ('stored' in given) offerAll(deps, given.stored);
+    send(ctx, given, response);
   };
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
 }

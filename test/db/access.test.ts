@@ -252,7 +252,10 @@ describe('creating the accounts of a database', () => {
                     UNION SELECT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
     assert.deepEqual(await rowsAt(ownerUrl, owners), [{ owner: OWNER }]);
     assert.deepEqual(await migrate(ownerUrl), []);
-    const count = await rowsAt(server.urlFor(name, APPLICATION), "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'");
+    const count = await rowsAt(
+      server.urlFor(name, APPLICATION),
+      "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'",
+    );
     assert.deepEqual(count, [{ count: 0 }]);
   });
 
@@ -291,7 +294,10 @@ describe('creating the accounts of a database', () => {
     const ownerUrl = server.urlFor(name, OWNER);
     await createAccounts({ adminUrl: server.adminUrl, ownerUrl, applicationUrl });
     await migrate(ownerUrl);
-    assert.deepEqual(await rowsAt(applicationUrl, "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'"), [{ count: 0 }]);
+    assert.deepEqual(
+      await rowsAt(applicationUrl, "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'"),
+      [{ count: 0 }],
+    );
     await assert.rejects(rowsAt(applicationUrl, "DELETE FROM payments WHERE kind = 'payout'"), /permission denied/);
     await assert.rejects(rowsAt(server.urlFor(name, APPLICATION), 'SELECT 1'), /permission denied for database/);
     await rowsAt(server.adminUrl, `DROP DATABASE ${name}`);

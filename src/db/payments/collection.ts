@@ -45,7 +45,7 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
 
 /** Passes on that the collection is there. */
 export function announceCreated(db: Queryable, collection: Collection): void {
-  db.announce(entryOf('collection', collection, { from: null, eventId: null }));
+  db.announce(entryOf(collection, { from: null, eventId: null }));
 }
 
 const OWN_COLUMNS = 'created_by, api_key_id, send_deadline_at AS prompt_deadline_at, send_begun_at, prompt_expires_at';

@@ -197,7 +197,7 @@ function ofCheckout(checkoutId: string, place: Place): string {
 function waitingCondition({ userId, at }: NonNullable<ListFilter['waitingFor']>, place: Place): string {
   const person = place(userId);
   return `created_by <> ${person} AND expires_at > ${place(at)}
-    AND NOT EXISTS (SELECT FROM payout_approvals a WHERE a.payout_id = payouts.id AND a.user_id = ${person}
+    AND NOT EXISTS (SELECT FROM approvals a WHERE a.payment_id = payments.id AND a.user_id = ${person}
       AND a.withdrawn_at IS NULL)`;
 }
 

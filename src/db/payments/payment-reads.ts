@@ -28,7 +28,7 @@ type Source<Row, Payment> = {
 };
 
 /** The columns that collections and payouts have in common, as their domain types name them. */
-export const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+export const SHARED_COLUMNS = `id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
   phone, operator, operator_reference, description, metadata, failure_code, amount_reversed_minor,
   operator_receipt, request_id, created_at, updated_at`;
 
@@ -37,7 +37,8 @@ export function paymentReads<
   Row extends object,
   Payment extends { readonly id: string; readonly state: string; readonly amountMinor: bigint },
 >({ kind, prefix, columns, toPayment }: Source<Row, Payment>) {
-  const select = `SELECT ${SHARED_COLUMNS}, ${columns} FROM payments`;
+  const all = `${SHARED_COLUMNS}, ${columns}`;
+  const select = `SELECT ${all} FROM payments`;
   const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`);
   const FIND_BY_OPERATOR_REFERENCE = statement(
     `${kind}_find_by_operator_reference`,
@@ -63,7 +64,7 @@ export function paymentReads<
       return rows.map(toPayment);
     },
     page: (db: Queryable, merchantId: MerchantId, request: ListRequest): Promise<ListedPage<Payment>> =>
-      listPage(db, merchantId, { kind, prefix, columns: `${SHARED_COLUMNS}, ${columns}`, toPayment }, request),
+      listPage(db, merchantId, { kind, prefix, columns: all, toPayment }, request),
     count: (db: Queryable, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> =>
       countMatching(db, merchantId, { kind, prefix }, filter),
   };

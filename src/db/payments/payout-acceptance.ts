@@ -1,13 +1,15 @@
 // Accepts a payout of a cached API key in one statement.
 import { availableAccount } from '../../domain/payments/ledger.ts';
 import type { Environment } from '../../domain/event.ts';
+import type { StoredResponse } from '../../domain/payments/answer.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
+import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { PERMISSION_VERSION } from '../accounts/payout-permission.ts';
 import { findOne, isRefusedValue, statement, type Database } from '../platform/database.ts';
-import { hasResponse, putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
+import { hasResponse, putKey, tryLockKey } from './idempotency-key.ts';
 import { lockSpendableOf } from './ledger.ts';
-import { announceNewPayout, consequencesOf, insertNewPayout, newPayoutValues } from './payout-change.ts';
-import { changeParts, IS_OWED, type RecordedChange } from './recorded-change.ts';
+import { announceNewPayout, insertNewPayout, newPayoutValues } from './payout.ts';
+import { changeParts, consequencesOf, IS_OWED, type RecordedChange } from './recorded-change.ts';
 
 export type PayoutAcceptance = {
   readonly payout: Payout;

@@ -1,9 +1,19 @@
 // Rows of payouts, each with its approvals.
+import type { Environment } from '../../domain/event.ts';
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
+import { entryOf } from '../../domain/payments/state-change.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
+import {
+  announceChange,
+  changeStatement,
+  consequencesOf,
+  consequenceValues,
+  type Consequences,
+  type RecordedChange,
+} from './recorded-change.ts';
 
 type PayoutRow = Omit<Payout, 'approvals'> & {
   readonly approvals: ApprovalsInRow;
@@ -21,26 +31,75 @@ const reads = paymentReads({
 
 export const findPayout = reads.find;
 
-const LOCK = statement('payout_lock', 'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
-
-/** The payout, locked: nobody else changes or approves it until the transaction ends. */
-export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: PayoutId): Promise<Payout | null> {
-  // Two statements: a single one would read the approvals as they were before it waited for the lock.
-  await tx.run(LOCK, [merchantId, id]);
-  return findPayout(tx, merchantId, id);
+/**
+ * An INSERT of a new payout, `queued`, with the values of `newPayoutValues`, if there is a row in `source`. `onConflict`: what happens
+ * when a payout with its idempotency key is still pending.
+ */
+export function insertNewPayout(source: string, onConflict: string): string {
+  // Its workflow ends it at the expiry by itself, so it is checked a little later.
+  return `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+     operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
+     created_at, updated_at, request_attestation, request_id)
+   SELECT $14, 'payout', $15, $16, 'queued', $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+          $28::timestamptz + interval '1 minute', $29, $29, $30, $31 ${source}
+   ${onConflict}
+   RETURNING id, merchant_id, version, request_id`;
 }
 
-const LOCK_MANY = statement(
-  'payout_lock_many',
-  'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
+/** $1 to $31 of a statement with `insertNewPayout`. */
+export function newPayoutValues(payout: Payout, consequences: Consequences): unknown[] {
+  return [
+    ...consequenceValues(consequences),
+    payout.id,
+    payout.merchantId,
+    payout.idempotencyKey,
+    payout.amountMinor,
+    payout.currency,
+    payout.reference,
+    payout.phone,
+    payout.operator,
+    payout.operatorReference,
+    payout.description,
+    JSON.stringify(payout.metadata),
+    payout.createdBy,
+    payout.apiKeyId,
+    payout.approvalsRequired,
+    payout.expiresAt,
+    payout.createdAt,
+    payout.requestAttestation,
+    payout.requestId,
+  ];
+}
+
+const INSERT = changeStatement(
+  'payout_insert',
+  insertNewPayout(
+    '',
+    `ON CONFLICT (merchant_id, idempotency_key) WHERE kind = 'payout' AND state IN ('queued', 'released', 'reconciling')
+     DO NOTHING`,
+  ),
 );
 
 /**
- * Locks the payouts: nobody else changes or approves them until the transaction ends. They are locked in the order of
- * their ids, so that two callers never wait for each other.
+ * Inserts a new payout, `queued`, with its money held. False, and nothing is written, when a payout with this key is
+ * still pending. Fails when the amount is more than the available balance.
  */
-export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
-  await tx.run(LOCK_MANY, [merchantId, ids]);
+export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
+  const consequences = consequencesOf(tx, payout, environment);
+  const [written] = await tx.run<RecordedChange>(INSERT, newPayoutValues(payout, consequences));
+  if (!written) return false;
+  announceNewPayout(tx, payout, consequences, written);
+  return true;
+}
+
+/** Passes on that the payout is there. */
+export function announceNewPayout(
+  db: Queryable,
+  payout: Payout,
+  { event }: Consequences,
+  written: RecordedChange,
+): void {
+  announceChange(db, written, entryOf(payout, { from: null, eventId: event?.id ?? null }));
 }
 
 const LIST_OF_KEYS = statement(

@@ -1,8 +1,6 @@
 // Rows of reversals that makers requested, each with its approvals.
 import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
-import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import {
   composedStatement,
@@ -13,11 +11,9 @@ import {
   type Tx,
 } from '../platform/database.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
-import { attestedFailureOf } from './attested-credit.ts';
-import { ANY_TRIES, type Condition } from './recorded-change.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 
-const SELECT = `SELECT payments.id, payments.merchant_id, payments.collection_id, payments.operator, payments.amount_minor, payments.currency,
+const SELECT = `SELECT payments.id, payments.kind, payments.merchant_id, payments.collection_id, payments.operator, payments.amount_minor, payments.currency,
     payments.phone, payments.reference, payments.state, payments.operator_reference, payments.failure_code, payments.created_by,
     payments.request_id, payments.approvals_required, ${APPROVALS_COLUMN}, payments.decided_by, payments.rejection_reason,
     payments.created_at, payments.updated_at, payments.expires_at, payments.send_deadline_at, payments.request_attestation,
@@ -67,7 +63,7 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
     reversal.reference,
   ]);
   if (rows.length === 0) return false;
-  tx.announce(entryOf('reversal', reversal, { from: null, eventId: null }));
+  tx.announce(entryOf(reversal, { from: null, eventId: null }));
   return true;
 }
 
@@ -75,15 +71,6 @@ const FIND = statement('reversal_find', `${SELECT} WHERE payments.merchant_id = 
 
 export async function findReversal(db: Queryable, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
   return find(db, FIND, [merchantId, id]);
-}
-
-const LOCK = statement('reversal_lock', 'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
-
-/** The reversal, locked: nobody else changes or approves it until the transaction ends. */
-export async function findReversalLocked(tx: Tx, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
-  // Two statements: a single one would read the approvals as they were before it waited for the lock.
-  await tx.run(LOCK, [merchantId, id]);
-  return findReversal(tx, merchantId, id);
 }
 
 const FIND_LATEST = statement(
@@ -136,50 +123,4 @@ export async function listReversals(
   ];
   const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY payments.id DESC LIMIT $2`;
   return (await db.run<ReversalRow>(composedStatement('reversals_list', text), values)).map(toReversal);
-}
-
-// The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.
-const UPDATE = statement(
-  'reversal_update',
-  `UPDATE payments SET state = $3, previous_state = state, version = version + 1, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
-     decided_by = $10, rejection_reason = $11, send_deadline_at = $12, approvals_required = $13, release_attestation = $14,
-     request_attestation = $15, status_kind = $17, status_queried_at = $18, status_attestation = $19,
-     workflow_started_at = CASE WHEN state = 'queued' AND $3 <> 'expired' THEN NULL
-                                ELSE coalesce(workflow_started_at, $5) END,
-     start_due_at = now(), workflow_failures = 0, start_failures = 0
-   WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8)
-     AND (send_repeated_at IS NULL OR NOT $16) RETURNING 1`,
-);
-
-/** `basis`: of the verified status on which the change rests. Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
-export async function updateReversal(
-  tx: Tx,
-  { before, after, checkDueAt, failedBy, requiresNotAccepted, requiresNotSent }: ReversalChange,
-  { requiresOneTry, basis = null }: Condition & { readonly basis?: StatusBasis | null } = ANY_TRIES,
-): Promise<boolean> {
-  const status = after.state === 'failed' ? attestedFailureOf(tx, after, basis) : null;
-  const values = [
-    before.id,
-    before.state,
-    after.state,
-    after.failureCode,
-    after.updatedAt,
-    checkDueAt,
-    requiresNotAccepted,
-    requiresNotSent,
-    failedBy,
-    after.decidedBy,
-    after.rejectionReason,
-    after.sendDeadlineAt,
-    after.approvalsRequired,
-    after.releaseAttestation,
-    after.requestAttestation,
-    requiresOneTry,
-    status?.kind,
-    status?.queriedAt,
-    status?.attestation,
-  ];
-  if ((await tx.run(UPDATE, values)).length === 0) return false;
-  tx.announce(entryOf('reversal', after, { from: before.state, eventId: null }));
-  return true;
 }

@@ -10,24 +10,11 @@ import {
   type PlanPayout,
 } from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
-import {
-  endQueuedPayout,
-  endQueuedReversal,
-  type EndQueuedPayout,
-  type EndQueuedReversal,
-} from './end-queued-payment.ts';
+import type { MoneyOutKind, PaymentKind } from '../../domain/payments/payment.ts';
+import { endQueuedPayment, type EndQueuedPayment } from './end-queued-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
-import { recordCollectionTransition, type RecordCollectionTransition } from './record-collection-transition.ts';
-import { recordPayoutTransition, type RecordPayoutTransition } from './record-payout-transition.ts';
-import { recordReversalTransition, type RecordReversalTransition } from './record-reversal-transition.ts';
-import {
-  releasePayout,
-  releasePayouts,
-  releaseReversal,
-  type ReleasePayout,
-  type ReleasePayouts,
-  type ReleaseReversal,
-} from './release-payment.ts';
+import { recordTransition, type RecordTransition } from './record-transition.ts';
+import { releasePayment, releasePayouts, type ReleasePayment, type ReleasePayouts } from './release-payment.ts';
 
 export type Payments = ReturnType<typeof createPayments>;
 
@@ -41,14 +28,10 @@ export function createPayments(context: PaymentContext) {
     acceptPayout: createPayoutAcceptance(context),
     createPayout: (input: CreatePayout) => createPayout(context, input),
     createReversal: (input: CreateReversal) => createReversal(context, input),
-    endQueuedPayout: (input: EndQueuedPayout) => endQueuedPayout(context, input),
-    endQueuedReversal: (input: EndQueuedReversal) => endQueuedReversal(context, input),
+    endQueuedPayment: <Kind extends MoneyOutKind>(input: EndQueuedPayment<Kind>) => endQueuedPayment(context, input),
     checkEntries: (input: CheckEntries) => checkEntriesOf(context.db, input),
-    releaseReversal: (input: ReleaseReversal) => releaseReversal(context, input),
-    releasePayout: (input: ReleasePayout) => releasePayout(context, input),
+    releasePayment: <Kind extends MoneyOutKind>(input: ReleasePayment<Kind>) => releasePayment(context, input),
     releasePayouts: (input: ReleasePayouts) => releasePayouts(context, input),
-    recordCollectionTransition: (input: RecordCollectionTransition) => recordCollectionTransition(context, input),
-    recordPayoutTransition: (input: RecordPayoutTransition) => recordPayoutTransition(context, input),
-    recordReversalTransition: (input: RecordReversalTransition) => recordReversalTransition(context, input),
+    recordTransition: <Kind extends PaymentKind>(input: RecordTransition<Kind>) => recordTransition(context, input),
   };
 }

@@ -5,7 +5,8 @@ import { phoneFor, promptsRaised } from '../../support/payments.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { contextOf, paid, basisFor } from '../../db/rows.ts';
-import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
+import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
+import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { API_ONLY } from '../responses.ts';
 import { checkoutMaker, openPayer, unescaped, type MakeCheckout, type Payer } from './payer.ts';
 
@@ -192,9 +193,9 @@ describe('a payer at a checkout', function () {
 
   /** The operator says that it was paid, after it had expired. */
   async function late(id: string): Promise<void> {
-    const ref = { id, merchantId: testEnv.merchant.id } as Parameters<typeof recordCollectionTransition>[1]['ref'];
+    const ref = { kind: 'collection', id, merchantId: testEnv.merchant.id } as PaymentRef<'collection'>;
     const at = new Date();
-    await recordCollectionTransition(contextOf(testEnv.db), {
+    await recordTransition(contextOf(testEnv.db), {
       ref,
       transition: paid(),
       at,

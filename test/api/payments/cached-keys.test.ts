@@ -69,7 +69,7 @@ describe('a cached key', () => {
     assert.equal(await accept(known.rowVersion, { isAcceptingWork: false }), null);
     statements = 0;
     const created = await accept(known.rowVersion);
-    assert.deepEqual([created?.kind, statements], ['created', 1]);
+    assert.deepEqual([created?.kind, statements], ['accepted', 1]);
     assert.equal(await accept(known.rowVersion), null, 'the idempotency key has its response');
   });
 

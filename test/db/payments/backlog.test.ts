@@ -47,7 +47,7 @@ describe('the backlog', () => {
     await db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout'");
     assert.deepEqual(await counts(), [1]);
     const payout = await makePayout(db, shop, 'released');
-    await markSendBegun(db, { kind: 'payout', ...payout }, new Date());
+    await markSendBegun(db, payout, new Date());
     assert.deepEqual(await counts(), [1]);
   });
 
@@ -63,7 +63,7 @@ describe('the backlog', () => {
     const shop = await makeShop(db, 10_000n);
     const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     assert.deepEqual(await counts(), [1]);
-    await markSendBegun(db, { kind: 'reversal', ...reversal }, new Date());
+    await markSendBegun(db, reversal, new Date());
     assert.deepEqual(await counts(), []);
   });
 

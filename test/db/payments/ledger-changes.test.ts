@@ -165,9 +165,11 @@ describe('the check of what changed in the ledger', () => {
     await Promise.all(Array.from({ length: 101 }, () => makeCollection(db, many, 'succeeded', { amountMinor: 1n })));
     const other = await paidMerchant(50n);
     const become = (state: string, receipt: string, merchantId: MerchantId) =>
-      tamper(db, `UPDATE payments SET state = '${state}', operator_receipt = ${receipt} WHERE kind = 'collection' AND merchant_id = $1`, [
-        merchantId,
-      ]);
+      tamper(
+        db,
+        `UPDATE payments SET state = '${state}', operator_receipt = ${receipt} WHERE kind = 'collection' AND merchant_id = $1`,
+        [merchantId],
+      );
     const before = await findCheckedPayments(db);
     // No event reports them.
     await tamper(db, "UPDATE checked_payments SET changed_before = now() + interval '1 hour'");

@@ -213,7 +213,7 @@ describe('a payment that nobody tried to send', () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
     const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop, collection, LONG_AGO);
     await recordReversal(db, { id, merchantId }, NEVER_SENT, sendDeadlineAt);
-    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'created');
+    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'accepted');
   });
 });
 

@@ -70,7 +70,7 @@ async function makeAccepting(db: Database, environment: Environment, shop: Shop)
   });
   const accept = async (amountMinor: bigint, more: Partial<AcceptPayout> = {}) => {
     const created = await payments.acceptPayout(input(amountMinor, more));
-    return created?.kind === 'created' ? created.payout.id : null;
+    return created?.kind === 'accepted' ? created.payments[0].id : null;
   };
   return { shop, key, statements, news, accept, input };
 }
@@ -102,7 +102,7 @@ describe('a payout of a cached key', () => {
     const input = of.input(1000n);
     const id = await of.accept(1000n, input);
     const other = await requestPayout(db, of.shop, 1000n, { ...input, idempotencyKey: randomUUID() });
-    assert.ok(id !== null && other.kind === 'created');
+    assert.ok(id !== null && other.kind === 'accepted');
     const payout = await getPayout(db, merchantId, id);
     const {
       id: otherId,
@@ -110,7 +110,7 @@ describe('a payout of a cached key', () => {
       updatedAt,
       expiresAt,
       ...expected
-    } = await getPayout(db, merchantId, other.payout.id);
+    } = await getPayout(db, merchantId, other.payments[0].id);
     const { operatorReference, requestAttestation, idempotencyKey } = payout;
     assert.deepEqual(payout, {
       ...expected,

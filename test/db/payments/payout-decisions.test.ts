@@ -47,8 +47,8 @@ describe('a decision on a payout', () => {
     const { id } = await queue(db, shop, 1000n);
     const at = new Date();
     const released = await release(db, shop.approver, id, { at });
-    assert.ok(released.kind === 'approved');
-    const { payout } = released;
+    assert.ok(released.kind === 'accepted');
+    const [payout] = released.payments;
     assert.deepEqual(payout, await getPayout(db, shop.merchantId, id));
     assert.deepEqual([payout.state, payout.version, payout.previousState], ['released', 1, 'queued']);
     const { attestation = null } = payout.approvals[0] ?? {};

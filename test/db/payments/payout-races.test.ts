@@ -158,7 +158,7 @@ describe('a payout with concurrent actions', () => {
       const queued = await queue(db, shop, 1000n);
       const people = [shop.approver, shop.otherApprover];
       const answers = await Promise.all(people.map((person) => release(db, person, queued.id)));
-      const states = answers.map((answer) => (answer.kind === 'approved' ? answer.payout.state : 'replayed'));
+      const states = answers.map((answer) => (answer.kind === 'accepted' ? answer.payments[0].state : 'replayed'));
       assert.deepEqual(states.sort(), ['queued', 'released']);
       const payout = await now(queued);
       assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['released', 1, 2]);

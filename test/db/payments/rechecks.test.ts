@@ -61,7 +61,8 @@ describe('the recheck of a final payment', () => {
       'SELECT check_due_at, updated_at, workflow_started_at FROM payments WHERE id = $1',
       [id],
     );
-  const markAllStarted = () => db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
+  const markAllStarted = () =>
+    db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
 
   /** Rechecks the only collection until nothing more is due; returns how long after its end each recheck was. */
   async function agesOfRechecks(id: string): Promise<number[]> {
@@ -234,7 +235,9 @@ describe('the workflow of a final payment', () => {
   /** Its recheck was started so long ago that it is checked. */
   const makeRecheckedPayout = async () => {
     const { id } = await makePayout(db, await makeShop(db, 10_000n), 'succeeded');
-    await db.pool.query("UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 minute' WHERE kind = 'payout'");
+    await db.pool.query(
+      "UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 minute' WHERE kind = 'payout'",
+    );
     const works = await claimUnstarted(db, 'payout', { limit: 1, graceMs: 0, leaseMs: 0 });
     await markStarted(db, 'payout', works, { at: new Date(), checkInMs: 0 });
     return id;
@@ -257,7 +260,10 @@ describe('the workflow of a final payment', () => {
     await makeRecheckedPayout();
     const terminated: string[] = [];
     await checksOf(db, () => 'closed', terminated).checkRechecks();
-    await tamper(db, "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'");
+    await tamper(
+      db,
+      "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'",
+    );
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, []);
     assert.deepEqual(await unstartedPayouts(), []);
@@ -269,7 +275,10 @@ describe('the workflow of a final payment', () => {
     await checksOf(db, () => ({ ...stuck, taskAttempt: 1 }), terminated).checkRechecks();
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, [], 'its next check is not due');
-    await tamper(db, "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'");
+    await tamper(
+      db,
+      "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'",
+    );
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, [id]);
   });

@@ -4,7 +4,6 @@ import { newId } from '../../../src/domain/ids.ts';
 import {
   insert,
   move,
-  refusedChanges,
   ruleCase,
   update,
   wrongInserts,

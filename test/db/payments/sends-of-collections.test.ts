@@ -52,7 +52,12 @@ describe('the send of a collection', () => {
   const stateOf = async ({ id }: PaymentRef) =>
     (await oneRow<{ state: string }>(db, 'SELECT state FROM payments WHERE id = $1', [id])).state;
   const begun = async () =>
-    (await oneRow<{ count: number }>(db, "SELECT count(send_begun_at)::int AS count FROM payments WHERE kind = 'collection'")).count;
+    (
+      await oneRow<{ count: number }>(
+        db,
+        "SELECT count(send_begun_at)::int AS count FROM payments WHERE kind = 'collection'",
+      )
+    ).count;
   const send = (ref: PaymentRef) => activities.sendWithOperator(ref);
 
   it('is refused by a workflow task while twenty others wait for their operator, and nothing is recorded of it', async () => {

@@ -180,12 +180,12 @@ describe('started work', () => {
     const mark = async (works: readonly Work[]) =>
       markStarted(db, 'payout', works, { at: new Date(), checkInMs: MINUTE });
     assert.deepEqual(await waiting(), [payout.id]);
-    await mark([{ kind: 'payout', ...payout }]);
+    await mark([payout]);
     assert.deepEqual(await waiting(), []);
     await release(db, shop.approver, payout.id);
     assert.deepEqual(await waiting(), [payout.id]);
     // This marks the signal for the row before the release: the release still waits.
-    await mark([{ kind: 'payout', ...payout }]);
+    await mark([payout]);
     assert.deepEqual(await waiting(), [payout.id]);
     await mark(await unstarted('payout'));
     assert.deepEqual(await waiting(), []);

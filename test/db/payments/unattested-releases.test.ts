@@ -10,7 +10,7 @@ import { createPayments } from '../../../src/operations/payments/create-payments
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
-import { attestedPayout, createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { attest } from '../../../src/security/status-attestation.ts';
 import { testLog } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
@@ -114,7 +114,7 @@ describe('a payout whose release is not attested', () => {
     await tamper(db, 'UPDATE approvals SET user_id = $2 WHERE payment_id = $1', [id, shop.maker.userId]);
     const payout = await getPayout(db, shop.merchantId, id);
     const releases = createReleaseAttestor({ environment: 'test', keyRing: KEY_RING });
-    const attestation = releases.attestRelease(attestedPayout(payout), payout);
+    const attestation = releases.attestRelease(payout);
     await tamper(db, 'UPDATE payments SET release_attestation = $2 WHERE id = $1', [id, attestation]);
     await assert.rejects(activities().sendWithOperator(refOf(payout)), { type: 'ApprovalMissing' });
     const [found] = await open(payout);
@@ -125,9 +125,9 @@ describe('a payout whose release is not attested', () => {
     const payout = await queue(db, shop, 1000n);
     const releases = createReleaseAttestor({ environment: 'live', keyRing: KEY_RING });
     const by = { person: shop.approver, address: null, requestId: 'req_test' };
-    const request = { by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() };
+    const request = { kind: 'payout', id: payout.id, by, idempotencyKey: randomUUID(), at: new Date() } as const;
     const payments = createPayments({ ...contextOf(db), releases });
-    await assert.rejects(payments.releasePayout(request), { code: 'state_conflict' });
+    await assert.rejects(payments.releasePayment(request), { code: 'state_conflict' });
     assert.equal((await getPayout(db, shop.merchantId, payout.id)).state, 'queued');
   });
 
@@ -153,7 +153,8 @@ describe('a payout whose release is not attested', () => {
       const releases = createReleaseAttestor({ environment: 'test', keyRing });
       const by = { person, address: null, requestId: 'req_test' };
       const payments = createPayments({ ...contextOf(db), releases });
-      await payments.releasePayout({ by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() });
+      const { kind, id } = payout;
+      await payments.releasePayment({ kind, id, by, idempotencyKey: randomUUID(), at: new Date() });
       return (await getPayout(db, own.merchantId, payout.id)).state;
     };
     const [kept, lost] = [await queue(db, own, 1000n), await queue(db, own, 1000n)];

@@ -33,11 +33,8 @@ describe('unstarted work', () => {
     claimUnstarted(db, kind, { ...NOW, ...claimed });
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string).sort();
   const failuresOf = async (id: string) =>
-    (
-      await oneRow<{ failures: number }>(db, 'SELECT workflow_failures AS failures FROM payments WHERE id = $1', [
-        id,
-      ])
-    ).failures;
+    (await oneRow<{ failures: number }>(db, 'SELECT workflow_failures AS failures FROM payments WHERE id = $1', [id]))
+      .failures;
 
   it('is claimed by one of several dispatchers, each row once', async () => {
     const ids = await makeMany(40);
@@ -64,7 +61,9 @@ describe('unstarted work', () => {
   it('is left to the process that signals a decision while the decision is young', async () => {
     const shop = await makeShop(db, 10_000n);
     const { id } = await queue(db, shop, 1000n);
-    await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 hour', workflow_started_at = now() WHERE kind = 'payout'");
+    await db.pool.query(
+      "UPDATE payments SET start_due_at = now() - interval '1 hour', workflow_started_at = now() WHERE kind = 'payout'",
+    );
     await release(db, shop.approver, id);
     assert.deepEqual(await claim({ graceMs: MINUTE }, 'payout'), []);
     assert.deepEqual(idsOf(await claim({}, 'payout')), [id]);
@@ -88,7 +87,9 @@ describe('unstarted work', () => {
 
   it('is claimed before the rechecks of final payments, however long they have waited', async () => {
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'succeeded');
-    await db.pool.query("UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 hour' WHERE kind = 'collection'");
+    await db.pool.query(
+      "UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 hour' WHERE kind = 'collection'",
+    );
     const [id] = await makeMany(1);
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [id]);
     assert.equal((await claim()).length, 3);

@@ -1,8 +1,7 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../queries/payments/collection.ts';
-import type { CreateCollection, CreatedCollection } from '../../../operations/payments/create-collection.ts';
-import type { ApiDeps, CachedKey } from '../../context.ts';
+import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
@@ -11,12 +10,8 @@ import {
   createCollectionSchema,
   listCollectionsSchema,
 } from '../../schemas/payments/collection.ts';
-import {
-  CREATE_PAYMENT_CODES,
-  CREATE_PAYMENT_ERRORS,
-  paymentFilter,
-  toPaymentRequest,
-} from '../../schemas/payments/payment.ts';
+import { CREATE_PAYMENT_CODES, CREATE_PAYMENT_ERRORS, paymentFilter } from '../../schemas/payments/payment.ts';
+import { acceptPayment } from './accept-payment.ts';
 
 const TAG = 'Collections';
 const PATH = '/v1/api/collections';
@@ -40,36 +35,12 @@ function createRoute(deps: ApiDeps): Route {
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Accepted and recorded.', schema: collectionSchema },
     errors: CREATE_PAYMENT_ERRORS,
-    handle: async ({ caller, by, requestId, idempotencyKey, body, cachedKey }) => {
-      const { merchantId, merchantCurrency, actor } = caller;
-      const input = {
-        merchantId,
-        merchantCurrency,
-        ...(by && { by }),
-        ...(actor.kind === 'key' && { apiKeyId: actor.keyId }),
-        idempotencyKey,
-        request: toPaymentRequest(body),
-        requestId,
-        isAcceptingWork: deps.isAcceptingWork(merchantId),
-        at: new Date(),
-      };
-      const created = (await accept(deps, input, cachedKey)) ?? (await deps.payments.createCollection(input));
-      if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
-      return { stored: created };
-    },
+    handle: (request) =>
+      acceptPayment(deps, request, {
+        atOnce: (input) => deps.payments.acceptCollection(input),
+        inTransaction: (input) => deps.payments.createCollection(input),
+      }),
   });
-}
-
-/** In one statement, where the key was verified before. Null: nothing is recorded, and the key is verified for this request. */
-async function accept(
-  { payments }: ApiDeps,
-  { apiKeyId, ...input }: CreateCollection,
-  cachedKey: CachedKey | undefined,
-): Promise<CreatedCollection | null> {
-  if (cachedKey === undefined || apiKeyId === undefined) return null;
-  const accepted = await payments.acceptCollection({ ...input, apiKeyId, keyVersion: cachedKey.version });
-  if (accepted === null) await cachedKey.verify();
-  return accepted;
 }
 
 function listRoute(deps: ApiDeps): Route {

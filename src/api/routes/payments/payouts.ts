@@ -1,16 +1,14 @@
 // Payouts: create, list, fetch. People release them in the console.
 import { payoutObject, statesOfApproval } from '../../../domain/payments/payout.ts';
-import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
+import type { UserId } from '../../../domain/ids.ts';
 import { getPayout, listPayouts } from '../../../queries/payments/payout.ts';
-import type { CreatedPayout, CreatePayout } from '../../../operations/payments/create-payout.ts';
-import type { ApiDeps, CachedKey, Caller } from '../../context.ts';
+import type { ApiDeps, Caller } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
   CREATE_PAYMENT_CODES,
   CREATE_PAYMENT_ERRORS,
   paymentFilter,
-  toPaymentRequest,
   wantedStates,
 } from '../../schemas/payments/payment.ts';
 import {
@@ -19,6 +17,7 @@ import {
   payoutListSchema,
   payoutSchema,
 } from '../../schemas/payments/payout.ts';
+import { acceptPayment } from './accept-payment.ts';
 
 const TAG = 'Payouts';
 const PATH = '/v1/api/payouts';
@@ -47,49 +46,21 @@ function createRoute(deps: ApiDeps): Route {
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Held and queued.', schema: payoutSchema },
     errors: [...CREATE_PAYMENT_ERRORS, 'balance_insufficient', 'state_conflict'],
-    handle: async ({ caller, by, requestId, idempotencyKey, body, cachedKey }) => {
-      const { merchantId, merchantCurrency } = caller;
-      const input = {
-        merchantId,
-        merchantCurrency,
-        ...(by && { by }),
-        idempotencyKey,
-        request: toPaymentRequest(body),
-        requestId,
-        isAcceptingWork: deps.isAcceptingWork(merchantId),
-        at: new Date(),
-      };
-      const accepted = cachedKey && (await accept(deps, input, caller, cachedKey));
-      const created = accepted ?? (await create(deps, input, await (cachedKey?.verify() ?? caller)));
-      if (created.kind === 'created') deps.offer({ kind: 'payout', ...created.payout });
-      return { stored: created };
-    },
+    handle: (request) =>
+      acceptPayment(deps, request, {
+        atOnce: async ({ maker, ...input }) =>
+          maker && (await deps.payments.acceptPayout({ ...input, createdBy: maker })),
+        inTransaction: (input, caller) => deps.payments.createPayout({ ...input, createdBy: makerOf(caller) }),
+      }),
   });
 }
 
-type PayoutOfCaller = Omit<CreatePayout, 'createdBy' | 'apiKeyId'>;
-
-/** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
-async function accept(
-  { payments }: ApiDeps,
-  input: PayoutOfCaller,
-  { actor }: Caller,
-  { version: keyVersion, maker: createdBy }: CachedKey,
-): Promise<CreatedPayout | null> {
-  if (actor.kind !== 'key' || createdBy === null) return null;
-  return payments.acceptPayout({ ...input, createdBy, apiKeyId: actor.keyId, keyVersion });
-}
-
-function create({ payments }: ApiDeps, input: PayoutOfCaller, caller: Caller): Promise<CreatedPayout> {
-  return payments.createPayout({ ...input, ...makerOf(caller) });
-}
-
-/** The person who counts as the maker of a payout, and the key that it is created with, if any. */
-function makerOf({ actor }: Caller): { createdBy: UserId; apiKeyId: ApiKeyId | null } {
-  if (actor.kind === 'person') return { createdBy: actor.person.userId, apiKeyId: null };
+/** The person who counts as the maker of a payout. */
+function makerOf({ actor }: Caller): UserId {
+  if (actor.kind === 'person') return actor.person.userId;
   // A key whose maker has left does not have the scope, so it is refused before.
   if (actor.maker === null) throw new Error('a payout was requested with a key that has no creator');
-  return { createdBy: actor.maker, apiKeyId: actor.keyId };
+  return actor.maker;
 }
 
 function listRoute(deps: ApiDeps): Route {
