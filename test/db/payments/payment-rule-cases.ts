@@ -4,6 +4,7 @@ import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.
 import { newId } from '../../../src/domain/ids.ts';
 import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
 import {
+  assignedColumn,
   illegalMoves,
   PAYMENT_FIELDS,
   requestedFieldCases,
@@ -61,32 +62,45 @@ const COLLECTION_ROW_CASES: readonly RuleCase[] = [
     ['a version above zero in the first state', { version: 1 }, 'payments_created_in_first_state'],
     ['a previous state in the first state', { previous_state: 'prompted' }, 'payments_created_in_first_state'],
   ]),
+  ...wrongInserts('collections', [
+    [
+      'a collection that it gives back',
+      ({ collections }) => ({ collection_id: collections.succeeded }),
+      'payments_columns_of_collections',
+    ],
+    ['a number of approvals', { approvals_required: 1 }, 'payments_columns_of_collections'],
+    ['no send deadline', { send_deadline_at: null }, 'payments_columns_of_collections'],
+    ['no idempotency key', { idempotency_key: null }, 'payments_columns_of_collections'],
+    ['the id of a payout', () => ({ id: newId('pay') }), 'payments_id_of_kind'],
+  ]),
+  ruleCase('a payment of an unknown kind', 'payments_kind_check', (fixture) => [
+    { text: 'ALTER TABLE payments DISABLE TRIGGER payments_check_new', values: [] },
+    insert(fixture, 'collections', { kind: 'gift', id: newId('col') }),
+  ]),
   ruleCase('a collection of a person and of a key', 'payments_created_by_one', (fixture) => {
     const id = newId('key');
     const creators = { created_by: fixture.makerId, api_key_id: id };
     return [insert(fixture, 'api_keys', { id }), insert(fixture, 'collections', creators)];
   }),
-  ruleCase('a collection of a person of another merchant', /created by nobody of its merchant/, (fixture) => [
+  ruleCase('a collection of a person of another merchant', 'payments_merchant_id_created_by_fkey', (fixture) => [
     insert(fixture, 'collections', { created_by: fixture.otherMemberId }),
   ]),
-  ruleCase('a collection of a key of another merchant', /created by nobody of its merchant/, (fixture) => {
+  ruleCase('a collection of a key of another merchant', /created by no API key of its merchant/, (fixture) => {
     const id = newId('key');
     const key = insert(fixture, 'api_keys', { id, merchant_id: fixture.otherMerchantId });
     return [key, insert(fixture, 'collections', { api_key_id: id })];
   }),
-  ruleCase('another creator for a collection', /who created a collection cannot change/, ({ collections, makerId }) => [
-    update('payments', collections.prompted, `created_by = '${makerId}'`),
-  ]),
-  ruleCase('another key for a collection', /who created a collection cannot change/, ({ collections }) => [
+  ruleCase(
+    'another creator for a collection',
+    /the requested fields of payments cannot change/,
+    ({ collections, makerId }) => [update('payments', collections.prompted, `created_by = '${makerId}'`)],
+  ),
+  ruleCase('another key for a collection', /the requested fields of payments cannot change/, ({ collections }) => [
     update('payments', collections.prompted, 'api_key_id = NULL'),
   ]),
 ];
 
-const REQUESTED_FIELDS: readonly string[] = [
-  ...PAYMENT_FIELDS,
-  `id = '${newId('col')}'`,
-  "send_deadline_at = send_deadline_at + interval '1 day'",
-];
+const REQUESTED_FIELDS: readonly string[] = [...PAYMENT_FIELDS, `id = '${newId('col')}'`];
 
 const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ...requestStaysCases('collection', ({ collections }) => collections.prompted),
@@ -97,10 +111,11 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
       ['prompted', "previous_state = 'reconciling'"],
       ['failed', "failure_code = 'unknown'"],
       ['succeeded', "operator_receipt = '43'"],
+      ['initiated', "send_deadline_at = send_deadline_at + interval '1 day'"],
     ] as const
   ).map(([state, assignment]): RuleCase =>
     ruleCase(
-      `to change the outcome of a collection that stays ${state}`,
+      `to set ${assignedColumn(assignment)} of a collection that stays ${state}`,
       /outcome of collection .* can change only together with its state/,
       ({ collections }) => [update('payments', collections[state], assignment)],
     ),
@@ -125,7 +140,7 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
     insert(fixture, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' }),
   ]),
   ruleCase('a collection in an unknown state', 'payments_known_state', ({ collections }) => [
-    { text: "INSERT INTO collection_transitions VALUES ('initiated', 'paid')", values: [] },
+    { text: "INSERT INTO payment_transitions VALUES ('collection', 'initiated', 'paid')", values: [] },
     move(collections.initiated, 'paid'),
   ]),
   ruleCase('a prompted collection whose prompt never expires', 'payments_prompt_expiry', ({ collections }) => [
@@ -143,13 +158,6 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ruleCase('one receipt of an operator for two collections', 'payments_one_per_receipt', ({ collections }) => [
     move(collections.prompted, 'succeeded', "operator_receipt = '4711'"),
     move(collections.reconciling, 'succeeded', "operator_receipt = '4711'"),
-  ]),
-  ruleCase('one receipt for two collections that says it is shared', /can never change/, ({ collections }) => [
-    move(collections.prompted, 'succeeded', "operator_receipt = '4711'"),
-    move(collections.reconciling, 'succeeded', "operator_receipt = '4711', receipt_shared = true"),
-  ]),
-  ruleCase('a new collection that shares a receipt', /can never change/, (fixture) => [
-    insert(fixture, 'collections', { receipt_shared: true }),
   ]),
   ruleCase('a reversal of a part of a collection', 'payments_reversed_amount', ({ collections }) => [
     move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1'),
@@ -178,7 +186,7 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   twoRows('one operator reference for two collections', 'payments_operator_reference_key', 'collections', {
     operator_reference: randomUUID(),
   }),
-  ...refusedChanges('collections', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('payments', ['DELETE', 'TRUNCATE']),
 ];
 
 // The columns that each state needs; without them another rule would refuse the row first.

@@ -44,7 +44,16 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
       ({ otherMemberId }) => ({ created_by: otherMemberId }),
       'payments_merchant_id_created_by_fkey',
     ],
-    ['an unknown API key', () => ({ api_key_id: newId('key') }), 'payments_api_key_id_fkey'],
+  ]),
+  ...wrongInserts('payouts', [
+    [
+      'a collection that it gives back',
+      ({ collections }) => ({ collection_id: collections.succeeded }),
+      'payments_columns_of_payouts',
+    ],
+    ['no idempotency key', { idempotency_key: null }, 'payments_columns_of_payouts'],
+    ['no number of approvals', { approvals_required: null }, 'payments_columns_of_payouts'],
+    ['the id of a collection', () => ({ id: newId('col') }), 'payments_id_of_kind'],
   ]),
   ruleCase('a payout that was sent and fails as never sent', 'payments_never_sent', ({ payouts }) => [
     update('payments', payouts.released, SENT_NOW),
@@ -58,19 +67,20 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
     update('payments', payouts.queued, SENT_NOW),
   ]),
   ...sendCases('payout', ({ payouts }) => payouts.released, 'send_deadline_at'),
-  ...['send_begun_at', 'accepted_at'].map((column) =>
-    ruleCase(
-      `to clear ${column} of a payout`,
-      /send_begun_at and accepted_at of payout .* cannot be cleared/,
-      ({ payouts }: RuleFixture) => [
-        update('payments', payouts.released, `${column} = now()`),
-        update('payments', payouts.released, `${column} = NULL`),
-      ],
-    ),
-  ),
+  ruleCase('to clear send_begun_at of a payout', SEND_REFUSED, ({ payouts }) => [
+    update('payments', payouts.released, SENT_NOW),
+    update('payments', payouts.released, 'send_begun_at = NULL'),
+  ]),
+  ruleCase('to clear accepted_at of a payout', /accepted_at of .* cannot be cleared/, ({ payouts }) => [
+    update('payments', payouts.released, 'accepted_at = now()'),
+    update('payments', payouts.released, 'accepted_at = NULL'),
+  ]),
+  ruleCase('a payout of an unknown API key', /created by no API key of its merchant/, (fixture) => [
+    insert(fixture, 'payouts', { api_key_id: newId('key') }),
+  ]),
   ruleCase(
     'a payout that is created with an API key of another merchant',
-    /with an API key of another merchant/,
+    /created by no API key of its merchant/,
     (fixture) => {
       const id = newId('key');
       return [
@@ -137,7 +147,6 @@ const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
       update('payments', payouts.released, "state = 'reconciling', version = version + 1, previous_state = 'queued'"),
     ],
   ),
-  ...refusedChanges('payouts', ['DELETE', 'TRUNCATE']),
 ];
 
 /** The columns that each state needs; without them another rule would refuse the row first. */
@@ -218,7 +227,7 @@ function approveIf(fixture: RuleFixture, isQueued: boolean): Sql[] {
 
 const DECISION_CASES: readonly RuleCase[] = [
   ruleCase('a payout in an unknown state', 'payments_known_state', ({ payouts }) => [
-    { text: "INSERT INTO payout_transitions VALUES ('queued', 'paid')", values: [] },
+    { text: "INSERT INTO payment_transitions VALUES ('payout', 'queued', 'paid')", values: [] },
     move(payouts.queued, 'paid'),
   ]),
   ruleCase(
@@ -270,7 +279,7 @@ const ATTESTATION_CASES: readonly RuleCase[] = [
     insert(fixture, 'policies', { merchant_id: fixture.merchantId, approver_daily_limit_minor: 1 }),
     insert(fixture, 'payout_approvals'),
   ]),
-  ruleCase('an approval without an attestation', /an approval has an attestation/, (fixture) => [
+  ruleCase('an approval without an attestation', /null value in column "attestation"/, (fixture) => [
     insert(fixture, 'payout_approvals', { attestation: null }),
   ]),
   ...wrongInserts('payout_approvals', [
@@ -364,7 +373,7 @@ const APPROVAL_CASES: readonly RuleCase[] = [
       insert(fixture, 'payout_approvals', { [column]: value }),
     ]),
   ),
-  ...refusedChanges('payout_approvals', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('approvals', ['DELETE', 'TRUNCATE']),
 ];
 
 const RECEIPT_CASES: readonly RuleCase[] = [

@@ -159,6 +159,8 @@ const DECISION_CASES: readonly RuleCase[] = [
 const approvalBy =
   (who: 'makerId' | 'developerId' | 'otherMemberId') =>
   (fixture: RuleFixture): Sql[] => [insert(fixture, 'reversal_approvals', { user_id: fixture[who] })];
+const NOT_OF_ITS_COLLECTION = /is not of its whole collection, or the collection belongs to another merchant/;
+const UNFAILED = `failure_code = NULL, failed_by = NULL, status_kind = NULL, status_queried_at = NULL, status_attestation = NULL`;
 const NOT_QUEUED = /reversal .* is not queued, has expired or belongs to another merchant/;
 
 const APPROVAL_CASES: readonly RuleCase[] = [
@@ -216,8 +218,10 @@ const APPROVAL_CASES: readonly RuleCase[] = [
 export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ...wrongInserts('reversals', [
     ['an id of the wrong format', { id: 'rev_1' }, 'payments_id_check'],
-    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'payments_merchant_id_fkey'],
-    ['an unknown collection', () => ({ collection_id: newId('col') }), 'payments_collection_id_fkey'],
+    ['an idempotency key', { idempotency_key: 'refund-1' }, 'payments_columns_of_refunds'],
+    ['no number of approvals', { approvals_required: null }, 'payments_columns_of_refunds'],
+    ['a receipt', { operator_receipt: '42' }, 'payments_receipt'],
+    ['the id of a payout', () => ({ id: newId('pay') }), 'payments_id_of_kind'],
     ['three required approvals', { approvals_required: 3 }, 'payments_approvals_required_check'],
     ['a failure code without a failure', { failure_code: 'unknown' }, 'payments_failure'],
     [
@@ -227,20 +231,20 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
     ],
     [
       'a second reversal beside one that is pending',
-      ({ collections }) => ({ collection_id: collections.succeeded }),
+      ({ collections }) => ({ collection_id: collections.succeeded, amount_minor: 5000 }),
       'payments_one_refund_at_a_time',
     ],
     ['an id that exists already', ({ reversals }) => ({ id: reversals.failed }), 'payments_pkey'],
   ]),
   ruleCase('a second reversal after one that succeeded', 'payments_one_refund_at_a_time', (fixture) => [
     move(fixture.reversals.released, 'succeeded'),
-    insert(fixture, 'reversals', { collection_id: fixture.collections.succeeded }),
+    insert(fixture, 'reversals', { collection_id: fixture.collections.succeeded, amount_minor: 5000 }),
   ]),
   ruleCase('one operator reference for two reversals', 'payments_operator_reference_key', (fixture) => {
     const reference = { operator_reference: randomUUID() };
     return [
       insert(fixture, 'reversals', reference),
-      insert(fixture, 'reversals', { ...reference, collection_id: fixture.collections.failed }),
+      insert(fixture, 'reversals', { ...reference, collection_id: fixture.collections.failed, amount_minor: 5000 }),
     ];
   }),
   ruleCase('a reversal that is created in a later state', /must be created in state queued/, (fixture) => [
@@ -251,22 +255,32 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
       send_deadline_at: new Date(),
     }),
   ]),
-  ruleCase(
-    'a reversal of another merchant’s collection',
-    /belongs to another merchant than its collection/,
-    (fixture) => [insert(fixture, 'reversals', { collection_id: fixture.otherCollectionId })],
+  ...(
+    [
+      [
+        'another merchant’s collection',
+        ({ otherCollectionId }) => ({ collection_id: otherCollectionId, amount_minor: 5000 }),
+      ],
+      ['no collection', () => ({ collection_id: newId('col') })],
+      ['a payout', ({ payouts }) => ({ collection_id: payouts.succeeded, amount_minor: 1000, reference: 'SAL-1' })],
+      ['a part of a collection', () => ({ amount_minor: 99_999 })],
+      ['a collection at another operator', () => ({ operator: 'other' })],
+      ['a collection to another phone', () => ({ phone: '256772000101' })],
+      ['a collection under another reference', () => ({ reference: 'INV-2' })],
+      ['a collection, for another merchant', () => ({ merchant_id: newId('mer') })],
+    ] as const satisfies readonly (readonly [string, (fixture: RuleFixture) => object])[]
+  ).map(([what, columns]: readonly [string, (fixture: RuleFixture) => Readonly<Record<string, unknown>>]) =>
+    ruleCase(`a reversal of ${what}`, NOT_OF_ITS_COLLECTION, (fixture) => [
+      insert(fixture, 'reversals', columns(fixture)),
+    ]),
   ),
-  ruleCase('a reversal in an unknown state', /cannot move from released to paid/, ({ reversals }) => [
+  ruleCase('a reversal in an unknown state', 'payments_known_state', ({ reversals }) => [
+    { text: "INSERT INTO payment_transitions VALUES ('reversal', 'released', 'paid')", values: [] },
     move(reversals.released, 'paid'),
   ]),
-  ruleCase(
-    'a reversal in an unknown state, even without the check of transitions',
-    'payments_known_state',
-    ({ reversals }) => [
-      { text: 'ALTER TABLE payments DISABLE TRIGGER payments_check_change', values: [] },
-      move(reversals.released, 'paid'),
-    ],
-  ),
+  ruleCase('a reversal in a state of payouts alone', 'payments_known_state', ({ reversals }) => [
+    move(reversals.released, 'reversed'),
+  ]),
   ruleCase('a refund that was sent and fails as never sent', 'payments_never_sent', ({ reversals }) => [
     update('payments', reversals.released, SENT_NOW),
     move(reversals.released, 'failed', `${NEVER_SENT}, ${FAILURE_ATTESTED}`),
@@ -295,15 +309,19 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ...['queued', 'reconciling', 'succeeded'].map((state): RuleCase =>
     ruleCase(
       `to move a reversal from failed to ${state}`,
-      new RegExp(`cannot move from failed to ${state}`),
-      ({ reversals }) => [move(reversals.failed, state, `failure_code = NULL`)],
+      state === 'queued' ? 'payments_created_in_first_state' : 'payments_transition',
+      ({ reversals }) => [
+        // Otherwise it would be a second pending refund of its collection.
+        move(reversals.released, 'failed', `${REFUSED}, ${DECLINED}, ${FAILURE_ATTESTED}`),
+        move(reversals.failed, state, state === 'queued' ? `${UNFAILED}, send_deadline_at = NULL` : UNFAILED),
+      ],
     ),
   ),
-  ruleCase(
-    'to move a reversal from reconciling back to released',
-    /cannot move from reconciling to released/,
-    ({ reversals }) => [move(reversals.released, 'reconciling'), move(reversals.released, 'released')],
-  ),
+  ruleCase('to move a reversal from reconciling back to released', 'payments_transition', ({ reversals }) => [
+    { text: 'ALTER TABLE payments DISABLE TRIGGER payments_check_change', values: [] },
+    move(reversals.released, 'reconciling'),
+    move(reversals.released, 'released'),
+  ]),
   ruleCase(
     'a reversal that succeeded while its collection is not reversed',
     /succeeded but its collection is not reversed/,
