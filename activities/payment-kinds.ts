@@ -4,24 +4,22 @@ import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { beginCollectionSend, markAccepted } from '../src/db/payments/payment-progress.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
-import type { CollectionSnapshot, CollectionTransitionInput } from '../src/domain/payments/collection-progress.ts';
+import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { Money } from '../src/domain/money.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentTransitionInput, StatusBasis } from '../src/domain/payments/operator-status.ts';
-import { isFinal, type PaymentRef } from '../src/domain/payments/payment.ts';
+import { isFinal, type MoneyOut, type Payment, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
-import type { PayoutOutcomeInput, PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
+import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
 import { isReleasedByOthers } from '../src/domain/payments/release.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
-import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/payments/reversal-progress.ts';
+import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
 import { sendProgressOf } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
-import { recordCollectionTransition } from '../src/operations/payments/record-collection-transition.ts';
-import { recordPayoutTransition } from '../src/operations/payments/record-payout-transition.ts';
-import { recordReversalTransition } from '../src/operations/payments/record-reversal-transition.ts';
+import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { recordUnattestedRelease } from '../src/operations/payments/record-unattested-release.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
@@ -29,12 +27,7 @@ import { createRecentCollections, type RecentCollections } from './recent-collec
 import { getCollection } from '../src/db/payments/collection.ts';
 import { getPayout } from '../src/db/payments/payout.ts';
 import { getReversal } from '../src/db/payments/reversal.ts';
-import {
-  attestedPayout,
-  attestedRefund,
-  type ApprovedPayment,
-  type ReleaseAttestor,
-} from '../src/security/release-attestation.ts';
+import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
 /** A payment with what the calls to its operator need. */
 export type LoadedPayment = {
@@ -142,26 +135,19 @@ async function recordOnce(
   { at, basis, exchange }: Recording,
   { payments, recent, log, clocks: { notFoundSpanMs } }: Deps,
 ): Promise<PaymentSnapshot> {
-  switch (ref.kind) {
-    case 'collection': {
-      const transition = input as CollectionTransitionInput;
-      const known = recent.take(ref);
-      const collection = await recordCollectionTransition(payments, { ref, transition, at, basis, known, exchange });
-      recent.note(collection);
-      return collectionSnapshot(collection);
-    }
-    case 'payout': {
-      const transition = input as PayoutOutcomeInput;
-      return payoutSnapshot(await recordPayoutTransition(payments, { ref, transition, at, basis }), notFoundSpanMs);
-    }
-    case 'reversal': {
-      const transition = input as ReversalTransitionInput;
-      const { reversal, isPosted } = await recordReversalTransition(payments, { ref, transition, at, basis });
-      if (!isPosted)
-        log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
-      return reversalSnapshot(reversal, notFoundSpanMs);
-    }
-  }
+  const known = ref.kind === 'collection' ? recent.take(ref) : undefined;
+  const { payment, isPosted } = await recordTransition(payments, {
+    ref,
+    transition: input,
+    at,
+    basis,
+    known,
+    exchange,
+  });
+  if (payment.kind === 'collection') recent.note(payment);
+  if (!isPosted)
+    log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
+  return snapshotOf(payment, notFoundSpanMs);
 }
 
 const FREES_MONEY: ReadonlySet<PaymentTransitionInput['kind']> = new Set(['never_sent', 'declined', 'never_accepted']);
@@ -221,7 +207,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
-    isReleaseUnattested: isReleaseUnattested(payout, attestedPayout(payout), releases),
+    isReleaseUnattested: isReleaseUnattested(payout, releases),
     maySend: (now) => payout.state === 'released' && sendDeadlineAt !== null && sendDeadlineAt > now,
     send: (operator) =>
       operator.sendPayout({
@@ -234,14 +220,10 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
   };
 }
 
-function isReleaseUnattested(
-  payment: Payout | Reversal,
-  approved: ApprovedPayment,
-  releases: ReleaseAttestor,
-): boolean {
+function isReleaseUnattested(payment: MoneyOut, releases: ReleaseAttestor): boolean {
   // Only while it is pending: what was sent has an outcome, whoever released it.
   if (payment.sendDeadlineAt === null || isFinal(payment.state)) return false;
-  return !isReleasedByOthers(payment) || !releases.isReleaseAttested(approved, payment, payment.releaseAttestation);
+  return !isReleasedByOthers(payment) || !releases.isReleaseAttested(payment);
 }
 
 function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundSpanMs: number): LoadedPayment {
@@ -252,7 +234,7 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
     isSendBegun: reversal.sendBegunAt !== null,
     money: reversal,
-    isReleaseUnattested: isReleaseUnattested(reversal, attestedRefund(reversal), releases),
+    isReleaseUnattested: isReleaseUnattested(reversal, releases),
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
     maySend: (now) =>
       reversal.state === 'released' &&
@@ -268,6 +250,17 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
       }),
     queryStatus: (operator) => operator.getRefundStatus(operatorReference),
   };
+}
+
+function snapshotOf(payment: Payment, notFoundSpanMs: number): PaymentSnapshot {
+  switch (payment.kind) {
+    case 'collection':
+      return collectionSnapshot(payment);
+    case 'payout':
+      return payoutSnapshot(payment, notFoundSpanMs);
+    case 'reversal':
+      return reversalSnapshot(payment, notFoundSpanMs);
+  }
 }
 
 function collectionSnapshot(collection: Collection): CollectionSnapshot {

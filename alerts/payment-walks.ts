@@ -33,10 +33,10 @@ export const PAYMENT_WALKS: readonly Walk[] = [
       await release(stage, payout);
       await untilState(stage, 'collections', collection, 'reconciling');
       await untilState(stage, 'payouts', payout, 'reconciling');
-      await change(stage, `UPDATE collections SET updated_at = updated_at - interval '1 hour' WHERE id = $1`, [
+      await change(stage, `UPDATE payments SET updated_at = updated_at - interval '1 hour' WHERE id = $1`, [
         collection,
       ]);
-      await change(stage, `UPDATE payouts SET updated_at = updated_at - interval '1 hour' WHERE id = $1`, [payout]);
+      await change(stage, `UPDATE payments SET updated_at = updated_at - interval '1 hour' WHERE id = $1`, [payout]);
       return async () => {
         for (const id of [collection, payout]) await decideAtOperator(stage, id);
         await untilState(stage, 'collections', collection, 'succeeded');
@@ -50,7 +50,7 @@ export const PAYMENT_WALKS: readonly Walk[] = [
     remedy: 'the merchant, who is called, approves it',
     async begin(stage) {
       const payout = await request(stage, 'payouts');
-      await change(stage, `UPDATE payouts SET updated_at = updated_at - interval '2 days' WHERE id = $1`, [payout]);
+      await change(stage, `UPDATE payments SET updated_at = updated_at - interval '2 days' WHERE id = $1`, [payout]);
       return async () => {
         await release(stage, payout);
         await untilState(stage, 'payouts', payout, 'succeeded');

@@ -55,7 +55,7 @@ export const PROCESS_WALKS: readonly Walk[] = [
     fault: 'a transaction that somebody left open locks a table, while merchants request ten collections a second',
     remedy: 'it is ended with pg_terminate_backend',
     async begin(stage) {
-      const terminate = await holdOpen(stage, 'LOCK TABLE collections IN ACCESS EXCLUSIVE MODE');
+      const terminate = await holdOpen(stage, 'LOCK TABLE payments IN ACCESS EXCLUSIVE MODE');
       const stopRequesting = keepRequesting(stage, LOCKED_REQUESTS_EVERY_MS);
       return async () => {
         const accepted = stopRequesting();

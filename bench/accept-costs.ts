@@ -20,8 +20,8 @@ const VARIANTS: readonly (readonly [name: string, sql: string])[] = [
   ...constraints('foreign keys', 'f'),
   ['checks by triggers', triggers(`tgname LIKE '%check%'`)],
   ['totals, figures and live updates (triggers)', triggers(`tgname LIKE '%_created' AND tgname NOT LIKE '%check%'`)],
-  ['indexes for lists and searches', indexes(`LIKE 'collections_list%'`)],
-  ['indexes for work and housekeeping', indexes(`NOT LIKE 'collections_list%'`)],
+  ['indexes for lists and searches', indexes(`LIKE 'payments_list%'`)],
+  ['indexes for work and housekeeping', indexes(`NOT LIKE 'payments_list%'`)],
 ];
 
 function constraints(name: string, type: 'c' | 'f'): [[string, string]] {

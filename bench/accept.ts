@@ -99,10 +99,12 @@ async function targetOf({ db, baseUrl, server, postgres }: BenchEnvironment): Pr
 /** As the worker would: without it ever more collections would wait to be sent, and once a second they are counted. */
 async function emptyQueue({ pool }: Database): Promise<void> {
   await pool.query(
-    `UPDATE collections SET workflow_started_at = now(), send_begun_at = now()
-     WHERE state = 'initiated' AND send_begun_at IS NULL`,
+    `UPDATE payments SET workflow_started_at = now(), send_begun_at = now()
+     WHERE kind = 'collection' AND state = 'initiated' AND send_begun_at IS NULL`,
   );
-  await pool.query('UPDATE payouts SET workflow_started_at = now() WHERE workflow_started_at IS NULL');
+  await pool.query(
+    "UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout' AND workflow_started_at IS NULL",
+  );
   await pool.query('VACUUM ANALYZE collections, payouts');
 }
 

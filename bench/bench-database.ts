@@ -94,6 +94,7 @@ export function newAcceptance(key: ApiKey, count: number): Acceptance {
 function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Collection {
   const at = new Date();
   return {
+    kind: 'collection',
     id: newId('col', at.getTime()),
     merchantId,
     idempotencyKey: randomUUID(),

@@ -60,7 +60,7 @@ async function untilCarriedOut({ db }: BenchEnvironment): Promise<void> {
   const endsAtMs = Date.now() + DRAIN_LIMIT_MS;
   while (Date.now() < endsAtMs) {
     const { rows } = await db.pool.query<{ count: number }>(
-      `SELECT count(*)::int AS count FROM collections WHERE state IN ('initiated', 'prompted', 'reconciling')`,
+      `SELECT count(*)::int AS count FROM payments WHERE kind = 'collection' AND state IN ('initiated', 'prompted', 'reconciling')`,
     );
     if (rows[0]?.count === 0) return;
     await sleep(500);
@@ -93,7 +93,7 @@ type Drain = {
 
 async function report({ db }: BenchEnvironment, { accepted, seconds, before, after }: Drain): Promise<void> {
   const { rows } = await db.pool.query<{ end: string; count: number }>(
-    `SELECT state || coalesce(' ' || failure_code, '') AS end, count(*)::int AS count FROM collections GROUP BY 1 ORDER BY 1`,
+    `SELECT state || coalesce(' ' || failure_code, '') AS end, count(*)::int AS count FROM payments WHERE kind = 'collection' GROUP BY 1 ORDER BY 1`,
   );
   const perPayment = (count: number) => (count / Math.max(1, accepted)).toFixed(2);
   printTable([

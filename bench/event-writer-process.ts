@@ -6,7 +6,7 @@ import { loadConfig } from '../src/settings/config.ts';
 import { openDatabase } from '../src/db/platform/database.ts';
 import { notify } from '../src/db/platform/listener.ts';
 import type { CollectionId, MerchantId } from '../src/domain/ids.ts';
-import { recordCollectionTransition } from '../src/operations/payments/record-collection-transition.ts';
+import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { createDispatcherWake } from '../src/server/dispatcher-wake.ts';
 import { DELIVERIES_CHANNEL } from '../src/server/open-databases.ts';
 import { insertMessage } from './bare-messages.ts';
@@ -35,9 +35,7 @@ const db = openDatabase({
   },
 });
 const dispatcherWake = createDispatcherWake({ notify: () => notify(db, DELIVERIES_CHANNEL), log: pino() });
-const context = { db, environment: settings.MALIPO_ENVIRONMENT, clocks } as Parameters<
-  typeof recordCollectionTransition
->[0];
+const context = { db, environment: settings.MALIPO_ENVIRONMENT, clocks } as Parameters<typeof recordTransition>[0];
 
 async function write(command: WriterCommand): Promise<void> {
   await callAll(command.load, async (index) => {
@@ -49,9 +47,9 @@ async function write(command: WriterCommand): Promise<void> {
     }
     const id = command.collectionIds[index];
     if (id === undefined) throw new Error('too few collections');
-    const ref = { id, merchantId: command.merchantId };
+    const ref = { kind: 'collection', id, merchantId: command.merchantId } as const;
     const transition = { kind: 'prompt_accepted' } as const;
-    await recordCollectionTransition(context, { ref, transition, basis: null, at: new Date() });
+    await recordTransition(context, { ref, transition, basis: null, at: new Date() });
   });
   process.send?.(committed.splice(0) satisfies Written);
 }

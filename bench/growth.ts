@@ -18,7 +18,7 @@ import { WORK_KINDS } from '../src/domain/work.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { checkLedgerChanges } from '../src/operations/payments/check-ledger-changes.ts';
 import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
-import { recordCollectionTransition } from '../src/operations/payments/record-collection-transition.ts';
+import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { getOverview } from '../src/operations/get-overview.ts';
@@ -209,12 +209,12 @@ async function readIndexes({ db, key }: Filled): Promise<void> {
 }
 
 const INDEXES_WRITTEN_ANYWHERE: readonly string[] = [
-  'SELECT count(*) FROM (SELECT FROM collections WHERE merchant_id = $merchant ORDER BY phone, id DESC OFFSET 0) AS walked',
-  'SELECT count(*) FROM (SELECT FROM collections WHERE merchant_id = $merchant ORDER BY amount_minor, id OFFSET 0) AS walked',
+  "SELECT count(*) FROM (SELECT FROM payments WHERE kind = 'collection' AND merchant_id = $merchant ORDER BY phone, id DESC OFFSET 0) AS walked",
+  "SELECT count(*) FROM (SELECT FROM payments WHERE kind = 'collection' AND merchant_id = $merchant ORDER BY amount_minor, id OFFSET 0) AS walked",
   'SELECT count(*) FROM (SELECT FROM idempotency_keys WHERE merchant_id = $merchant ORDER BY key OFFSET 0) AS walked',
   // A hash index is only looked things up in. One in thirty keys has all of its pages.
-  `SELECT count(*) FROM collections AS one TABLESAMPLE BERNOULLI (3) CROSS JOIN LATERAL (
-     SELECT FROM collections AS found WHERE lower(found.idempotency_key) = lower(one.idempotency_key) LIMIT 1) AS found`,
+  `SELECT count(*) FROM payments AS one TABLESAMPLE BERNOULLI (3) CROSS JOIN LATERAL (
+     SELECT FROM payments AS found WHERE lower(found.idempotency_key) = lower(one.idempotency_key) LIMIT 1) AS found`,
 ];
 
 /** Tables and indexes of all that a payment leaves: events, deliveries, exchanges, entries of the ledger and of logs. */
@@ -246,7 +246,7 @@ async function acceptPaid(filled: Filled): Promise<void> {
     const at = new Date();
     const basis = { kind: 'paid', queriedAtMs: at.getTime() } as const;
     for (const transition of [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: randomUUID() }] as const)
-      await recordCollectionTransition(context, { ref, transition, at, basis });
+      await recordTransition(context, { ref, transition, at, basis });
   }
 }
 

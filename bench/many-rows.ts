@@ -150,7 +150,7 @@ const TRACES_OF = (payment: 'collection' | 'payout', prefix: 'col' | 'pay', firs
   const body = `'{"id":"' || ${id('evt', number)} || '","type":"' || ${type} || '","data":{"object":{"id":"' || ${id(prefix)}
      || '","amount":5000,"currency":"UGX","reference":"ORDER-' || n || '"}}}'`;
   return [
-    `INSERT INTO events (id, merchant_id, type, ${payment}_id, resource_version, body, created_at)
+    `INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at)
      SELECT ${id('evt', number)}, $merchant, ${type}, ${id(prefix)}, version, ${body}, at ${from}`,
     `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, created_at, updated_at)
      SELECT ${id('dlv', number)}, ${id('evt', number)}, $endpoint, $merchant,
@@ -167,15 +167,15 @@ const TRACES_OF = (payment: 'collection' | 'payout', prefix: 'col' | 'pay', firs
 
 const OF_COLLECTIONS: readonly string[] = [
   FILL_BATCH("CASE n % 20 WHEN 0 THEN 'failed' WHEN 1 THEN 'expired' ELSE 'succeeded' END"),
-  `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
-     phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, prompt_deadline_at,
+  `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+     phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, send_deadline_at,
      send_begun_at, workflow_started_at)
-   SELECT ${id('col')}, $merchant, key, state, 'prompted', 2, amount, 'UGX', 'ORDER-' || n, phone, 'mtn-momo',
+   SELECT ${id('col')}, 'collection', $merchant, key, state, 'prompted', 2, amount, 'UGX', 'ORDER-' || n, phone, 'mtn-momo',
      batch.reference, CASE state WHEN 'succeeded' THEN (10000000000 + n)::text END, '{}',
      CASE state WHEN 'failed' THEN 'payer_declined' WHEN 'expired' THEN 'expired' END, at, at + interval '9 s', at, at, at
    FROM batch`,
   ...TRACES_OF('collection', 'col', 0),
-  `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
+  `INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      credit_entry, credit_balance_minor, posted_at, status_kind, status_queried_at, status_attestation)
    SELECT 'collection_paid', ${id('col')}, 'operator/mtn-momo/UGX', account.id, amount, 'UGX', at,
      entry_count + row_number() OVER earlier, balance_minor + sum(amount) OVER earlier, at, 'paid', at, attestation
@@ -197,17 +197,17 @@ const MOVES = `(SELECT batch.*, 1 AS step, 'payout_held' AS kind, -amount AS ava
 
 const OF_PAYOUTS: readonly string[] = [
   FILL_BATCH("CASE WHEN $queued THEN 'queued' WHEN n % 30 = 0 THEN 'failed' ELSE 'succeeded' END"),
-  `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+  `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_by, approvals_required, created_at,
      updated_at, expires_at, send_deadline_at, send_begun_at, accepted_at, workflow_started_at)
-   SELECT ${id('pay')}, $merchant, key, state, CASE WHEN NOT $queued THEN 'released' END,
+   SELECT ${id('pay')}, 'payout', $merchant, key, state, CASE WHEN NOT $queued THEN 'released' END,
      CASE WHEN $queued THEN 0 ELSE 2 END, amount, 'UGX', 'SAL-' || n, phone, 'mtn-momo', batch.reference,
      CASE state WHEN 'succeeded' THEN (10000000000 + n)::text END, '{}', CASE state WHEN 'failed' THEN 'payee_not_found' END, $maker, 1, at,
      at + interval '60 s', now() + interval '30 days', CASE WHEN NOT $queued THEN at + interval '1 hour' END,
      CASE WHEN NOT $queued THEN at END, CASE WHEN NOT $queued THEN at END, at
    FROM batch`,
   ...TRACES_OF('payout', 'pay', 500_000_000),
-  `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
+  `INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at, status_kind, status_queried_at,
      status_attestation)
    SELECT kind, ${id('pay')}, CASE kind WHEN 'payout_held' THEN a_id ELSE h_id END,

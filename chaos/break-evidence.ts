@@ -18,7 +18,7 @@ export type Breakage = {
   readonly apply: (copy: Copy) => Promise<string>;
 };
 
-export const PAID_COLLECTION = `SELECT id FROM collections WHERE state = 'succeeded' AND amount_minor < 1000000 ORDER BY id LIMIT 1`;
+export const PAID_COLLECTION = `SELECT id FROM payments WHERE kind = 'collection' AND state = 'succeeded' AND amount_minor < 1000000 ORDER BY id LIMIT 1`;
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -54,8 +54,8 @@ export async function doubleEvent(copy: Copy): Promise<string> {
   const second = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
   await copy.db.query('ALTER TABLE events DROP CONSTRAINT events_one_per_change');
   await copy.db.query(
-    `INSERT INTO events (id, merchant_id, type, collection_id, resource_version, body, created_at)
-     SELECT $2, merchant_id, type, collection_id, resource_version, replace(body, $1, $2), created_at
+    `INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at)
+     SELECT $2, merchant_id, type, payment_id, resource_version, replace(body, $1, $2), created_at
      FROM events WHERE id = $1`,
     [id, second],
   );
@@ -71,7 +71,7 @@ export async function sendAgain(copy: Copy): Promise<string> {
   } = await rowOf(
     copy,
     `SELECT id, phone, amount_minor::text AS amount FROM (${PAID_COLLECTION}) AS c
-    JOIN collections USING (id)`,
+    JOIN payments USING (id)`,
   );
   const { topology, evidence } = copy;
   const settings = topology.environment;

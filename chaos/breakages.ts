@@ -16,11 +16,11 @@ import {
 import type { Evidence, ProcessEnd } from './checker/evidence.ts';
 import { EVENT_BREAKAGES } from './event-breakages.ts';
 
-const PAID_PAYOUT = `SELECT id FROM payouts WHERE state = 'succeeded' ORDER BY id LIMIT 1`;
-const FAILED_COLLECTION = `SELECT id FROM collections WHERE state = 'failed' ORDER BY id LIMIT 1`;
-const EXPIRED_COLLECTION = `SELECT id, operator_reference AS reference FROM collections WHERE state = 'expired' ORDER BY id LIMIT 1`;
-const REFUSED_PAYOUT = `SELECT id, operator_reference AS reference FROM payouts WHERE state = 'failed' ORDER BY id LIMIT 1`;
-const UNDECIDED_PAYOUT = `SELECT id FROM payouts WHERE state = 'reconciling' ORDER BY id LIMIT 1`;
+const PAID_PAYOUT = `SELECT id FROM payments WHERE kind = 'payout' AND state = 'succeeded' ORDER BY id LIMIT 1`;
+const FAILED_COLLECTION = `SELECT id FROM payments WHERE kind = 'collection' AND state = 'failed' ORDER BY id LIMIT 1`;
+const EXPIRED_COLLECTION = `SELECT id, operator_reference AS reference FROM payments WHERE kind = 'collection' AND state = 'expired' ORDER BY id LIMIT 1`;
+const REFUSED_PAYOUT = `SELECT id, operator_reference AS reference FROM payments WHERE kind = 'payout' AND state = 'failed' ORDER BY id LIMIT 1`;
+const UNDECIDED_PAYOUT = `SELECT id FROM payments WHERE kind = 'payout' AND state = 'reconciling' ORDER BY id LIMIT 1`;
 
 export const BREAKAGES: readonly Breakage[] = [
   ...EVENT_BREAKAGES,
@@ -36,7 +36,7 @@ export const BREAKAGES: readonly Breakage[] = [
       const { id = '', reference } = await rowOf(
         copy,
         `SELECT id, operator_reference AS reference FROM (${PAID_COLLECTION}) AS c
-        JOIN collections USING (id)`,
+        JOIN payments USING (id)`,
       );
       changeLines(copy.evidence.operatorFile, (line) =>
         line['operatorReference'] === reference ? [{ ...line, promptsRaised: 2 }] : [line],
@@ -51,7 +51,7 @@ export const BREAKAGES: readonly Breakage[] = [
       change(
         copy,
         PAID_COLLECTION,
-        `UPDATE ledger_transfers SET amount_minor = amount_minor + 1 WHERE collection_id = $1`,
+        `UPDATE ledger_transfers SET amount_minor = amount_minor + 1 WHERE payment_id = $1`,
       ),
   },
   {
@@ -84,7 +84,7 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'an accepted request that was lost',
     rule: 'accepted_request_lost',
-    apply: (copy) => change(copy, PAID_COLLECTION, 'DELETE FROM collections WHERE id = $1'),
+    apply: (copy) => change(copy, PAID_COLLECTION, 'DELETE FROM payments WHERE id = $1'),
   },
   {
     name: 'a payment that nobody requested',
@@ -93,7 +93,7 @@ export const BREAKAGES: readonly Breakage[] = [
       const { id = '', key } = await rowOf(
         copy,
         `SELECT id, idempotency_key AS key FROM (${PAID_COLLECTION}) AS c
-        JOIN collections USING (id)`,
+        JOIN payments USING (id)`,
       );
       changeLines(copy.evidence.journalFile, (line) => (line['key'] === key ? [] : [line]));
       return id;
@@ -120,7 +120,7 @@ export const BREAKAGES: readonly Breakage[] = [
       change(
         copy,
         PAID_COLLECTION,
-        `UPDATE collections SET state = 'expired', failure_code = 'unknown', operator_receipt = NULL,
+        `UPDATE payments SET state = 'expired', failure_code = 'unknown', operator_receipt = NULL,
            previous_state = 'prompted' WHERE id = $1`,
       ),
   },
@@ -131,7 +131,7 @@ export const BREAKAGES: readonly Breakage[] = [
       change(
         copy,
         UNDECIDED_PAYOUT,
-        `UPDATE payouts SET state = 'failed', failure_code = 'unknown', previous_state = 'reconciling' WHERE id = $1`,
+        `UPDATE payments SET state = 'failed', failure_code = 'unknown', previous_state = 'reconciling' WHERE id = $1`,
       ),
   },
   {
@@ -140,14 +140,14 @@ export const BREAKAGES: readonly Breakage[] = [
     apply: (copy) =>
       change(
         copy,
-        `SELECT id FROM collections WHERE state = 'expired' ORDER BY id LIMIT 1`,
-        `UPDATE collections SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`,
+        `SELECT id FROM payments WHERE kind = 'collection' AND state = 'expired' ORDER BY id LIMIT 1`,
+        `UPDATE payments SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`,
       ),
   },
   {
     name: 'a payout that was sent without a release',
     rule: 'sent_without_release',
-    apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM payout_approvals WHERE payout_id = $1'),
+    apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM approvals WHERE payment_id = $1'),
   },
   {
     name: 'a payout above the limit of its merchant that one person released',
@@ -155,11 +155,11 @@ export const BREAKAGES: readonly Breakage[] = [
     apply: async (copy) => {
       const id = await change(
         copy,
-        `SELECT payout_id AS id FROM payout_approvals GROUP BY payout_id HAVING count(*) = 2 ORDER BY payout_id LIMIT 1`,
-        `DELETE FROM payout_approvals WHERE payout_id = $1 AND user_id = (
-           SELECT max(user_id) FROM payout_approvals WHERE payout_id = $1)`,
+        `SELECT payment_id AS id FROM approvals WHERE payment_id LIKE 'pay%' GROUP BY 1 HAVING count(*) = 2 ORDER BY 1 LIMIT 1`,
+        `DELETE FROM approvals WHERE payment_id = $1 AND user_id = (
+           SELECT max(user_id) FROM approvals WHERE payment_id = $1)`,
       );
-      await copy.db.query('UPDATE payouts SET approvals_required = 1 WHERE id = $1', [id]);
+      await copy.db.query('UPDATE payments SET approvals_required = 1 WHERE id = $1', [id]);
       return id;
     },
   },
@@ -169,8 +169,8 @@ export const BREAKAGES: readonly Breakage[] = [
     apply: (copy) =>
       change(
         copy,
-        `SELECT id FROM reversals WHERE state = 'succeeded' ORDER BY id LIMIT 1`,
-        'DELETE FROM reversal_approvals WHERE reversal_id = $1',
+        `SELECT id FROM payments WHERE kind = 'reversal' AND state = 'succeeded' ORDER BY id LIMIT 1`,
+        'DELETE FROM approvals WHERE payment_id = $1',
       ),
   },
   {
@@ -208,7 +208,7 @@ export const BREAKAGES: readonly Breakage[] = [
     rule: 'decision_ignored',
     apply: async (copy) => {
       const id = await approveQueued(copy);
-      const expire = `UPDATE payouts SET state = 'expired', previous_state = 'queued', version = 1 WHERE id = $1`;
+      const expire = `UPDATE payments SET state = 'expired', previous_state = 'queued', version = 1 WHERE id = $1`;
       await copy.db.query(expire, [id]);
       return id;
     },
@@ -224,9 +224,9 @@ export const BREAKAGES: readonly Breakage[] = [
     apply: async (copy) => {
       const id = await forgetAtOperator(
         copy,
-        'SELECT id, operator_reference AS reference FROM reversals WHERE send_begun_at IS NOT NULL ORDER BY id LIMIT 1',
+        "SELECT id, operator_reference AS reference FROM payments WHERE kind = 'reversal' AND send_begun_at IS NOT NULL ORDER BY id LIMIT 1",
       );
-      const fail = `UPDATE reversals SET state = 'failed', failure_code = 'payer_not_found', status_attestation = ''
+      const fail = `UPDATE payments SET state = 'failed', failure_code = 'payer_not_found', status_attestation = ''
         WHERE id = $1`;
       await copy.db.query(fail, [id]);
       return id;
@@ -236,14 +236,14 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'a collection that failed for another reason than the operator gave',
     rule: 'reason_contradicts_operator',
     apply: (copy) =>
-      change(copy, FAILED_COLLECTION, `UPDATE collections SET failure_code = 'insufficient_funds' WHERE id = $1`),
+      change(copy, FAILED_COLLECTION, `UPDATE payments SET failure_code = 'insufficient_funds' WHERE id = $1`),
   },
   {
     name: 'a collection that was never sent while nothing was broken',
     rule: 'never_sent',
     apply: async (copy) => {
       const id = await forgetAtOperator(copy, EXPIRED_COLLECTION);
-      const unsent = `UPDATE collections SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`;
+      const unsent = `UPDATE payments SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`;
       await copy.db.query(unsent, [id]);
       return id;
     },
@@ -253,7 +253,7 @@ export const BREAKAGES: readonly Breakage[] = [
     rule: 'never_sent',
     apply: async (copy) => {
       const id = await forgetAtOperator(copy, REFUSED_PAYOUT);
-      await copy.db.query(`UPDATE payouts SET failure_code = 'operator_unavailable' WHERE id = $1`, [id]);
+      await copy.db.query(`UPDATE payments SET failure_code = 'operator_unavailable' WHERE id = $1`, [id]);
       return id;
     },
   },
@@ -262,7 +262,7 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'a payment that is stuck, its workflow gone and no check due',
     rule: 'payment_stuck',
     apply: async (copy) => {
-      const id = await change(copy, UNDECIDED_PAYOUT, 'UPDATE payouts SET check_due_at = NULL WHERE id = $1');
+      const id = await change(copy, UNDECIDED_PAYOUT, 'UPDATE payments SET check_due_at = NULL WHERE id = $1');
       const { temporalAddress: address, namespace } = copy.evidence;
       const connection = await Connection.connect({ address });
       const { workflow } = new TemporalClient({ connection, namespace });
@@ -284,12 +284,15 @@ function endProcess({ processFile }: Evidence, end: Omit<ProcessEnd, 'name' | 'a
 
 /** The payout that was left alone, with an approval by an approver of its merchant. */
 async function approveQueued(copy: Copy): Promise<string> {
-  const { id = '' } = await rowOf(copy, `SELECT id FROM payouts WHERE state = 'queued' ORDER BY id LIMIT 1`);
+  const { id = '' } = await rowOf(
+    copy,
+    `SELECT id FROM payments WHERE kind = 'payout' AND state = 'queued' ORDER BY id LIMIT 1`,
+  );
   await rowOf(
     copy,
-    `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at)
-     SELECT p.id, m.user_id, p.merchant_id, now() FROM payouts p JOIN members m USING (merchant_id)
-     WHERE p.id = $1 AND 'approver' = ANY (m.roles) ORDER BY m.user_id LIMIT 1 RETURNING payout_id`,
+    `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at)
+     SELECT p.id, m.user_id, p.merchant_id, now() FROM payments p JOIN members m USING (merchant_id)
+     WHERE p.id = $1 AND 'approver' = ANY (m.roles) ORDER BY m.user_id LIMIT 1 RETURNING payment_id`,
     [id],
   );
   return id;

@@ -97,7 +97,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     name: 'never says that an outcome came late',
     rule: 'event_wrong',
     file: 'src/domain/event.js',
-    from: '...(isLateOutcome(collection) ? { late: true } : {}),',
+    from: '...(isLateOutcome(payment) && { late: true }),',
     to: '',
   },
 ];

@@ -97,6 +97,30 @@ COMMENT ON COLUMN api_requests.path IS 'As it was sent, without the query.';
 COMMENT ON COLUMN api_requests.is_repeat IS 'The response was the stored response of an earlier request.';
 COMMENT ON COLUMN api_requests.object_id IS 'What the request was about, or created.';
 
+CREATE TABLE approvals (
+  payment_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  approved_at timestamp with time zone NOT NULL,
+  attestation text NOT NULL,
+  withdrawn_at timestamp with time zone,
+  CONSTRAINT approvals_pkey PRIMARY KEY (payment_id, user_id, approved_at),
+  CONSTRAINT approvals_merchant_id_user_id_fkey FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT approvals_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
+  CONSTRAINT approvals_attestation_check CHECK (attestation ~ '^[A-Za-z0-9_-]{43}$'::text)
+);
+CREATE INDEX approvals_by_person ON approvals USING btree (merchant_id, user_id, approved_at);
+CREATE UNIQUE INDEX approvals_one_standing ON approvals USING btree (payment_id, user_id) WHERE withdrawn_at IS NULL;
+CREATE TRIGGER approvals_check BEFORE INSERT OR UPDATE ON approvals FOR EACH ROW EXECUTE FUNCTION check_approval();
+CREATE TRIGGER approvals_check_daily_limit AFTER INSERT ON approvals FOR EACH ROW EXECUTE FUNCTION check_daily_limit();
+CREATE TRIGGER approvals_kept BEFORE DELETE OR TRUNCATE ON approvals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE approvals IS 'An approval of a payout or refund by one person.';
+COMMENT ON COLUMN approvals.attestation IS 'Made by the process that records the approval.';
+COMMENT ON COLUMN approvals.withdrawn_at IS 'A withdrawn approval releases nothing, and takes nothing of the daily limit.';
+COMMENT ON TRIGGER approvals_check ON approvals IS 'Refuses an approval of a payment that is not queued or has expired, by its maker, by somebody who is no owner or approver, and by a person in their waiting time; and every change but one withdrawal while the payment is queued.';
+COMMENT ON TRIGGER approvals_check_daily_limit ON approvals IS 'Refuses an approval beyond the daily limit of the person. It adds a live update of the payment.';
+COMMENT ON TRIGGER approvals_kept ON approvals IS 'Refuses to delete rows and to truncate.';
+
 CREATE TABLE attempt_counters (
   subject text COLLATE "C" NOT NULL,
   failures integer NOT NULL,
@@ -239,7 +263,7 @@ CREATE TABLE checkout_attempts (
   CONSTRAINT checkout_attempts_pkey PRIMARY KEY (code_sha256),
   CONSTRAINT checkout_attempts_collection_id_key UNIQUE (collection_id),
   CONSTRAINT checkout_attempts_checkout_id_fkey FOREIGN KEY (checkout_id) REFERENCES checkouts(id),
-  CONSTRAINT checkout_attempts_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT checkout_attempts_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES payments(id),
   CONSTRAINT checkout_attempts_code_sha256_check CHECK (length(code_sha256) = 32)
 );
 CREATE INDEX checkout_attempts_list ON checkout_attempts USING btree (checkout_id, collection_id DESC);
@@ -295,145 +319,6 @@ COMMENT ON TRIGGER checkouts_kept ON checkouts IS 'Refuses to delete rows and to
 COMMENT ON TRIGGER checkouts_note_cancelled ON checkouts IS 'Refuses nothing. It adds a live update.';
 COMMENT ON TRIGGER checkouts_note_created ON checkouts IS 'Refuses nothing. It adds a live update.';
 
-CREATE TABLE collection_transitions (
-  from_state text NOT NULL,
-  to_state text NOT NULL,
-  CONSTRAINT collection_transitions_pkey PRIMARY KEY (from_state, to_state)
-);
-COMMENT ON TABLE collection_transitions IS 'The transitions of src/domain/payments/collection.ts, for the check of the database. A test holds the two equal.';
-
-CREATE TABLE collections (
-  id text COLLATE "C" NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  idempotency_key text COLLATE "C" NOT NULL,
-  state text NOT NULL,
-  previous_state text,
-  version integer DEFAULT 0 NOT NULL,
-  amount_minor bigint NOT NULL,
-  currency text NOT NULL,
-  reference text NOT NULL,
-  phone text NOT NULL,
-  operator text NOT NULL,
-  operator_reference uuid NOT NULL,
-  operator_receipt text,
-  description text,
-  metadata json NOT NULL,
-  failure_code text,
-  amount_reversed_minor bigint DEFAULT 0 NOT NULL,
-  created_by text COLLATE "C",
-  api_key_id text COLLATE "C",
-  request_id text COLLATE "C",
-  created_at timestamp with time zone NOT NULL,
-  updated_at timestamp with time zone NOT NULL,
-  prompt_deadline_at timestamp with time zone NOT NULL,
-  prompt_expires_at timestamp with time zone,
-  send_begun_at timestamp with time zone,
-  send_repeated_at timestamp with time zone,
-  receipt_shared boolean DEFAULT false NOT NULL,
-  workflow_started_at timestamp with time zone,
-  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
-  start_failures integer DEFAULT 0 NOT NULL,
-  workflow_failures integer DEFAULT 0 NOT NULL,
-  check_due_at timestamp with time zone,
-  recheck_check_due_at timestamp with time zone,
-  recheck_claimed_until timestamp with time zone,
-  CONSTRAINT collections_pkey PRIMARY KEY (id),
-  CONSTRAINT collections_operator_reference_key UNIQUE (operator_reference),
-  CONSTRAINT collections_merchant_id_currency_fkey FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
-  CONSTRAINT collections_previous_state_state_fkey FOREIGN KEY (previous_state, state) REFERENCES collection_transitions(from_state, to_state),
-  CONSTRAINT collections_already_returned CHECK (failure_code <> 'already_returned'::text),
-  CONSTRAINT collections_amount_minor_check CHECK (amount_minor >= 1 AND amount_minor <= '9007199254740991'::bigint),
-  CONSTRAINT collections_created_by_one CHECK (created_by IS NULL OR api_key_id IS NULL),
-  CONSTRAINT collections_created_initiated CHECK ((state = 'initiated'::text) = (version = 0) AND (state = 'initiated'::text) = (previous_state IS NULL)),
-  CONSTRAINT collections_description_check CHECK (length(description) >= 1 AND length(description) <= 120),
-  CONSTRAINT collections_failure CHECK ((state = ANY (ARRAY['failed'::text, 'expired'::text])) = (failure_code IS NOT NULL)),
-  CONSTRAINT collections_id_check CHECK (length(id) = 30 AND id ~ '^col_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
-  CONSTRAINT collections_idempotency_key_check CHECK (length(idempotency_key) >= 1 AND length(idempotency_key) <= 255),
-  CONSTRAINT collections_known_state CHECK (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'reversed'::text])),
-  CONSTRAINT collections_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
-  CONSTRAINT collections_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
-  CONSTRAINT collections_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
-  CONSTRAINT collections_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
-  CONSTRAINT collections_prompt_expiry CHECK (state <> 'prompted'::text OR prompt_expires_at IS NOT NULL),
-  CONSTRAINT collections_receipt CHECK ((state = ANY (ARRAY['succeeded'::text, 'reversed'::text])) = (operator_receipt IS NOT NULL)),
-  CONSTRAINT collections_reference_check CHECK (length(reference) >= 1 AND length(reference) <= 100),
-  CONSTRAINT collections_reversed_amount CHECK (amount_reversed_minor =
-CASE state
-    WHEN 'reversed'::text THEN amount_minor
-    ELSE 0::bigint
-END)
-) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
-CREATE INDEX collections_by_idempotency_key ON collections USING hash (lower(idempotency_key));
-CREATE INDEX collections_check_due ON collections USING btree (check_due_at) WHERE (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
-CREATE INDEX collections_failing ON collections USING btree (workflow_failures) WHERE workflow_failures > 0;
-CREATE INDEX collections_list ON collections USING btree (merchant_id, id DESC);
-CREATE INDEX collections_list_by_amount ON collections USING btree (merchant_id, amount_minor, id);
-CREATE INDEX collections_list_by_api_key ON collections USING btree (merchant_id, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
-CREATE INDEX collections_list_by_person ON collections USING btree (merchant_id, created_by, id DESC) WHERE created_by IS NOT NULL;
-CREATE INDEX collections_list_by_phone ON collections USING btree (merchant_id, phone, id DESC);
-CREATE INDEX collections_list_by_reference ON collections USING btree (merchant_id, lower(reference) text_pattern_ops, id DESC);
-CREATE INDEX collections_list_by_state ON collections USING btree (merchant_id, state, id DESC);
-CREATE UNIQUE INDEX collections_one_per_receipt ON collections USING btree (operator, operator_receipt) WHERE operator_receipt IS NOT NULL AND NOT receipt_shared;
-CREATE INDEX collections_recheck_check_due ON collections USING btree (recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
-CREATE INDEX collections_recheck_due ON collections USING btree (operator, COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
-CREATE INDEX collections_unfinished ON collections USING btree (state, updated_at) WHERE state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text]);
-CREATE INDEX collections_unsent_check_due ON collections USING btree (check_due_at) WHERE state = 'initiated'::text AND workflow_started_at IS NOT NULL;
-CREATE INDEX collections_unstarted ON collections USING btree (merchant_id, (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
-CREATE INDEX collections_waiting ON collections USING btree (merchant_id) WHERE state = 'initiated'::text AND send_begun_at IS NULL;
-CREATE TRIGGER collections_check_change BEFORE UPDATE ON collections FOR EACH ROW EXECUTE FUNCTION check_collection_change();
-CREATE TRIGGER collections_check_created BEFORE INSERT ON collections FOR EACH ROW WHEN (new.state <> 'initiated'::text) EXECUTE FUNCTION check_collection_created();
-CREATE TRIGGER collections_check_created_receipt BEFORE INSERT ON collections FOR EACH ROW WHEN (new.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
-CREATE TRIGGER collections_check_creator AFTER INSERT ON collections REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_creators_of_collections();
-CREATE TRIGGER collections_check_failed_late BEFORE UPDATE OF state ON collections FOR EACH ROW WHEN (old.state = 'expired'::text AND new.state = 'failed'::text) EXECUTE FUNCTION check_collection_failed_late();
-CREATE TRIGGER collections_check_never_sent BEFORE UPDATE OF state ON collections FOR EACH ROW WHEN (new.failure_code = 'service_unavailable'::text AND old.prompt_expires_at IS NOT NULL) EXECUTE FUNCTION refuse_prompted_as_never_sent();
-CREATE TRIGGER collections_check_receipt_shared BEFORE UPDATE OF receipt_shared ON collections FOR EACH ROW WHEN (new.receipt_shared <> old.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
-CREATE CONSTRAINT TRIGGER collections_check_recorded AFTER UPDATE OF state ON collections DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION check_collection_recorded();
-CREATE TRIGGER collections_check_send_begun BEFORE UPDATE OF send_begun_at ON collections FOR EACH ROW WHEN (new.send_begun_at IS DISTINCT FROM old.send_begun_at AND NOT (old.send_begun_at IS NULL AND new.send_begun_at IS NOT NULL AND new.state = 'initiated'::text AND new.send_begun_at < new.prompt_deadline_at)) EXECUTE FUNCTION refuse_send_begun();
-CREATE TRIGGER collections_check_send_repeated BEFORE UPDATE OF send_repeated_at ON collections FOR EACH ROW WHEN (new.send_repeated_at IS DISTINCT FROM old.send_repeated_at AND NOT (old.send_repeated_at IS NULL AND old.send_begun_at IS NOT NULL AND new.state = 'initiated'::text AND new.send_repeated_at < new.prompt_deadline_at)) EXECUTE FUNCTION refuse_send_repeated();
-CREATE TRIGGER collections_count_changed AFTER UPDATE OF state ON collections FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION count_payment('collection');
-CREATE TRIGGER collections_creator_stays BEFORE UPDATE OF created_by, api_key_id ON collections FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_creator();
-CREATE TRIGGER collections_kept BEFORE DELETE OR TRUNCATE ON collections FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER collections_move_changed AFTER UPDATE OF state ON collections FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_move('collection');
-CREATE TRIGGER collections_note_changed AFTER UPDATE OF state ON collections FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('collection');
-CREATE TRIGGER collections_note_created AFTER INSERT ON collections REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments('collection');
-CREATE TRIGGER collections_note_paid_checkout AFTER UPDATE OF state ON collections FOR EACH ROW WHEN ((new.state = ANY (ARRAY['succeeded'::text, 'reversed'::text])) AND (old.state <> ALL (ARRAY['succeeded'::text, 'reversed'::text]))) EXECUTE FUNCTION note_paid_checkout();
-CREATE TRIGGER collections_record_prompted_send BEFORE UPDATE OF state ON collections FOR EACH ROW WHEN (new.state = 'prompted'::text AND new.send_begun_at IS NULL) EXECUTE FUNCTION record_prompted_send();
-CREATE TRIGGER collections_request_stays BEFORE UPDATE OF request_id ON collections FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_request();
-COMMENT ON TABLE collections IS 'Money that a payer is asked to pay to a merchant.';
-COMMENT ON COLUMN collections.created_by IS 'The person who requested it in a session.';
-COMMENT ON COLUMN collections.request_id IS 'The request that created the payment.';
-COMMENT ON COLUMN collections.prompt_deadline_at IS 'No prompt is sent after this time.';
-COMMENT ON COLUMN collections.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
-COMMENT ON COLUMN collections.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
-COMMENT ON COLUMN collections.send_repeated_at IS 'When the second try to send it began.';
-COMMENT ON COLUMN collections.receipt_shared IS 'Always false.';
-COMMENT ON COLUMN collections.workflow_started_at IS 'Null until a workflow is known to have been started for it.';
-COMMENT ON COLUMN collections.start_due_at IS 'Unstarted work is not tried before this time. A dispatcher that claims the work moves the time ahead by its lease, and a failed start moves it by the backoff.';
-COMMENT ON COLUMN collections.start_failures IS 'The part of workflow_failures that are failed starts. A start that succeeds ends them.';
-COMMENT ON COLUMN collections.workflow_failures IS 'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
-COMMENT ON COLUMN collections.check_due_at IS 'When the sweep checks the payment next, unless a workflow moves it before. Null: nothing more can happen.';
-COMMENT ON COLUMN collections.recheck_check_due_at IS 'When it is checked whether the run of a recheck progresses. Null: there is no run.';
-COMMENT ON COLUMN collections.recheck_claimed_until IS 'Until then a worker rechecks the payment and nobody else does. check_due_at is null meanwhile, so that a callback that comes in between has the payment rechecked once more.';
-COMMENT ON TRIGGER collections_check_change ON collections IS 'Refuses to change what was requested, an outcome without a change of state, and a change of state that does not count up the version.';
-COMMENT ON TRIGGER collections_check_created ON collections IS 'Refuses a new collection in a state other than initiated.';
-COMMENT ON TRIGGER collections_check_created_receipt ON collections IS 'Refuses a collection that shares its receipt.';
-COMMENT ON TRIGGER collections_check_creator ON collections IS 'Refuses a new collection of a person or API key of another merchant. A foreign key would lock the row of the API key for each collection.';
-COMMENT ON TRIGGER collections_check_failed_late ON collections IS 'Refuses that an expired collection fails, unless its failure is unknown: any other expiry is the word of the operator.';
-COMMENT ON TRIGGER collections_check_never_sent ON collections IS 'Refuses that a prompted collection ends as never sent.';
-COMMENT ON TRIGGER collections_check_receipt_shared ON collections IS 'Refuses to change receipt_shared.';
-COMMENT ON TRIGGER collections_check_recorded ON collections IS 'Refuses, at commit, a new state without its event, and a paid or reversed collection without its transfer.';
-COMMENT ON TRIGGER collections_check_send_begun ON collections IS 'Refuses a send that begins twice, in another state than initiated, or after the deadline.';
-COMMENT ON TRIGGER collections_check_send_repeated ON collections IS 'Refuses a further send before the first, in another state than initiated, or after the deadline.';
-COMMENT ON TRIGGER collections_count_changed ON collections IS 'Refuses nothing. It adds the change of state to payment_total_changes.';
-COMMENT ON TRIGGER collections_creator_stays ON collections IS 'Refuses to change who created a collection. It runs once a statement, and no statement of the service updates these columns.';
-COMMENT ON TRIGGER collections_kept ON collections IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER collections_move_changed ON collections IS 'Refuses nothing. It adds the change of state to payment_moves.';
-COMMENT ON TRIGGER collections_note_changed ON collections IS 'Refuses nothing. It adds a live update.';
-COMMENT ON TRIGGER collections_note_created ON collections IS 'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
-COMMENT ON TRIGGER collections_note_paid_checkout ON collections IS 'Refuses nothing. It adds a live update of the checkout that the collection pays.';
-COMMENT ON TRIGGER collections_record_prompted_send ON collections IS 'Refuses nothing. A collection that was prompted was sent, whoever sent it.';
-COMMENT ON TRIGGER collections_request_stays ON collections IS 'Refuses to change the request of a collection. It runs once a statement, and no statement of the service updates this column.';
-
 CREATE TABLE deliveries (
   id text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
@@ -479,11 +364,11 @@ COMMENT ON TABLE deliveries IS 'One event that is sent to one endpoint.';
 COMMENT ON COLUMN deliveries.state IS 'pending: the dispatcher owes the first attempt. retrying: a workflow owns the further attempts. withheld: the endpoint is disabled, and nothing more is sent until somebody replays the delivery.';
 COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
 COMMENT ON COLUMN deliveries.leased_until IS 'Set while a dispatcher holds it. When the lease has run out, any dispatcher may claim it, and the event is sent again.';
-COMMENT ON COLUMN deliveries.workflow_started_at IS 'As collections.workflow_started_at.';
-COMMENT ON COLUMN deliveries.start_due_at IS 'As collections.start_due_at.';
-COMMENT ON COLUMN deliveries.start_failures IS 'As collections.start_failures.';
-COMMENT ON COLUMN deliveries.workflow_failures IS 'As collections.workflow_failures.';
-COMMENT ON COLUMN deliveries.check_due_at IS 'As collections.check_due_at.';
+COMMENT ON COLUMN deliveries.workflow_started_at IS 'As payments.workflow_started_at.';
+COMMENT ON COLUMN deliveries.start_due_at IS 'As payments.start_due_at.';
+COMMENT ON COLUMN deliveries.start_failures IS 'As payments.start_failures.';
+COMMENT ON COLUMN deliveries.workflow_failures IS 'As payments.workflow_failures.';
+COMMENT ON COLUMN deliveries.check_due_at IS 'As payments.check_due_at.';
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
 COMMENT ON TRIGGER deliveries_move_dead_lettered ON deliveries IS 'Refuses nothing. It counts the delivery as dead-lettered in payment_moves.';
 COMMENT ON TRIGGER deliveries_note_changed ON deliveries IS 'Refuses nothing. It adds a live update. A new delivery has none: its event is reported.';
@@ -524,9 +409,7 @@ COMMENT ON TRIGGER deployment_kept ON deployment IS 'Refuses every update, delet
 CREATE TABLE discrepancies (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   merchant_id text COLLATE "C" NOT NULL,
-  collection_id text COLLATE "C",
-  payout_id text COLLATE "C",
-  reversal_id text COLLATE "C",
+  payment_id text COLLATE "C" NOT NULL,
   kind text NOT NULL,
   operator_receipt text,
   reported_amount text,
@@ -535,12 +418,9 @@ CREATE TABLE discrepancies (
   settled_at timestamp with time zone,
   settled_how text,
   CONSTRAINT discrepancies_pkey PRIMARY KEY (id),
-  CONSTRAINT discrepancies_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
   CONSTRAINT discrepancies_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
-  CONSTRAINT discrepancies_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
-  CONSTRAINT discrepancies_reversal_id_fkey FOREIGN KEY (reversal_id) REFERENCES reversals(id),
+  CONSTRAINT discrepancies_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
   CONSTRAINT discrepancies_kind_check CHECK (kind = ANY (ARRAY['paid_after_failed'::text, 'declined_after_paid'::text, 'refunded_twice'::text, 'receipt_reused'::text, 'paid_otherwise'::text, 'release_unattested'::text, 'credit_unattested'::text])),
-  CONSTRAINT discrepancies_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1),
   CONSTRAINT discrepancies_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
   CONSTRAINT discrepancies_reported CHECK ((reported_amount IS NULL) = (reported_currency IS NULL) AND (kind = 'paid_otherwise'::text OR reported_amount IS NULL)),
   CONSTRAINT discrepancies_reported_amount_check CHECK (reported_amount ~ '^[0-9]{1,16}([.][0-9]{1,6})?$'::text),
@@ -548,20 +428,16 @@ CREATE TABLE discrepancies (
   CONSTRAINT discrepancies_settled CHECK ((settled_at IS NULL) = (settled_how IS NULL)),
   CONSTRAINT discrepancies_settled_how_check CHECK (length(settled_how) >= 1 AND length(settled_how) <= 500)
 );
-CREATE INDEX discrepancies_of_payment ON discrepancies USING btree (COALESCE(collection_id, payout_id, reversal_id), kind);
-CREATE UNIQUE INDEX discrepancies_once_per_collection ON discrepancies USING btree (collection_id, kind) WHERE settled_at IS NULL;
-CREATE UNIQUE INDEX discrepancies_once_per_payout ON discrepancies USING btree (payout_id, kind) WHERE settled_at IS NULL;
-CREATE UNIQUE INDEX discrepancies_once_per_reversal ON discrepancies USING btree (reversal_id, kind) WHERE settled_at IS NULL;
+CREATE INDEX discrepancies_of_payment ON discrepancies USING btree (payment_id, kind);
+CREATE UNIQUE INDEX discrepancies_once_per_payment ON discrepancies USING btree (payment_id, kind) WHERE settled_at IS NULL;
 CREATE INDEX discrepancies_open ON discrepancies USING btree (id) WHERE settled_at IS NULL;
 CREATE TRIGGER discrepancies_check_change BEFORE UPDATE ON discrepancies FOR EACH ROW EXECUTE FUNCTION check_discrepancy_change();
-CREATE TRIGGER discrepancies_check_reported BEFORE UPDATE OF reported_amount, reported_currency ON discrepancies FOR EACH ROW WHEN (new.reported_amount IS DISTINCT FROM old.reported_amount OR new.reported_currency IS DISTINCT FROM old.reported_currency) EXECUTE FUNCTION check_discrepancy_reported();
 CREATE TRIGGER discrepancies_kept BEFORE DELETE OR TRUNCATE ON discrepancies FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE discrepancies IS 'A status of an operator that contradicts the recorded outcome of a payment. It leads to no posting by itself: the ledger check reports it every day until a person records how it was settled. Another one of its kind may follow.';
-COMMENT ON COLUMN discrepancies.collection_id IS 'A payer whose money was taken for a collection that is recorded as failed is owed a settlement too.';
+COMMENT ON COLUMN discrepancies.payment_id IS 'A payer whose money was taken for a collection that is recorded as failed is owed a settlement too.';
 COMMENT ON COLUMN discrepancies.operator_receipt IS 'The operator''s receipt, where it says that it made the payment.';
 COMMENT ON COLUMN discrepancies.reported_amount IS 'As the operator reports it: a decimal number in whole units. Null where nobody can read what the operator reports.';
 COMMENT ON TRIGGER discrepancies_check_change ON discrepancies IS 'Refuses every change but one settlement.';
-COMMENT ON TRIGGER discrepancies_check_reported ON discrepancies IS 'Refuses to change the money that the operator reports.';
 COMMENT ON TRIGGER discrepancies_kept ON discrepancies IS 'Refuses to delete rows and to truncate.';
 
 CREATE TABLE endpoints (
@@ -610,30 +486,32 @@ CREATE TABLE events (
   id text COLLATE "C" NOT NULL,
   merchant_id text COLLATE "C" NOT NULL,
   type text NOT NULL,
-  collection_id text COLLATE "C",
-  payout_id text COLLATE "C",
+  payment_id text COLLATE "C",
   endpoint_id text COLLATE "C",
   resource_version integer,
   body text NOT NULL,
   request_id text COLLATE "C",
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT events_pkey PRIMARY KEY (id),
-  CONSTRAINT events_one_per_change UNIQUE (collection_id, resource_version),
-  CONSTRAINT events_one_per_payout_change UNIQUE (payout_id, resource_version),
-  CONSTRAINT events_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
+  CONSTRAINT events_one_per_change UNIQUE (payment_id, resource_version),
   CONSTRAINT events_endpoint_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints(id, merchant_id),
   CONSTRAINT events_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
-  CONSTRAINT events_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
+  CONSTRAINT events_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
   CONSTRAINT events_body_check CHECK (octet_length(body) <= 262144),
   CONSTRAINT events_id_check CHECK (length(id) = 30 AND id ~ '^evt_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
-  CONSTRAINT events_of_a_resource CHECK ((type ~~ 'collection.%'::text) = (collection_id IS NOT NULL) AND (type ~~ 'payout.%'::text) = (payout_id IS NOT NULL) AND (collection_id IS NULL AND payout_id IS NULL) = (resource_version IS NULL)),
+  CONSTRAINT events_of_a_payment CHECK (NOT "left"(payment_id, 4) IS DISTINCT FROM
+CASE
+    WHEN type ~~ 'collection.%'::text THEN 'col_'::text
+    WHEN type ~~ 'payout.%'::text THEN 'pay_'::text
+    ELSE NULL::text
+END AND (payment_id IS NULL) = (resource_version IS NULL)),
   CONSTRAINT events_of_an_endpoint CHECK ((type ~~ 'endpoint.%'::text) = (endpoint_id IS NOT NULL))
 ) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
 CREATE INDEX events_list ON events USING btree (merchant_id, id DESC);
 CREATE INDEX events_list_of_type ON events USING btree (merchant_id, type, id DESC);
 CREATE INDEX events_of_endpoint ON events USING btree (endpoint_id, id DESC) WHERE endpoint_id IS NOT NULL;
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER events_check_created AFTER INSERT ON events FOR EACH ROW WHEN (new.collection_id IS NOT NULL OR new.payout_id IS NOT NULL) EXECUTE FUNCTION check_event_created();
+CREATE TRIGGER events_check_created AFTER INSERT ON events FOR EACH ROW WHEN (new.payment_id IS NOT NULL) EXECUTE FUNCTION check_event_created();
 COMMENT ON TABLE events IS 'What is sent about a change of a payment, or as a test of an endpoint.';
 COMMENT ON COLUMN events.endpoint_id IS 'Set for a test event, which is about the endpoint itself.';
 COMMENT ON COLUMN events.body IS 'The bytes that are signed and sent (UTF-8), composed once. The limit has room for the approvals and the rejection reason of a payout besides all that a merchant may send along.';
@@ -780,8 +658,7 @@ COMMENT ON TRIGGER ledger_checkpoints_kept ON ledger_checkpoints IS 'Refuses to 
 CREATE TABLE ledger_transfers (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   kind text NOT NULL,
-  collection_id text COLLATE "C",
-  payout_id text COLLATE "C",
+  payment_id text COLLATE "C" NOT NULL,
   debit_account_id text COLLATE "C" NOT NULL,
   credit_account_id text COLLATE "C" NOT NULL,
   amount_minor bigint NOT NULL,
@@ -796,14 +673,12 @@ CREATE TABLE ledger_transfers (
   status_queried_at timestamp with time zone,
   status_attestation text,
   CONSTRAINT ledger_transfers_pkey PRIMARY KEY (id),
-  CONSTRAINT ledger_transfers_once_per_collection UNIQUE (collection_id, kind),
-  CONSTRAINT ledger_transfers_once_per_payout UNIQUE (payout_id, kind),
+  CONSTRAINT ledger_transfers_once_per_payment UNIQUE (payment_id, kind),
   CONSTRAINT ledger_transfers_one_per_credit_entry UNIQUE (credit_account_id, credit_entry),
   CONSTRAINT ledger_transfers_one_per_debit_entry UNIQUE (debit_account_id, debit_entry),
-  CONSTRAINT ledger_transfers_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
   CONSTRAINT ledger_transfers_credit_account_id_currency_fkey FOREIGN KEY (credit_account_id, currency) REFERENCES ledger_accounts(id, currency),
   CONSTRAINT ledger_transfers_debit_account_id_currency_fkey FOREIGN KEY (debit_account_id, currency) REFERENCES ledger_accounts(id, currency),
-  CONSTRAINT ledger_transfers_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
+  CONSTRAINT ledger_transfers_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
   CONSTRAINT ledger_transfers_amount_minor_check CHECK (amount_minor > 0),
   CONSTRAINT ledger_transfers_attested CHECK ((kind = ANY (ARRAY['collection_paid'::text, 'payout_voided'::text, 'payout_returned'::text])) = (status_attestation IS NOT NULL)),
   CONSTRAINT ledger_transfers_check CHECK (debit_account_id <> credit_account_id),
@@ -811,8 +686,12 @@ CREATE TABLE ledger_transfers (
   CONSTRAINT ledger_transfers_debit_entry_counted CHECK ((debit_account_id ~~ 'operator/%'::text) = (debit_entry IS NULL)),
   CONSTRAINT ledger_transfers_entry_balances CHECK ((debit_entry IS NULL) = (debit_balance_minor IS NULL) AND (credit_entry IS NULL) = (credit_balance_minor IS NULL)),
   CONSTRAINT ledger_transfers_kind_check CHECK (kind = ANY (ARRAY['collection_paid'::text, 'collection_reversed'::text, 'payout_held'::text, 'payout_voided'::text, 'payout_paid'::text, 'payout_returned'::text])),
-  CONSTRAINT ledger_transfers_of_a_collection CHECK ((kind ~~ 'collection\_%'::text) = (collection_id IS NOT NULL)),
-  CONSTRAINT ledger_transfers_of_a_payout CHECK ((kind ~~ 'payout\_%'::text) = (payout_id IS NOT NULL)),
+  CONSTRAINT ledger_transfers_of_kind CHECK ("left"(payment_id, 4) =
+CASE
+    WHEN kind ~~ 'collection\_%'::text THEN 'col_'::text
+    WHEN kind ~~ 'payout\_%'::text THEN 'pay_'::text
+    ELSE NULL::text
+END),
   CONSTRAINT ledger_transfers_status CHECK ((status_kind IS NULL) = (status_queried_at IS NULL) AND
 CASE kind
     WHEN 'collection_paid'::text THEN status_kind IS NOT NULL AND (status_kind = ANY (ARRAY['paid'::text, 'returned'::text]))
@@ -825,7 +704,6 @@ CREATE INDEX ledger_transfers_credit_statement ON ledger_transfers USING btree (
 CREATE INDEX ledger_transfers_debit_statement ON ledger_transfers USING btree (debit_account_id, kind, posted_at) WHERE debit_entry IS NOT NULL;
 CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfers_check BEFORE INSERT ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION check_transfer();
-CREATE TRIGGER ledger_transfers_check_voided_status BEFORE INSERT ON ledger_transfers FOR EACH ROW WHEN (new.kind = 'payout_voided'::text) EXECUTE FUNCTION check_voided_status();
 CREATE TRIGGER ledger_transfers_post BEFORE INSERT ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION post_transfer();
 COMMENT ON TABLE ledger_transfers IS 'One amount that moved from one account to another because of a payment.';
 COMMENT ON COLUMN ledger_transfers.posted_at IS 'By the clock of the database, in the order of the entries. created_at is the time of the process that recorded the payment.';
@@ -837,8 +715,7 @@ COMMENT ON COLUMN ledger_transfers.status_kind IS 'What the operator said. Null 
 COMMENT ON COLUMN ledger_transfers.status_queried_at IS 'When the operator was asked.';
 COMMENT ON COLUMN ledger_transfers.status_attestation IS 'Of the transfer with its status. Null for a transfer that makes nothing available.';
 COMMENT ON TRIGGER ledger_transfers_append_only ON ledger_transfers IS 'Refuses every update, delete and truncate: rows are only added.';
-COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment.';
-COMMENT ON TRIGGER ledger_transfers_check_voided_status ON ledger_transfers IS 'Refuses to void a hold by another status than that of the payout.';
+COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another status than that of the payout.';
 COMMENT ON TRIGGER ledger_transfers_post ON ledger_transfers IS 'Refuses a payout that exceeds the available balance. It posts the transfer, as the owner of the tables, because the account of the application cannot change a balance. Its name sorts after ledger_transfers_check, so it runs after the check.';
 
 CREATE TABLE live_updates (
@@ -952,25 +829,18 @@ COMMENT ON TABLE merchants IS 'A business that takes and makes payments.';
 CREATE TABLE operator_callbacks (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   operator text NOT NULL,
-  collection_id text COLLATE "C",
-  payout_id text COLLATE "C",
-  reversal_id text COLLATE "C",
+  payment_id text COLLATE "C" NOT NULL,
   body text NOT NULL,
   content_type text NOT NULL,
   source_address inet NOT NULL,
   received_at timestamp with time zone NOT NULL,
   CONSTRAINT operator_callbacks_pkey PRIMARY KEY (id),
-  CONSTRAINT operator_callbacks_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
-  CONSTRAINT operator_callbacks_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
-  CONSTRAINT operator_callbacks_reversal_id_fkey FOREIGN KEY (reversal_id) REFERENCES reversals(id),
+  CONSTRAINT operator_callbacks_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
   CONSTRAINT operator_callbacks_body_check CHECK (octet_length(body) <= 65536),
-  CONSTRAINT operator_callbacks_content_type_check CHECK (length(content_type) <= 200),
-  CONSTRAINT operator_callbacks_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1)
+  CONSTRAINT operator_callbacks_content_type_check CHECK (length(content_type) <= 200)
 );
 CREATE INDEX operator_callbacks_age ON operator_callbacks USING btree (received_at);
-CREATE INDEX operator_callbacks_collection ON operator_callbacks USING btree (collection_id, id);
-CREATE INDEX operator_callbacks_payout ON operator_callbacks USING btree (payout_id, id) WHERE payout_id IS NOT NULL;
-CREATE INDEX operator_callbacks_reversal ON operator_callbacks USING btree (reversal_id, id) WHERE reversal_id IS NOT NULL;
+CREATE INDEX operator_callbacks_of_payment ON operator_callbacks USING btree (payment_id, id);
 COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
 
 CREATE TABLE operator_exchanges (
@@ -997,7 +867,7 @@ CREATE INDEX operator_exchanges_payment ON operator_exchanges USING btree (payme
 CREATE TRIGGER operator_exchanges_check BEFORE INSERT OR UPDATE ON operator_exchanges FOR EACH ROW EXECUTE FUNCTION check_operator_exchange();
 CREATE TRIGGER operator_exchanges_stay BEFORE TRUNCATE ON operator_exchanges FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE operator_exchanges IS 'Each send to an operator and each query of a status, and how it ended in a word of the service. Nothing that was sent or received is kept here, and no receipt.';
-COMMENT ON COLUMN operator_exchanges.payment_id IS 'A collection, payout or reversal. A foreign key would lock the row of the payment for each exchange.';
+COMMENT ON COLUMN operator_exchanges.payment_id IS 'A foreign key would lock the row of the payment for each exchange.';
 COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
 COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS 'Refuses every update, and an exchange of no payment of its merchant.';
 COMMENT ON TRIGGER operator_exchanges_stay ON operator_exchanges IS 'Refuses to truncate.';
@@ -1086,7 +956,7 @@ CREATE TABLE payment_moves (
 );
 COMMENT ON TABLE payment_moves IS 'Changes of state that are not yet in payment_figures and payment_durations. No row has an id or an amount.';
 COMMENT ON COLUMN payment_moves.from_state IS 'Null: the payment was created, or it is a delivery, of which only the dead-lettered are counted.';
-COMMENT ON COLUMN payment_moves.seconds IS 'With the outcome: of a collection since its creation, of a payout or reversal since the first try to send it.';
+COMMENT ON COLUMN payment_moves.seconds IS 'With the outcome: of a collection since its creation, of a payout or refund since the first try to send it.';
 
 CREATE TABLE payment_total_changes (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -1117,49 +987,20 @@ CREATE TABLE payment_totals (
 );
 COMMENT ON TABLE payment_totals IS 'How many payments and how much money, by merchant, kind, operator, quarter of an hour of creation, and state. A quarter of an hour, because the days of every time zone begin at one.';
 
-CREATE TABLE payout_approvals (
-  payout_id text COLLATE "C" NOT NULL,
-  user_id text COLLATE "C" NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  approved_at timestamp with time zone NOT NULL,
-  attestation text,
-  withdrawn_at timestamp with time zone,
-  CONSTRAINT payout_approvals_pkey PRIMARY KEY (payout_id, user_id, approved_at),
-  CONSTRAINT payout_approvals_merchant_id_user_id_fkey FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT payout_approvals_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES payouts(id),
-  CONSTRAINT payout_approvals_attestation_check CHECK (attestation ~ '^[A-Za-z0-9_-]{43}$'::text)
-);
-CREATE INDEX payout_approvals_by_person ON payout_approvals USING btree (merchant_id, user_id, approved_at);
-CREATE UNIQUE INDEX payout_approvals_one_standing ON payout_approvals USING btree (payout_id, user_id) WHERE withdrawn_at IS NULL;
-CREATE TRIGGER payout_approvals_check BEFORE INSERT ON payout_approvals FOR EACH ROW EXECUTE FUNCTION check_payout_approval();
-CREATE TRIGGER payout_approvals_check_attested BEFORE INSERT ON payout_approvals FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION refuse_unattested_approval();
-CREATE TRIGGER payout_approvals_check_change BEFORE UPDATE ON payout_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_change();
-CREATE TRIGGER payout_approvals_check_waiting BEFORE INSERT ON payout_approvals FOR EACH ROW WHEN (NOT moves_money(new.merchant_id, new.user_id, new.approved_at)) EXECUTE FUNCTION refuse_while_waiting();
-CREATE TRIGGER payout_approvals_daily_limit AFTER INSERT ON payout_approvals FOR EACH ROW EXECUTE FUNCTION check_daily_limit();
-CREATE TRIGGER payout_approvals_kept BEFORE DELETE OR TRUNCATE ON payout_approvals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER payout_approvals_note AFTER INSERT ON payout_approvals FOR EACH ROW EXECUTE FUNCTION note_approval('payout');
-COMMENT ON TABLE payout_approvals IS 'An approval of a payout by one person.';
-COMMENT ON COLUMN payout_approvals.attestation IS 'Made by the process that records the approval.';
-COMMENT ON COLUMN payout_approvals.withdrawn_at IS 'A withdrawn approval releases nothing, and takes nothing of the daily limit.';
-COMMENT ON TRIGGER payout_approvals_check ON payout_approvals IS 'Refuses an approval of a payout that is not queued or has expired, by the maker, or by somebody who is no owner or approver.';
-COMMENT ON TRIGGER payout_approvals_check_attested ON payout_approvals IS 'Refuses an approval without attestation.';
-COMMENT ON TRIGGER payout_approvals_check_change ON payout_approvals IS 'Refuses every change but one withdrawal while the payout is queued.';
-COMMENT ON TRIGGER payout_approvals_check_waiting ON payout_approvals IS 'Refuses an approval by a person who became an approver, or whose account was recovered, too short a time ago.';
-COMMENT ON TRIGGER payout_approvals_daily_limit ON payout_approvals IS 'Refuses an approval beyond the daily limit of the person.';
-COMMENT ON TRIGGER payout_approvals_kept ON payout_approvals IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER payout_approvals_note ON payout_approvals IS 'Refuses nothing. It adds a live update: an approval that is not the last one changes for whom the payment waits.';
-
-CREATE TABLE payout_transitions (
+CREATE TABLE payment_transitions (
+  kind text NOT NULL,
   from_state text NOT NULL,
   to_state text NOT NULL,
-  CONSTRAINT payout_transitions_pkey PRIMARY KEY (from_state, to_state)
+  CONSTRAINT payment_transitions_pkey PRIMARY KEY (kind, from_state, to_state)
 );
-COMMENT ON TABLE payout_transitions IS 'The transitions of src/domain/payments/payout.ts, for the check of the database. A test holds the two equal.';
+COMMENT ON TABLE payment_transitions IS 'The transitions of src/domain/payments, for the check of the database. A test holds the two equal.';
 
-CREATE TABLE payouts (
+CREATE TABLE payments (
   id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
   merchant_id text COLLATE "C" NOT NULL,
-  idempotency_key text COLLATE "C" NOT NULL,
+  collection_id text COLLATE "C",
+  idempotency_key text COLLATE "C",
   state text NOT NULL,
   previous_state text,
   version integer DEFAULT 0 NOT NULL,
@@ -1171,29 +1012,32 @@ CREATE TABLE payouts (
   operator_reference uuid NOT NULL,
   operator_receipt text,
   description text,
-  metadata json NOT NULL,
+  metadata json,
   failure_code text,
   failed_by text,
+  status_kind text,
+  status_queried_at timestamp with time zone,
+  status_attestation text,
   amount_reversed_minor bigint DEFAULT 0 NOT NULL,
-  created_by text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C",
   api_key_id text COLLATE "C",
   request_id text COLLATE "C",
-  approvals_required integer NOT NULL,
+  request_attestation text,
+  approvals_required integer,
   decided_by text COLLATE "C",
   rejection_reason text,
-  request_attestation text,
   release_attestation text,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
-  expires_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone,
   send_deadline_at timestamp with time zone,
   send_begun_at timestamp with time zone,
   send_repeated_at timestamp with time zone,
+  prompt_expires_at timestamp with time zone,
   accepted_at timestamp with time zone,
   not_found_count integer DEFAULT 0 NOT NULL,
   not_found_since timestamp with time zone,
   not_found_last_at timestamp with time zone,
-  receipt_shared boolean DEFAULT false NOT NULL,
   workflow_started_at timestamp with time zone,
   start_due_at timestamp with time zone DEFAULT now() NOT NULL,
   start_failures integer DEFAULT 0 NOT NULL,
@@ -1201,138 +1045,133 @@ CREATE TABLE payouts (
   check_due_at timestamp with time zone,
   recheck_check_due_at timestamp with time zone,
   recheck_claimed_until timestamp with time zone,
-  CONSTRAINT payouts_pkey PRIMARY KEY (id),
-  CONSTRAINT payouts_operator_reference_key UNIQUE (operator_reference),
-  CONSTRAINT payouts_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id),
-  CONSTRAINT payouts_merchant_id_created_by_fkey FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT payouts_merchant_id_currency_fkey FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
-  CONSTRAINT payouts_merchant_id_decided_by_fkey FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT payouts_previous_state_state_fkey FOREIGN KEY (previous_state, state) REFERENCES payout_transitions(from_state, to_state),
-  CONSTRAINT payouts_already_returned CHECK (failure_code <> 'already_returned'::text),
-  CONSTRAINT payouts_amount_minor_check CHECK (amount_minor >= 1 AND amount_minor <= '9007199254740991'::bigint),
-  CONSTRAINT payouts_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
-  CONSTRAINT payouts_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = created_by),
-  CONSTRAINT payouts_created_queued CHECK ((state = 'queued'::text) = (version = 0) AND (state = 'queued'::text) = (previous_state IS NULL)),
-  CONSTRAINT payouts_decided CHECK ((state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) = (decided_by IS NOT NULL)),
-  CONSTRAINT payouts_description_check CHECK (length(description) >= 1 AND length(description) <= 120),
-  CONSTRAINT payouts_failed_by CHECK (failed_by IS NULL OR state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_sent'::text, 'never_accepted'::text]))),
-  CONSTRAINT payouts_failure CHECK ((state = 'failed'::text) = (failure_code IS NOT NULL)),
-  CONSTRAINT payouts_id_check CHECK (length(id) = 30 AND id ~ '^pay_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
-  CONSTRAINT payouts_idempotency_key_check CHECK (length(idempotency_key) >= 1 AND length(idempotency_key) <= 255),
-  CONSTRAINT payouts_known_state CHECK (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'reversed'::text])),
-  CONSTRAINT payouts_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
-  CONSTRAINT payouts_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
-  CONSTRAINT payouts_not_founds CHECK (not_found_count >= 0 AND (not_found_count = 0) = (not_found_since IS NULL) AND (not_found_count = 0 OR not_found_last_at >= not_found_since)),
-  CONSTRAINT payouts_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
-  CONSTRAINT payouts_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
-  CONSTRAINT payouts_receipt CHECK ((state = ANY (ARRAY['succeeded'::text, 'reversed'::text])) = (operator_receipt IS NOT NULL)),
-  CONSTRAINT payouts_reference_check CHECK (length(reference) >= 1 AND length(reference) <= 100),
-  CONSTRAINT payouts_rejection CHECK ((state = 'rejected'::text) = (rejection_reason IS NOT NULL)),
-  CONSTRAINT payouts_rejection_reason_check CHECK (length(rejection_reason) >= 1 AND length(rejection_reason) <= 200),
-  CONSTRAINT payouts_release_attestation_check CHECK (release_attestation ~ '^[A-Za-z0-9_-]{43}$'::text),
-  CONSTRAINT payouts_reversed_amount CHECK (amount_reversed_minor =
+  CONSTRAINT payments_pkey PRIMARY KEY (id),
+  CONSTRAINT payments_operator_reference_key UNIQUE (operator_reference),
+  CONSTRAINT payments_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES payments(id),
+  CONSTRAINT payments_merchant_id_created_by_fkey FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT payments_merchant_id_currency_fkey FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
+  CONSTRAINT payments_merchant_id_decided_by_fkey FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT payments_transition FOREIGN KEY (kind, previous_state, state) REFERENCES payment_transitions(kind, from_state, to_state),
+  CONSTRAINT payments_already_returned CHECK (failure_code <> 'already_returned'::text OR kind = 'reversal'::text AND send_begun_at IS NULL),
+  CONSTRAINT payments_amount_minor_check CHECK (amount_minor >= 1 AND amount_minor <= '9007199254740991'::bigint),
+  CONSTRAINT payments_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
+  CONSTRAINT payments_attested CHECK ((kind = 'reversal'::text AND state = 'failed'::text) = (status_attestation IS NOT NULL)),
+  CONSTRAINT payments_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = created_by),
+  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at) = 0),
+  CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout'::text OR num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(collection_id, prompt_expires_at) = 0),
+  CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal'::text OR num_nulls(collection_id, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(idempotency_key, api_key_id, description, metadata, prompt_expires_at) = 0),
+  CONSTRAINT payments_created_by_one CHECK (kind <> 'collection'::text OR created_by IS NULL OR api_key_id IS NULL),
+  CONSTRAINT payments_created_in_first_state CHECK ((state = 'initiated'::text OR state = 'queued'::text) = (version = 0) AND (version = 0) = (previous_state IS NULL)),
+  CONSTRAINT payments_decided CHECK ((state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) = (decided_by IS NOT NULL)),
+  CONSTRAINT payments_description_check CHECK (length(description) >= 1 AND length(description) <= 120),
+  CONSTRAINT payments_failed_by CHECK (failed_by IS NULL OR kind <> 'collection'::text AND state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_sent'::text, 'never_accepted'::text]))),
+  CONSTRAINT payments_failure CHECK ((state = 'failed'::text OR kind = 'collection'::text AND state = 'expired'::text) = (failure_code IS NOT NULL)),
+  CONSTRAINT payments_id_check CHECK (length(id) = 30 AND id ~ '^(col|pay|rev)_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
+  CONSTRAINT payments_id_of_kind CHECK ("left"(id, 3) =
+CASE kind
+    WHEN 'collection'::text THEN 'col'::text
+    WHEN 'payout'::text THEN 'pay'::text
+    WHEN 'reversal'::text THEN 'rev'::text
+    ELSE NULL::text
+END),
+  CONSTRAINT payments_idempotency_key_check CHECK (length(idempotency_key) >= 1 AND length(idempotency_key) <= 255),
+  CONSTRAINT payments_kind_check CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text])),
+  CONSTRAINT payments_known_state CHECK (
+CASE kind
+    WHEN 'collection'::text THEN state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'reversed'::text])
+    WHEN 'payout'::text THEN state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'reversed'::text])
+    ELSE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])
+END),
+  CONSTRAINT payments_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
+  CONSTRAINT payments_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
+  CONSTRAINT payments_not_founds CHECK (not_found_count >= 0 AND (not_found_count = 0) = (not_found_since IS NULL) AND (not_found_count = 0 OR not_found_last_at >= not_found_since)),
+  CONSTRAINT payments_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
+  CONSTRAINT payments_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
+  CONSTRAINT payments_prompt_expiry CHECK (state <> 'prompted'::text OR prompt_expires_at IS NOT NULL),
+  CONSTRAINT payments_receipt CHECK ((kind <> 'reversal'::text AND (state = ANY (ARRAY['succeeded'::text, 'reversed'::text]))) = (operator_receipt IS NOT NULL)),
+  CONSTRAINT payments_reference_check CHECK (length(reference) >= 1 AND length(reference) <= 100),
+  CONSTRAINT payments_rejection CHECK ((state = 'rejected'::text) = (rejection_reason IS NOT NULL)),
+  CONSTRAINT payments_rejection_reason_check CHECK (length(rejection_reason) >= 1 AND length(rejection_reason) <= 200),
+  CONSTRAINT payments_release_attestation_check CHECK (release_attestation ~ '^[A-Za-z0-9_-]{43}$'::text),
+  CONSTRAINT payments_reversed_amount CHECK (amount_reversed_minor =
 CASE state
     WHEN 'reversed'::text THEN amount_minor
     ELSE 0::bigint
 END),
-  CONSTRAINT payouts_send_deadline CHECK ((state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL))
+  CONSTRAINT payments_send_deadline CHECK (kind = 'collection'::text OR (state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL)),
+  CONSTRAINT payments_status CHECK ((status_kind IS NULL) = (status_queried_at IS NULL) AND
+CASE
+    WHEN kind = 'reversal'::text AND state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_accepted'::text])) THEN status_kind IS NOT NULL AND (status_kind = ANY (ARRAY['declined'::text, 'refused'::text, 'not_found'::text]))
+    ELSE status_kind IS NULL
+END)
 ) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
-CREATE INDEX payouts_by_idempotency_key ON payouts USING hash (lower(idempotency_key));
-CREATE INDEX payouts_check_due ON payouts USING btree (check_due_at) WHERE (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
-CREATE INDEX payouts_failing ON payouts USING btree (workflow_failures) WHERE workflow_failures > 0;
-CREATE INDEX payouts_list ON payouts USING btree (merchant_id, id DESC);
-CREATE INDEX payouts_list_by_amount ON payouts USING btree (merchant_id, amount_minor, id);
-CREATE INDEX payouts_list_by_api_key ON payouts USING btree (merchant_id, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
-CREATE INDEX payouts_list_by_person ON payouts USING btree (merchant_id, created_by, id DESC);
-CREATE INDEX payouts_list_by_phone ON payouts USING btree (merchant_id, phone, id DESC);
-CREATE INDEX payouts_list_by_reference ON payouts USING btree (merchant_id, lower(reference) text_pattern_ops, id DESC);
-CREATE INDEX payouts_list_by_state ON payouts USING btree (merchant_id, state, id DESC);
-CREATE UNIQUE INDEX payouts_one_pending_per_key ON payouts USING btree (merchant_id, idempotency_key) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
-CREATE UNIQUE INDEX payouts_one_per_receipt ON payouts USING btree (operator, operator_receipt) WHERE operator_receipt IS NOT NULL AND NOT receipt_shared;
-CREATE INDEX payouts_recheck_check_due ON payouts USING btree (recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
-CREATE INDEX payouts_recheck_due ON payouts USING btree (operator, COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
-CREATE INDEX payouts_reconciling ON payouts USING btree (updated_at) WHERE state = 'reconciling'::text;
-CREATE INDEX payouts_sent_by_phone ON payouts USING btree (merchant_id, phone, id DESC) WHERE state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]);
-CREATE INDEX payouts_sent_by_reference ON payouts USING btree (merchant_id, reference, id DESC) WHERE state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]);
-CREATE INDEX payouts_unfinished ON payouts USING btree (state, updated_at) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
-CREATE INDEX payouts_unsent_check_due ON payouts USING btree (check_due_at) WHERE state = 'released'::text AND workflow_started_at IS NOT NULL;
-CREATE INDEX payouts_unstarted ON payouts USING btree (merchant_id, (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
-CREATE INDEX payouts_waiting ON payouts USING btree (merchant_id) WHERE state = 'released'::text AND send_begun_at IS NULL OR state = 'queued'::text AND workflow_started_at IS NULL;
-CREATE TRIGGER payouts_check_cause_change BEFORE UPDATE OF failed_by ON payouts FOR EACH ROW WHEN (new.state = old.state AND new.failed_by IS DISTINCT FROM old.failed_by) EXECUTE FUNCTION refuse_cause_change();
-CREATE TRIGGER payouts_check_change BEFORE INSERT OR UPDATE ON payouts FOR EACH ROW EXECUTE FUNCTION check_payout_change();
-CREATE CONSTRAINT TRIGGER payouts_check_created AFTER INSERT ON payouts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_payout_recorded();
-CREATE TRIGGER payouts_check_created_attestation BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.release_attestation IS NOT NULL) EXECUTE FUNCTION refuse_unattested_release();
-CREATE TRIGGER payouts_check_created_receipt BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
-CREATE TRIGGER payouts_check_failed_by BEFORE UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state = 'failed'::text AND old.state <> 'failed'::text) EXECUTE FUNCTION check_failed_by();
-CREATE TRIGGER payouts_check_key_of_recovered BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.api_key_id IS NOT NULL) EXECUTE FUNCTION check_key_of_recovered();
-CREATE TRIGGER payouts_check_money_out BEFORE INSERT ON payouts FOR EACH ROW EXECUTE FUNCTION check_money_out();
-CREATE TRIGGER payouts_check_not_founds BEFORE UPDATE OF not_found_count, not_found_since, not_found_last_at ON payouts FOR EACH ROW WHEN (new.not_found_count IS DISTINCT FROM old.not_found_count OR new.not_found_since IS DISTINCT FROM old.not_found_since OR new.not_found_last_at IS DISTINCT FROM old.not_found_last_at) EXECUTE FUNCTION check_not_founds();
-CREATE TRIGGER payouts_check_receipt_shared BEFORE UPDATE OF receipt_shared ON payouts FOR EACH ROW WHEN (new.receipt_shared <> old.receipt_shared) EXECUTE FUNCTION refuse_receipt_shared();
-CREATE CONSTRAINT TRIGGER payouts_check_recorded AFTER UPDATE OF state ON payouts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION check_payout_recorded();
-CREATE TRIGGER payouts_check_release BEFORE UPDATE ON payouts FOR EACH ROW WHEN (old.state = 'queued'::text AND new.state = 'released'::text) EXECUTE FUNCTION check_money_out();
-CREATE TRIGGER payouts_check_release_attested BEFORE UPDATE OF state, release_attestation ON payouts FOR EACH ROW WHEN (
-        CASE
-            WHEN old.state = 'queued'::text AND new.state = 'released'::text THEN new.release_attestation IS NULL
-            ELSE new.release_attestation IS DISTINCT FROM old.release_attestation
-        END) EXECUTE FUNCTION refuse_unattested_release();
-CREATE TRIGGER payouts_check_request_attestation BEFORE UPDATE OF request_attestation ON payouts FOR EACH ROW WHEN (new.request_attestation IS DISTINCT FROM old.request_attestation AND (new.request_attestation IS NULL OR new.approvals_required = old.approvals_required OR old.state <> 'queued'::text)) EXECUTE FUNCTION refuse_unattested_request();
-CREATE TRIGGER payouts_check_request_attested BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.request_attestation IS NULL) EXECUTE FUNCTION refuse_unattested_request();
-CREATE TRIGGER payouts_check_send_begun BEFORE UPDATE OF send_begun_at ON payouts FOR EACH ROW WHEN (new.send_begun_at IS DISTINCT FROM old.send_begun_at AND NOT (old.send_begun_at IS NULL AND new.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_begun_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_begun();
-CREATE TRIGGER payouts_check_send_deadline AFTER UPDATE OF send_deadline_at ON payouts FOR EACH ROW WHEN (old.state <> 'queued'::text AND new.send_deadline_at IS DISTINCT FROM old.send_deadline_at) EXECUTE FUNCTION refuse_deadline_change();
-CREATE TRIGGER payouts_check_send_repeated BEFORE UPDATE OF send_repeated_at ON payouts FOR EACH ROW WHEN (new.send_repeated_at IS DISTINCT FROM old.send_repeated_at AND NOT (old.send_repeated_at IS NULL AND old.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_repeated_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_repeated();
-CREATE TRIGGER payouts_check_waiting BEFORE INSERT ON payouts FOR EACH ROW WHEN (new.api_key_id IS NULL AND NOT moves_money(new.merchant_id, new.created_by, new.created_at)) EXECUTE FUNCTION refuse_while_waiting();
-CREATE TRIGGER payouts_count_changed AFTER UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION count_payment('payout');
-CREATE TRIGGER payouts_kept BEFORE DELETE OR TRUNCATE ON payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER payouts_move_changed AFTER UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_move('payout');
-CREATE TRIGGER payouts_note_changed AFTER UPDATE OF state ON payouts FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('payout');
-CREATE TRIGGER payouts_note_created AFTER INSERT ON payouts REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments('payout');
-CREATE TRIGGER payouts_request_stays BEFORE UPDATE OF request_id ON payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_request();
-COMMENT ON TABLE payouts IS 'Money that a merchant pays out to a phone number.';
-COMMENT ON COLUMN payouts.failed_by IS 'What made it fail.';
-COMMENT ON COLUMN payouts.created_by IS 'The maker: the person who requested the payout in a session, or who created the API key that requested it.';
-COMMENT ON COLUMN payouts.request_id IS 'As collections.request_id.';
-COMMENT ON COLUMN payouts.request_attestation IS 'Made by the process that records the request. Nobody approves a payout whose row is not as it was requested.';
-COMMENT ON COLUMN payouts.release_attestation IS 'Made by the process that records the release. It changes with the release alone.';
-COMMENT ON COLUMN payouts.send_deadline_at IS 'Nothing is sent to the operator after this time. Set by the release.';
-COMMENT ON COLUMN payouts.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
-COMMENT ON COLUMN payouts.send_repeated_at IS 'As collections.send_repeated_at.';
-COMMENT ON COLUMN payouts.accepted_at IS 'When the operator first said that it has the payout.';
-COMMENT ON COLUMN payouts.not_found_count IS 'How many statuses in a row said that the operator does not know the payout. Those count that came after the send deadline.';
-COMMENT ON COLUMN payouts.not_found_since IS 'Of the first status that was counted.';
-COMMENT ON COLUMN payouts.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
-COMMENT ON COLUMN payouts.receipt_shared IS 'As collections.receipt_shared.';
-COMMENT ON COLUMN payouts.workflow_started_at IS 'As collections.workflow_started_at.';
-COMMENT ON COLUMN payouts.start_due_at IS 'As collections.start_due_at.';
-COMMENT ON COLUMN payouts.start_failures IS 'As collections.start_failures.';
-COMMENT ON COLUMN payouts.workflow_failures IS 'As collections.workflow_failures.';
-COMMENT ON COLUMN payouts.check_due_at IS 'As collections.check_due_at.';
-COMMENT ON COLUMN payouts.recheck_check_due_at IS 'As collections.recheck_check_due_at.';
-COMMENT ON COLUMN payouts.recheck_claimed_until IS 'As collections.recheck_claimed_until.';
-COMMENT ON TRIGGER payouts_check_cause_change ON payouts IS 'Refuses to change the cause of a failure without the state.';
-COMMENT ON TRIGGER payouts_check_change ON payouts IS 'Refuses a new payout in a state other than queued or with the API key of another merchant, to change what was requested, to clear a send or an acceptance, to lower the number of approvals, an outcome without a change of state, and a release that lacks approvals.';
-COMMENT ON TRIGGER payouts_check_created ON payouts IS 'Refuses, at commit, a new payout without its event and its hold.';
-COMMENT ON TRIGGER payouts_check_created_attestation ON payouts IS 'Refuses a new payout with the attestation of a release.';
-COMMENT ON TRIGGER payouts_check_created_receipt ON payouts IS 'Refuses a payout that shares its receipt.';
-COMMENT ON TRIGGER payouts_check_failed_by ON payouts IS 'Refuses a failure for a cause that the row does not bear out.';
-COMMENT ON TRIGGER payouts_check_key_of_recovered ON payouts IS 'Refuses a payout with an API key that its creator made after the recovery of the account, for the waiting time.';
-COMMENT ON TRIGGER payouts_check_money_out ON payouts IS 'Refuses a payout while a live merchant has fewer than two owners with a second factor.';
-COMMENT ON TRIGGER payouts_check_not_founds ON payouts IS 'Refuses a count of unknown statuses that does not go up by one with a later status, or begin again at zero.';
-COMMENT ON TRIGGER payouts_check_receipt_shared ON payouts IS 'Refuses to change receipt_shared.';
-COMMENT ON TRIGGER payouts_check_recorded ON payouts IS 'Refuses, at commit, a new state without its event, and other transfers than those of the state.';
-COMMENT ON TRIGGER payouts_check_release ON payouts IS 'Refuses a release while a live merchant has fewer than two owners with a second factor.';
-COMMENT ON TRIGGER payouts_check_release_attested ON payouts IS 'Refuses a release without attestation, and to change the attestation otherwise.';
-COMMENT ON TRIGGER payouts_check_request_attestation ON payouts IS 'Refuses another attestation of the request, except with another number of approvals while it is queued.';
-COMMENT ON TRIGGER payouts_check_request_attested ON payouts IS 'Refuses a new payout without the attestation of its request.';
-COMMENT ON TRIGGER payouts_check_send_begun ON payouts IS 'Refuses a send that begins twice, in another state than released, or after the deadline.';
-COMMENT ON TRIGGER payouts_check_send_deadline ON payouts IS 'Refuses another send deadline after the release. It runs after the other rules, so that an illegal transition is refused as such.';
-COMMENT ON TRIGGER payouts_check_send_repeated ON payouts IS 'Refuses a further send before the first, in another state than released, or after the deadline.';
-COMMENT ON TRIGGER payouts_check_waiting ON payouts IS 'Refuses a payout of a person who became an approver, or whose account was recovered, too short a time ago.';
-COMMENT ON TRIGGER payouts_count_changed ON payouts IS 'Refuses nothing. It adds the change of state to payment_total_changes.';
-COMMENT ON TRIGGER payouts_kept ON payouts IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER payouts_move_changed ON payouts IS 'Refuses nothing. It adds the change of state to payment_moves.';
-COMMENT ON TRIGGER payouts_note_changed ON payouts IS 'Refuses nothing. It adds a live update.';
-COMMENT ON TRIGGER payouts_note_created ON payouts IS 'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
-COMMENT ON TRIGGER payouts_request_stays ON payouts IS 'Refuses to change the request of a payout.';
+CREATE INDEX payments_by_idempotency_key ON payments USING hash (lower(idempotency_key));
+CREATE INDEX payments_check_due ON payments USING btree (kind, check_due_at) WHERE (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
+CREATE INDEX payments_failing ON payments USING btree (workflow_failures) WHERE workflow_failures > 0;
+CREATE INDEX payments_list ON payments USING btree (merchant_id, kind, id DESC);
+CREATE INDEX payments_list_by_amount ON payments USING btree (merchant_id, kind, amount_minor, id);
+CREATE INDEX payments_list_by_api_key ON payments USING btree (merchant_id, kind, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
+CREATE INDEX payments_list_by_person ON payments USING btree (merchant_id, kind, created_by, id DESC) WHERE created_by IS NOT NULL;
+CREATE INDEX payments_list_by_phone ON payments USING btree (merchant_id, kind, phone, id DESC);
+CREATE INDEX payments_list_by_reference ON payments USING btree (merchant_id, kind, lower(reference) text_pattern_ops, id DESC);
+CREATE INDEX payments_list_by_state ON payments USING btree (merchant_id, kind, state, id DESC);
+CREATE UNIQUE INDEX payments_one_payout_pending_per_key ON payments USING btree (merchant_id, idempotency_key) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX payments_one_per_receipt ON payments USING btree (operator, kind, operator_receipt) WHERE operator_receipt IS NOT NULL;
+CREATE UNIQUE INDEX payments_one_refund_at_a_time ON payments USING btree (collection_id) WHERE collection_id IS NOT NULL AND (state <> ALL (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text]));
+CREATE INDEX payments_payouts_sent_by_phone ON payments USING btree (merchant_id, phone, id DESC) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]));
+CREATE INDEX payments_payouts_sent_by_reference ON payments USING btree (merchant_id, reference, id DESC) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]));
+CREATE INDEX payments_recheck_check_due ON payments USING btree (kind, recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
+CREATE INDEX payments_recheck_due ON payments USING btree (kind, operator, COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
+CREATE INDEX payments_refunds_of_collection ON payments USING btree (collection_id, id DESC) WHERE collection_id IS NOT NULL;
+CREATE INDEX payments_refunds_pending ON payments USING btree (merchant_id) WHERE kind = 'reversal'::text AND (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]));
+CREATE INDEX payments_unfinished ON payments USING btree (kind, state, updated_at) WHERE state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text]);
+CREATE INDEX payments_unsent_check_due ON payments USING btree (kind, check_due_at) WHERE (state = ANY (ARRAY['initiated'::text, 'released'::text])) AND workflow_started_at IS NOT NULL;
+CREATE INDEX payments_unstarted ON payments USING btree (kind, merchant_id, (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
+CREATE INDEX payments_waiting ON payments USING btree (kind, merchant_id) WHERE (state = ANY (ARRAY['initiated'::text, 'released'::text])) AND send_begun_at IS NULL OR state = 'queued'::text AND workflow_started_at IS NULL;
+CREATE TRIGGER payments_check_change BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at, status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason, release_attestation, send_deadline_at, send_begun_at, send_repeated_at, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments FOR EACH ROW EXECUTE FUNCTION check_payment_change();
+CREATE TRIGGER payments_check_keys AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_keys_of_payments();
+CREATE TRIGGER payments_check_new BEFORE INSERT ON payments FOR EACH ROW WHEN (new.kind <> 'collection'::text OR new.state <> 'initiated'::text) EXECUTE FUNCTION check_new_payment();
+CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF state ON payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.version > 0 OR new.kind = 'payout'::text) EXECUTE FUNCTION check_payment_recorded();
+CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_change();
+CREATE TRIGGER payments_note_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments();
+CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, created_by, api_key_id, request_id, created_at, expires_at ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
+COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection.';
+COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
+COMMENT ON COLUMN payments.collection_id IS 'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of the collection, so that whoever asks about the refund reads no second row.';
+COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
+COMMENT ON COLUMN payments.failed_by IS 'What made a payout or refund fail.';
+COMMENT ON COLUMN payments.status_kind IS 'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
+COMMENT ON COLUMN payments.status_attestation IS 'Of the failure of a refund with the status of the operator.';
+COMMENT ON COLUMN payments.created_by IS 'The person who requested it in a session. Of a payout always the maker: also who created the API key that requested it.';
+COMMENT ON COLUMN payments.api_key_id IS 'The API key that requested it. A foreign key would lock the row of the key for each collection, so a trigger checks it; keys are never deleted.';
+COMMENT ON COLUMN payments.request_id IS 'The request that created the payment.';
+COMMENT ON COLUMN payments.request_attestation IS 'Made by the process that records the request. Nobody approves a payout or refund whose row is not as it was requested.';
+COMMENT ON COLUMN payments.release_attestation IS 'Made by the process that records the release. It changes with the release alone.';
+COMMENT ON COLUMN payments.expires_at IS 'A payout or refund that is not released by then expires.';
+COMMENT ON COLUMN payments.send_deadline_at IS 'Nothing is sent to the operator after this time. A collection has it from its creation, a payout or refund from its release.';
+COMMENT ON COLUMN payments.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
+COMMENT ON COLUMN payments.send_repeated_at IS 'When the second try to send it began.';
+COMMENT ON COLUMN payments.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
+COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it has the payout or refund.';
+COMMENT ON COLUMN payments.not_found_count IS 'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
+COMMENT ON COLUMN payments.not_found_since IS 'Of the first status that was counted.';
+COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
+COMMENT ON COLUMN payments.workflow_started_at IS 'Null until a workflow is known to have been started for it.';
+COMMENT ON COLUMN payments.start_due_at IS 'Unstarted work is not tried before this time. A dispatcher that claims the work moves the time ahead by its lease, and a failed start moves it by the backoff.';
+COMMENT ON COLUMN payments.start_failures IS 'The part of workflow_failures that are failed starts. A start that succeeds ends them.';
+COMMENT ON COLUMN payments.workflow_failures IS 'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
+COMMENT ON COLUMN payments.check_due_at IS 'When the sweep checks the payment next, unless a workflow moves it before. Null: nothing more can happen.';
+COMMENT ON COLUMN payments.recheck_check_due_at IS 'When it is checked whether the run of a recheck progresses. Null: there is no run.';
+COMMENT ON COLUMN payments.recheck_claimed_until IS 'Until then a worker rechecks the payment and nobody else does. check_due_at is null meanwhile, so that a callback that comes in between has the payment rechecked once more.';
+COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
+COMMENT ON TRIGGER payments_check_keys ON payments IS 'Refuses a new payment of an API key of another merchant. A foreign key would lock the row of the API key for each collection.';
+COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request or has one of a release, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
+COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, and a refund that succeeded and did not reverse its collection.';
+COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to payment_total_changes, payment_moves and live_updates, there also for the checkout that a collection pays.';
+COMMENT ON TRIGGER payments_note_created ON payments IS 'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
+COMMENT ON TRIGGER payments_requested_kept ON payments IS 'Refuses to change what was requested. It runs once a statement, and no statement of the service updates these columns.';
 
 CREATE TABLE policies (
   merchant_id text COLLATE "C" NOT NULL,
@@ -1513,191 +1352,6 @@ COMMENT ON COLUMN replays.skipped IS 'Deliveries that matched and stay as they a
 COMMENT ON COLUMN replays.last_delivery_id IS 'The position: deliveries after this one remain.';
 COMMENT ON TRIGGER replays_note_changed ON replays IS 'Refuses nothing. It adds a live update.';
 COMMENT ON TRIGGER replays_note_created ON replays IS 'Refuses nothing. It adds a live update.';
-
-CREATE TABLE reversal_approvals (
-  reversal_id text COLLATE "C" NOT NULL,
-  user_id text COLLATE "C" NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  approved_at timestamp with time zone NOT NULL,
-  attestation text NOT NULL,
-  withdrawn_at timestamp with time zone,
-  CONSTRAINT reversal_approvals_pkey PRIMARY KEY (reversal_id, user_id, approved_at),
-  CONSTRAINT reversal_approvals_merchant_id_user_id_fkey FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT reversal_approvals_reversal_id_fkey FOREIGN KEY (reversal_id) REFERENCES reversals(id),
-  CONSTRAINT reversal_approvals_attestation_check CHECK (attestation ~ '^[A-Za-z0-9_-]{43}$'::text)
-);
-CREATE INDEX reversal_approvals_by_person ON reversal_approvals USING btree (merchant_id, user_id, approved_at);
-CREATE UNIQUE INDEX reversal_approvals_one_standing ON reversal_approvals USING btree (reversal_id, user_id) WHERE withdrawn_at IS NULL;
-CREATE TRIGGER reversal_approvals_check BEFORE INSERT ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION check_reversal_approval();
-CREATE TRIGGER reversal_approvals_check_change BEFORE UPDATE ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_change();
-CREATE TRIGGER reversal_approvals_check_waiting BEFORE INSERT ON reversal_approvals FOR EACH ROW WHEN (NOT moves_money(new.merchant_id, new.user_id, new.approved_at)) EXECUTE FUNCTION refuse_while_waiting();
-CREATE TRIGGER reversal_approvals_daily_limit AFTER INSERT ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION check_daily_limit();
-CREATE TRIGGER reversal_approvals_kept BEFORE DELETE OR TRUNCATE ON reversal_approvals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER reversal_approvals_note AFTER INSERT ON reversal_approvals FOR EACH ROW EXECUTE FUNCTION note_approval('reversal');
-COMMENT ON TABLE reversal_approvals IS 'An approval of a refund by one person.';
-COMMENT ON COLUMN reversal_approvals.attestation IS 'Made by the process that records the approval.';
-COMMENT ON COLUMN reversal_approvals.withdrawn_at IS 'As payout_approvals.withdrawn_at.';
-COMMENT ON TRIGGER reversal_approvals_check ON reversal_approvals IS 'Refuses an approval of a refund that is not queued or has expired, by the person who requested it, or by somebody who is no owner or approver.';
-COMMENT ON TRIGGER reversal_approvals_check_change ON reversal_approvals IS 'Refuses every change but one withdrawal while the refund is queued.';
-COMMENT ON TRIGGER reversal_approvals_check_waiting ON reversal_approvals IS 'Refuses an approval by a person who became an approver, or whose account was recovered, too short a time ago.';
-COMMENT ON TRIGGER reversal_approvals_daily_limit ON reversal_approvals IS 'Refuses an approval beyond the daily limit of the person.';
-COMMENT ON TRIGGER reversal_approvals_kept ON reversal_approvals IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER reversal_approvals_note ON reversal_approvals IS 'Refuses nothing. It adds a live update: an approval that is not the last one changes for whom the payment waits.';
-
-CREATE TABLE reversal_transitions (
-  from_state text NOT NULL,
-  to_state text NOT NULL,
-  CONSTRAINT reversal_transitions_pkey PRIMARY KEY (from_state, to_state)
-);
-COMMENT ON TABLE reversal_transitions IS 'The transitions of src/domain/payments/reversal.ts, for the check of the database. A test holds the two equal.';
-
-CREATE TABLE reversals (
-  id text COLLATE "C" NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  collection_id text COLLATE "C" NOT NULL,
-  state text NOT NULL,
-  operator_reference uuid NOT NULL,
-  failure_code text,
-  failed_by text,
-  requested_by text COLLATE "C" NOT NULL,
-  request_id text COLLATE "C",
-  approvals_required integer NOT NULL,
-  decided_by text COLLATE "C",
-  rejection_reason text,
-  request_attestation text,
-  release_attestation text,
-  status_kind text,
-  status_queried_at timestamp with time zone,
-  status_attestation text,
-  created_at timestamp with time zone NOT NULL,
-  updated_at timestamp with time zone NOT NULL,
-  expires_at timestamp with time zone NOT NULL,
-  send_deadline_at timestamp with time zone,
-  send_begun_at timestamp with time zone,
-  send_repeated_at timestamp with time zone,
-  accepted_at timestamp with time zone,
-  not_found_count integer DEFAULT 0 NOT NULL,
-  not_found_since timestamp with time zone,
-  not_found_last_at timestamp with time zone,
-  workflow_started_at timestamp with time zone,
-  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
-  start_failures integer DEFAULT 0 NOT NULL,
-  workflow_failures integer DEFAULT 0 NOT NULL,
-  check_due_at timestamp with time zone,
-  recheck_check_due_at timestamp with time zone,
-  recheck_claimed_until timestamp with time zone,
-  CONSTRAINT reversals_pkey PRIMARY KEY (id),
-  CONSTRAINT reversals_operator_reference_key UNIQUE (operator_reference),
-  CONSTRAINT reversals_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id),
-  CONSTRAINT reversals_merchant_id_decided_by_fkey FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT reversals_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
-  CONSTRAINT reversals_merchant_id_requested_by_fkey FOREIGN KEY (merchant_id, requested_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT reversals_already_returned CHECK (failure_code <> 'already_returned'::text OR send_begun_at IS NULL),
-  CONSTRAINT reversals_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
-  CONSTRAINT reversals_attested CHECK ((state = 'failed'::text) = (status_attestation IS NOT NULL)),
-  CONSTRAINT reversals_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = requested_by),
-  CONSTRAINT reversals_decided CHECK ((state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) = (decided_by IS NOT NULL)),
-  CONSTRAINT reversals_failed_by CHECK (failed_by IS NULL OR state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_sent'::text, 'never_accepted'::text]))),
-  CONSTRAINT reversals_failure CHECK ((state = 'failed'::text) = (failure_code IS NOT NULL)),
-  CONSTRAINT reversals_id_check CHECK (id ~ '^rev_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
-  CONSTRAINT reversals_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
-  CONSTRAINT reversals_not_founds CHECK (not_found_count >= 0 AND (not_found_count = 0) = (not_found_since IS NULL) AND (not_found_count = 0 OR not_found_last_at >= not_found_since)),
-  CONSTRAINT reversals_rejection CHECK ((state = 'rejected'::text) = (rejection_reason IS NOT NULL)),
-  CONSTRAINT reversals_rejection_reason_check CHECK (length(rejection_reason) >= 1 AND length(rejection_reason) <= 200),
-  CONSTRAINT reversals_release_attestation_check CHECK (release_attestation ~ '^[A-Za-z0-9_-]{43}$'::text),
-  CONSTRAINT reversals_send_deadline CHECK ((state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL)),
-  CONSTRAINT reversals_state_check CHECK (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])),
-  CONSTRAINT reversals_status CHECK ((status_kind IS NULL) = (status_queried_at IS NULL) AND
-CASE
-    WHEN state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_accepted'::text])) THEN status_kind IS NOT NULL AND (status_kind = ANY (ARRAY['declined'::text, 'refused'::text, 'not_found'::text]))
-    ELSE status_kind IS NULL
-END)
-) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
-CREATE INDEX reversals_check_due ON reversals USING btree (check_due_at) WHERE (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
-CREATE INDEX reversals_failing ON reversals USING btree (workflow_failures) WHERE workflow_failures > 0;
-CREATE INDEX reversals_list ON reversals USING btree (merchant_id, id DESC);
-CREATE INDEX reversals_list_by_state ON reversals USING btree (merchant_id, state, id DESC);
-CREATE INDEX reversals_of_a_collection ON reversals USING btree (collection_id, id DESC);
-CREATE UNIQUE INDEX reversals_one_at_a_time ON reversals USING btree (collection_id) WHERE state <> ALL (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text]);
-CREATE INDEX reversals_pending ON reversals USING btree (merchant_id) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
-CREATE INDEX reversals_recheck_check_due ON reversals USING btree (recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
-CREATE INDEX reversals_recheck_due ON reversals USING btree (COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
-CREATE INDEX reversals_reconciling ON reversals USING btree (updated_at) WHERE state = 'reconciling'::text;
-CREATE INDEX reversals_unfinished ON reversals USING btree (state, updated_at) WHERE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]);
-CREATE INDEX reversals_unsent_check_due ON reversals USING btree (check_due_at) WHERE state = 'released'::text AND workflow_started_at IS NOT NULL;
-CREATE INDEX reversals_unstarted ON reversals USING btree (merchant_id, (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
-CREATE INDEX reversals_waiting ON reversals USING btree (merchant_id) WHERE state = 'released'::text AND send_begun_at IS NULL OR state = 'queued'::text AND workflow_started_at IS NULL;
-CREATE TRIGGER reversals_check_acceptance BEFORE UPDATE OF accepted_at ON reversals FOR EACH ROW WHEN (old.accepted_at IS NOT NULL AND new.accepted_at IS NULL) EXECUTE FUNCTION refuse_clearing_acceptance();
-CREATE TRIGGER reversals_check_already_returned BEFORE UPDATE OF state ON reversals FOR EACH ROW WHEN (new.failure_code = 'already_returned'::text) EXECUTE FUNCTION check_already_returned();
-CREATE TRIGGER reversals_check_cause_change BEFORE UPDATE OF failed_by ON reversals FOR EACH ROW WHEN (new.state = old.state AND new.failed_by IS DISTINCT FROM old.failed_by) EXECUTE FUNCTION refuse_cause_change();
-CREATE TRIGGER reversals_check_change BEFORE INSERT OR UPDATE ON reversals FOR EACH ROW EXECUTE FUNCTION check_reversal_change();
-CREATE TRIGGER reversals_check_created AFTER INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION check_reversal_created();
-CREATE TRIGGER reversals_check_created_attestation BEFORE INSERT ON reversals FOR EACH ROW WHEN (new.release_attestation IS NOT NULL) EXECUTE FUNCTION refuse_unattested_release();
-CREATE TRIGGER reversals_check_failed_by BEFORE UPDATE OF state ON reversals FOR EACH ROW WHEN (new.state = 'failed'::text AND old.state <> 'failed'::text) EXECUTE FUNCTION check_failed_by();
-CREATE TRIGGER reversals_check_money_out BEFORE INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION check_money_out();
-CREATE TRIGGER reversals_check_not_founds BEFORE UPDATE OF not_found_count, not_found_since, not_found_last_at ON reversals FOR EACH ROW WHEN (new.not_found_count IS DISTINCT FROM old.not_found_count OR new.not_found_since IS DISTINCT FROM old.not_found_since OR new.not_found_last_at IS DISTINCT FROM old.not_found_last_at) EXECUTE FUNCTION check_not_founds();
-CREATE CONSTRAINT TRIGGER reversals_check_recorded AFTER UPDATE OF state ON reversals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'succeeded'::text) EXECUTE FUNCTION check_reversal_recorded();
-CREATE TRIGGER reversals_check_release BEFORE UPDATE ON reversals FOR EACH ROW WHEN (old.state = 'queued'::text AND new.state = 'released'::text) EXECUTE FUNCTION check_money_out();
-CREATE TRIGGER reversals_check_release_attested BEFORE UPDATE OF state, release_attestation ON reversals FOR EACH ROW WHEN (
-        CASE
-            WHEN old.state = 'queued'::text AND new.state = 'released'::text THEN new.release_attestation IS NULL
-            ELSE new.release_attestation IS DISTINCT FROM old.release_attestation
-        END) EXECUTE FUNCTION refuse_unattested_release();
-CREATE TRIGGER reversals_check_request_attestation BEFORE UPDATE OF request_attestation ON reversals FOR EACH ROW WHEN (new.request_attestation IS DISTINCT FROM old.request_attestation AND (new.request_attestation IS NULL OR new.approvals_required = old.approvals_required OR old.state <> 'queued'::text)) EXECUTE FUNCTION refuse_unattested_request();
-CREATE TRIGGER reversals_check_request_attested BEFORE INSERT ON reversals FOR EACH ROW WHEN (new.request_attestation IS NULL) EXECUTE FUNCTION refuse_unattested_request();
-CREATE TRIGGER reversals_check_send_begun BEFORE UPDATE OF send_begun_at ON reversals FOR EACH ROW WHEN (new.send_begun_at IS DISTINCT FROM old.send_begun_at AND NOT (old.send_begun_at IS NULL AND new.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_begun_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_begun();
-CREATE TRIGGER reversals_check_send_repeated BEFORE UPDATE OF send_repeated_at ON reversals FOR EACH ROW WHEN (new.send_repeated_at IS DISTINCT FROM old.send_repeated_at AND NOT (old.send_repeated_at IS NULL AND old.send_begun_at IS NOT NULL AND new.state = 'released'::text AND new.send_repeated_at < new.send_deadline_at)) EXECUTE FUNCTION refuse_send_repeated();
-CREATE TRIGGER reversals_check_waiting BEFORE INSERT ON reversals FOR EACH ROW WHEN (NOT moves_money(new.merchant_id, new.requested_by, new.created_at)) EXECUTE FUNCTION refuse_while_waiting();
-CREATE TRIGGER reversals_kept BEFORE DELETE OR TRUNCATE ON reversals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER reversals_move_changed AFTER UPDATE OF state ON reversals FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_move('reversal');
-CREATE TRIGGER reversals_move_created AFTER INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION note_payment_move('reversal');
-CREATE TRIGGER reversals_note_changed AFTER UPDATE OF state ON reversals FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('reversal');
-CREATE TRIGGER reversals_note_created AFTER INSERT ON reversals FOR EACH ROW EXECUTE FUNCTION note_live_update('reversal');
-CREATE TRIGGER reversals_request_stays BEFORE UPDATE OF request_id ON reversals FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_request();
-COMMENT ON TABLE reversals IS 'A refund of a whole collection.';
-COMMENT ON COLUMN reversals.failed_by IS 'As payouts.failed_by.';
-COMMENT ON COLUMN reversals.request_id IS 'As collections.request_id.';
-COMMENT ON COLUMN reversals.request_attestation IS 'As payouts.request_attestation.';
-COMMENT ON COLUMN reversals.release_attestation IS 'As payouts.release_attestation.';
-COMMENT ON COLUMN reversals.status_kind IS 'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
-COMMENT ON COLUMN reversals.status_attestation IS 'Of the failure with the status of the operator.';
-COMMENT ON COLUMN reversals.send_deadline_at IS 'As payouts.send_deadline_at.';
-COMMENT ON COLUMN reversals.send_begun_at IS 'As collections.send_begun_at.';
-COMMENT ON COLUMN reversals.send_repeated_at IS 'As collections.send_repeated_at.';
-COMMENT ON COLUMN reversals.accepted_at IS 'When the operator first said that it has the refund.';
-COMMENT ON COLUMN reversals.not_found_count IS 'As payouts.not_found_count.';
-COMMENT ON COLUMN reversals.not_found_since IS 'As payouts.not_found_since.';
-COMMENT ON COLUMN reversals.not_found_last_at IS 'As payouts.not_found_last_at.';
-COMMENT ON COLUMN reversals.workflow_started_at IS 'As collections.workflow_started_at.';
-COMMENT ON COLUMN reversals.start_due_at IS 'As collections.start_due_at.';
-COMMENT ON COLUMN reversals.start_failures IS 'As collections.start_failures.';
-COMMENT ON COLUMN reversals.workflow_failures IS 'As collections.workflow_failures.';
-COMMENT ON COLUMN reversals.check_due_at IS 'As collections.check_due_at.';
-COMMENT ON COLUMN reversals.recheck_check_due_at IS 'As collections.recheck_check_due_at.';
-COMMENT ON COLUMN reversals.recheck_claimed_until IS 'As collections.recheck_claimed_until.';
-COMMENT ON TRIGGER reversals_check_acceptance ON reversals IS 'Refuses to clear when the operator accepted the refund.';
-COMMENT ON TRIGGER reversals_check_already_returned ON reversals IS 'Refuses to end a refund as needless while its collection is not reversed.';
-COMMENT ON TRIGGER reversals_check_cause_change ON reversals IS 'Refuses to change the cause of a failure without the state.';
-COMMENT ON TRIGGER reversals_check_change ON reversals IS 'Refuses a new reversal in a state other than queued, to change what was requested, to lower the number of approvals, an outcome without a change of state, a transition that is not in the table, another send deadline after the release, and a release that lacks approvals or whose collection is not paid.';
-COMMENT ON TRIGGER reversals_check_created ON reversals IS 'Refuses a reversal of the collection of another merchant.';
-COMMENT ON TRIGGER reversals_check_created_attestation ON reversals IS 'Refuses a new refund with the attestation of a release.';
-COMMENT ON TRIGGER reversals_check_failed_by ON reversals IS 'Refuses a failure for a cause that the row does not bear out.';
-COMMENT ON TRIGGER reversals_check_money_out ON reversals IS 'Refuses a refund while a live merchant has fewer than two owners with a second factor.';
-COMMENT ON TRIGGER reversals_check_not_founds ON reversals IS 'Refuses a count of unknown statuses that does not go up by one with a later status, or begin again at zero.';
-COMMENT ON TRIGGER reversals_check_recorded ON reversals IS 'Refuses, at commit, a reversal that succeeded and did not reverse its collection.';
-COMMENT ON TRIGGER reversals_check_release ON reversals IS 'Refuses a release while a live merchant has fewer than two owners with a second factor.';
-COMMENT ON TRIGGER reversals_check_release_attested ON reversals IS 'Refuses a release without attestation, and to change the attestation otherwise.';
-COMMENT ON TRIGGER reversals_check_request_attestation ON reversals IS 'Refuses another attestation of the request, except with another number of approvals while it is queued.';
-COMMENT ON TRIGGER reversals_check_request_attested ON reversals IS 'Refuses a new refund without the attestation of its request.';
-COMMENT ON TRIGGER reversals_check_send_begun ON reversals IS 'Refuses a send that begins twice, in another state than released, or after the deadline.';
-COMMENT ON TRIGGER reversals_check_send_repeated ON reversals IS 'Refuses a further send before the first, in another state than released, or after the deadline.';
-COMMENT ON TRIGGER reversals_check_waiting ON reversals IS 'Refuses a refund of a person who became an approver, or whose account was recovered, too short a time ago.';
-COMMENT ON TRIGGER reversals_kept ON reversals IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER reversals_move_changed ON reversals IS 'Refuses nothing. It adds the change of state to payment_moves.';
-COMMENT ON TRIGGER reversals_move_created ON reversals IS 'Refuses nothing. It adds the change of state to payment_moves.';
-COMMENT ON TRIGGER reversals_note_changed ON reversals IS 'Refuses nothing. It adds a live update.';
-COMMENT ON TRIGGER reversals_note_created ON reversals IS 'Refuses nothing. It adds a live update.';
-COMMENT ON TRIGGER reversals_request_stays ON reversals IS 'Refuses to change the request of a reversal.';
 
 CREATE TABLE schema_migrations (
   name text NOT NULL,
@@ -1884,17 +1538,6 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_already_returned()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND state = 'reversed') THEN
-    RAISE EXCEPTION 'refund % is still needed: its collection was not returned', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.check_api_key_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1925,25 +1568,40 @@ BEGIN
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_approval_change()
+CREATE OR REPLACE FUNCTION public.check_approval()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+DECLARE
+  payment payments%ROWTYPE;
 BEGIN
-  IF OLD.withdrawn_at IS NOT NULL OR NEW.withdrawn_at IS NULL
-     OR to_jsonb(NEW) - 'withdrawn_at' IS DISTINCT FROM to_jsonb(OLD) - 'withdrawn_at' THEN
-    RAISE EXCEPTION 'an approval is withdrawn once, and does not change otherwise' USING ERRCODE = 'restrict_violation';
+  -- The lock keeps approvals and withdrawals out while a decision on the payment is under way.
+  SELECT * INTO STRICT payment FROM payments WHERE id = NEW.payment_id FOR NO KEY UPDATE;
+  IF TG_OP = 'UPDATE' THEN
+    IF OLD.withdrawn_at IS NOT NULL OR NEW.withdrawn_at IS NULL
+       OR to_jsonb(NEW) - 'withdrawn_at' IS DISTINCT FROM to_jsonb(OLD) - 'withdrawn_at' THEN
+      RAISE EXCEPTION 'an approval is withdrawn once, and does not change otherwise' USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF payment.state <> 'queued' THEN
+      RAISE EXCEPTION 'an approval of what is decided stays' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
   END IF;
-  -- The lock keeps a decision out that would still count it.
-  IF TG_TABLE_NAME = 'payout_approvals' THEN
-    PERFORM FROM payouts WHERE id = NEW.payout_id AND state = 'queued' FOR NO KEY UPDATE;
-  ELSE
-    PERFORM FROM reversals WHERE id = NEW.reversal_id AND state = 'queued' FOR NO KEY UPDATE;
+  IF payment.state <> 'queued' OR payment.merchant_id <> NEW.merchant_id OR NEW.approved_at >= payment.expires_at THEN
+    RAISE EXCEPTION '% % is not queued, has expired or belongs to another merchant than the approval', payment.kind, payment.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_while_queued';
   END IF;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'an approval of what is decided stays' USING ERRCODE = 'restrict_violation';
+  IF payment.created_by = NEW.user_id THEN
+    RAISE EXCEPTION '% % cannot be approved by the person who created it', payment.kind, payment.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_another';
   END IF;
+  IF NOT EXISTS (SELECT 1 FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id
+      AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']) THEN
+    RAISE EXCEPTION '% % can be approved only by an owner or an approver of its merchant', payment.kind, payment.id
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
+  END IF;
+  PERFORM check_waited(NEW.merchant_id, NEW.user_id, NEW.approved_at);
   RETURN NEW;
 END $function$;
 
@@ -1954,10 +1612,10 @@ CREATE OR REPLACE FUNCTION public.check_checkout_attempt()
 AS $function$
 DECLARE
   checkout checkouts%ROWTYPE;
-  collection collections%ROWTYPE;
+  collection payments%ROWTYPE;
 BEGIN
   SELECT * INTO checkout FROM checkouts WHERE id = NEW.checkout_id FOR NO KEY UPDATE;
-  SELECT * INTO collection FROM collections WHERE id = NEW.collection_id;
+  SELECT * INTO collection FROM payments WHERE id = NEW.collection_id;
   IF (collection.merchant_id, collection.amount_minor, collection.currency, collection.reference, collection.description,
       collection.metadata::jsonb, collection.state, NEW.merchant_id)
      IS DISTINCT FROM
@@ -1970,7 +1628,7 @@ BEGIN
     RAISE EXCEPTION 'checkout % takes no attempt any more', NEW.checkout_id USING ERRCODE = 'restrict_violation';
   END IF;
   IF checkout.use = 'one_time' AND EXISTS (
-       SELECT FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+       SELECT FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
        WHERE a.checkout_id = NEW.checkout_id
          AND (c.state IN ('initiated', 'prompted', 'reconciling', 'succeeded', 'reversed')
               OR c.state = 'expired' AND c.failure_code = 'unknown')) THEN
@@ -1978,8 +1636,8 @@ BEGIN
       USING ERRCODE = 'restrict_violation';
   END IF;
   IF checkout.use = 'reusable' AND EXISTS (
-       SELECT FROM collections c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = NEW.checkout_id
-       WHERE c.merchant_id = NEW.merchant_id AND c.phone = collection.phone
+       SELECT FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = NEW.checkout_id
+       WHERE c.merchant_id = NEW.merchant_id AND c.kind = 'collection' AND c.phone = collection.phone
          AND c.state IN ('initiated', 'prompted', 'reconciling')) THEN
     RAISE EXCEPTION 'checkout % has a live attempt of this phone', NEW.checkout_id USING ERRCODE = 'restrict_violation';
   END IF;
@@ -2014,93 +1672,6 @@ BEGIN
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_collection_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF (NEW.id, NEW.merchant_id, NEW.idempotency_key, NEW.amount_minor, NEW.currency, NEW.reference, NEW.phone,
-      NEW.operator, NEW.operator_reference, NEW.description, NEW.metadata::text, NEW.created_at, NEW.prompt_deadline_at)
-     IS DISTINCT FROM
-     (OLD.id, OLD.merchant_id, OLD.idempotency_key, OLD.amount_minor, OLD.currency, OLD.reference, OLD.phone,
-      OLD.operator, OLD.operator_reference, OLD.description, OLD.metadata::text, OLD.created_at, OLD.prompt_deadline_at)
-  THEN
-    RAISE EXCEPTION 'the requested fields of collection % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.state = OLD.state THEN
-    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.operator_receipt)
-       IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.operator_receipt) THEN
-      RAISE EXCEPTION 'the outcome of collection % can change only together with its state', OLD.id
-        USING ERRCODE = 'restrict_violation';
-    END IF;
-  ELSIF NEW.version <> OLD.version + 1 OR NEW.previous_state IS DISTINCT FROM OLD.state THEN
-    RAISE EXCEPTION 'a new state of collection % must count up version and set previous_state to the old state', OLD.id
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_collection_created()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'collection % must be created in state initiated', NEW.id USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_collection_failed_late()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF OLD.failure_code <> 'unknown' THEN
-    RAISE EXCEPTION 'collection % expired as %, so it cannot fail later', OLD.id, OLD.failure_code
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_collection_recorded()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF NOT EXISTS (SELECT 1 FROM events
-      WHERE collection_id = NEW.id AND resource_version = NEW.version AND type = 'collection.' || NEW.state) THEN
-    RAISE EXCEPTION 'collection % became % without an event', NEW.id, NEW.state USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.state = 'succeeded' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
-      WHERE collection_id = NEW.id AND kind = 'collection_paid') THEN
-    RAISE EXCEPTION 'collection % succeeded without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.state = 'reversed' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
-      WHERE collection_id = NEW.id AND kind = 'collection_reversed') THEN
-    RAISE EXCEPTION 'collection % was reversed without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_creators_of_collections()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-DECLARE
-  wrong_id text;
-BEGIN
-  -- Members and keys are looked up for each row, however many there are: the planner cannot make a scan of it.
-  SELECT id INTO wrong_id FROM created
-    WHERE created_by IS NOT NULL
-          AND (SELECT m.user_id FROM members m WHERE m.merchant_id = created.merchant_id AND m.user_id = created.created_by) IS NULL
-       OR api_key_id IS NOT NULL
-          AND (SELECT k.merchant_id FROM api_keys k WHERE k.id = created.api_key_id) IS DISTINCT FROM created.merchant_id
-    LIMIT 1;
-  IF FOUND THEN
-    RAISE EXCEPTION 'collection % was created by nobody of its merchant', wrong_id USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NULL;
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.check_daily_limit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2108,27 +1679,20 @@ CREATE OR REPLACE FUNCTION public.check_daily_limit()
 AS $function$
 DECLARE
   allowed bigint := (SELECT approver_daily_limit_minor FROM policies WHERE merchant_id = NEW.merchant_id);
-  approved bigint;
 BEGIN
-  IF allowed IS NULL THEN
-    RETURN NULL;
+  IF allowed IS NOT NULL THEN
+    -- Two approvals of one person at once would not see each other.
+    PERFORM FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id FOR NO KEY UPDATE;
+    IF allowed < (SELECT sum(p.amount_minor) FROM approvals a JOIN payments p ON p.id = a.payment_id
+        WHERE a.merchant_id = NEW.merchant_id AND a.user_id = NEW.user_id
+          AND a.approved_at > NEW.approved_at - interval '24 hours' AND a.withdrawn_at IS NULL) THEN
+      RAISE EXCEPTION '% approves more than the daily limit', NEW.user_id
+        USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approver_daily_limit';
+    END IF;
   END IF;
-  -- Two approvals of one person at once would not see each other.
-  PERFORM FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id FOR NO KEY UPDATE;
-  SELECT sum(amount_minor) INTO approved FROM (
-    SELECT p.amount_minor FROM payout_approvals a JOIN payouts p ON p.id = a.payout_id
-    WHERE a.merchant_id = NEW.merchant_id AND a.user_id = NEW.user_id AND a.approved_at > NEW.approved_at - interval '24 hours'
-      AND a.withdrawn_at IS NULL
-    UNION ALL
-    SELECT c.amount_minor FROM reversal_approvals a
-      JOIN reversals r ON r.id = a.reversal_id JOIN collections c ON c.id = r.collection_id
-    WHERE a.merchant_id = NEW.merchant_id AND a.user_id = NEW.user_id AND a.approved_at > NEW.approved_at - interval '24 hours'
-      AND a.withdrawn_at IS NULL
-  ) AS of_a_day;
-  IF approved > allowed THEN
-    RAISE EXCEPTION '% approves more than the daily limit', NEW.user_id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approver_daily_limit';
-  END IF;
+  -- An approval that is not the last one changes for whom the payment waits.
+  INSERT INTO live_updates (merchant_id, kind, object_id, state)
+  SELECT merchant_id, kind, id, 'queued' FROM payments WHERE id = NEW.payment_id;
   RETURN NULL;
 END $function$;
 
@@ -2150,22 +1714,14 @@ CREATE OR REPLACE FUNCTION public.check_discrepancy_change()
 AS $function$
 BEGIN
   IF OLD.settled_at IS NOT NULL
-     OR (NEW.id, NEW.merchant_id, NEW.collection_id, NEW.payout_id, NEW.reversal_id, NEW.kind, NEW.operator_receipt,
+     OR (NEW.id, NEW.merchant_id, NEW.payment_id, NEW.kind, NEW.operator_receipt, NEW.reported_amount, NEW.reported_currency,
          NEW.found_at)
         IS DISTINCT FROM
-        (OLD.id, OLD.merchant_id, OLD.collection_id, OLD.payout_id, OLD.reversal_id, OLD.kind, OLD.operator_receipt,
+        (OLD.id, OLD.merchant_id, OLD.payment_id, OLD.kind, OLD.operator_receipt, OLD.reported_amount, OLD.reported_currency,
          OLD.found_at) THEN
     RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_discrepancy_reported()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_event_created()
@@ -2173,44 +1729,29 @@ CREATE OR REPLACE FUNCTION public.check_event_created()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  IF NEW.collection_id IS NOT NULL
-     AND NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND merchant_id = NEW.merchant_id)
-     OR NEW.payout_id IS NOT NULL
-     AND NOT EXISTS (SELECT 1 FROM payouts WHERE id = NEW.payout_id AND merchant_id = NEW.merchant_id) THEN
+  IF NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
     RAISE EXCEPTION 'event % belongs to another merchant than its payment', NEW.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_failed_by()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  -- Constraints refuse `never_sent` for a payment that was sent.
-  IF NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'already_returned')
-     OR NEW.failed_by = 'declined' AND coalesce(NEW.failure_code, '') NOT IN ('service_unavailable', 'already_returned')
-     OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
-        AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since THEN
-    RETURN NEW;
-  END IF;
-  RAISE EXCEPTION '% cannot fail with % by %: the row does not say so', OLD.id, NEW.failure_code, NEW.failed_by
-    USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_key_of_recovered()
+CREATE OR REPLACE FUNCTION public.check_keys_of_payments()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+DECLARE
+  wrong_id text;
 BEGIN
-  IF EXISTS (SELECT 1 FROM api_keys k JOIN users u ON u.id = NEW.created_by
-      WHERE k.id = NEW.api_key_id AND k.created_at >= u.recovered_at
-        AND u.recovered_at + waiting_time(NEW.merchant_id) > least(NEW.created_at, clock_timestamp())) THEN
-    RAISE EXCEPTION 'a key of a recovered account creates no payouts yet'
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_by_recovered_key';
+  -- Keys are looked up for each row, however many there are: the planner cannot make a scan of it.
+  SELECT id INTO wrong_id FROM created
+    WHERE api_key_id IS NOT NULL
+      AND (SELECT k.merchant_id FROM api_keys k WHERE k.id = created.api_key_id) IS DISTINCT FROM created.merchant_id
+    LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'payment % was created by no API key of its merchant', wrong_id USING ERRCODE = 'restrict_violation';
   END IF;
-  RETURN NEW;
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_ledger_checkpoint()
@@ -2238,35 +1779,44 @@ BEGIN
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_money_out()
+CREATE OR REPLACE FUNCTION public.check_new_payment()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-BEGIN
-  IF is_live() AND count_secured_owners(NEW.merchant_id) < 2 THEN
-    RAISE EXCEPTION 'merchant % needs two owners with a second factor before money leaves it', NEW.merchant_id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_two_owners';
-  END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_not_founds()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
 DECLARE
-  is_counted boolean := NEW.not_found_count = OLD.not_found_count + 1
-    AND NEW.not_found_last_at > coalesce(OLD.not_found_last_at, '-infinity')
-    AND NEW.not_found_since = coalesce(OLD.not_found_since, NEW.not_found_last_at)
-    AND NEW.not_found_since >= NEW.send_deadline_at
-    AND NEW.send_begun_at IS NOT NULL AND NEW.accepted_at IS NULL;
-  begins_again boolean := NEW.not_found_count = 0
-    AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity');
+  first_state text := CASE NEW.kind WHEN 'collection' THEN 'initiated' ELSE 'queued' END;
 BEGIN
-  IF NEW.state <> OLD.state OR NOT coalesce(is_counted, false) AND NOT coalesce(begins_again, false) THEN
-    RAISE EXCEPTION 'what counts against % is one later status of a payment that was sent and never accepted', OLD.id
+  IF NEW.state <> first_state THEN
+    RAISE EXCEPTION '% % must be created in state %', NEW.kind, NEW.id, first_state USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'collection' THEN
+    RETURN NEW;
+  END IF;
+  IF NEW.release_attestation IS NOT NULL THEN
+    RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', NEW.id
       USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.request_attestation IS NULL THEN
+    RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'reversal' AND NOT EXISTS (
+       SELECT 1 FROM payments c WHERE c.id = NEW.collection_id AND c.kind = 'collection'
+         AND (c.merchant_id, c.amount_minor, c.currency, c.operator, c.phone, c.reference)
+           = (NEW.merchant_id, NEW.amount_minor, NEW.currency, NEW.operator, NEW.phone, NEW.reference)) THEN
+    RAISE EXCEPTION 'reversal % is not of its whole collection, or the collection belongs to another merchant', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  PERFORM check_two_owners(NEW.merchant_id);
+  IF NEW.api_key_id IS NULL THEN
+    PERFORM check_waited(NEW.merchant_id, NEW.created_by, NEW.created_at);
+  -- The servers of the merchant go on with the keys that they had before: nobody learns such a key by a recovery.
+  ELSIF EXISTS (SELECT 1 FROM api_keys k JOIN users u ON u.id = NEW.created_by
+      WHERE k.id = NEW.api_key_id AND k.created_at >= u.recovered_at
+        AND u.recovered_at + waiting_time(NEW.merchant_id) > least(NEW.created_at, clock_timestamp())) THEN
+    RAISE EXCEPTION 'a key of a recovered account creates no payouts yet'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_by_recovered_key';
   END IF;
   RETURN NEW;
 END $function$;
@@ -2279,10 +1829,7 @@ BEGIN
   IF TG_OP = 'UPDATE' THEN
     RAISE EXCEPTION 'an exchange with an operator cannot change' USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NOT EXISTS (
-       SELECT FROM collections WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
-       UNION ALL SELECT FROM payouts WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
-       UNION ALL SELECT FROM reversals WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
+  IF NOT EXISTS (SELECT FROM payments WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
     RAISE EXCEPTION 'an exchange about % is of no payment of its merchant', NEW.payment_id
       USING ERRCODE = 'restrict_violation';
   END IF;
@@ -2317,82 +1864,167 @@ BEGIN
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_payout_approval()
+CREATE OR REPLACE FUNCTION public.check_payment_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 DECLARE
-  payout payouts%ROWTYPE;
+  is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
 BEGIN
-  -- The lock keeps approvals out while a decision on the payout is under way.
-  SELECT * INTO STRICT payout FROM payouts WHERE id = NEW.payout_id FOR NO KEY UPDATE;
-  IF payout.state <> 'queued' OR payout.merchant_id <> NEW.merchant_id OR NEW.approved_at >= payout.expires_at THEN
-    RAISE EXCEPTION 'payout % is not queued, has expired or belongs to another merchant than the approval', payout.id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_while_queued';
+  IF NEW.state = OLD.state THEN
+    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by, NEW.operator_receipt, NEW.decided_by,
+        NEW.rejection_reason, NEW.send_deadline_at)
+       IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.failed_by, OLD.operator_receipt, OLD.decided_by,
+        OLD.rejection_reason, OLD.send_deadline_at) THEN
+      RAISE EXCEPTION 'the outcome of % % can change only together with its state', OLD.kind, OLD.id
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF NEW.version <> OLD.version + 1 OR NEW.previous_state IS DISTINCT FROM OLD.state THEN
+    RAISE EXCEPTION 'a new state of % % must count up version and set previous_state to the old state', OLD.kind, OLD.id
+      USING ERRCODE = 'restrict_violation';
   END IF;
-  IF payout.created_by = NEW.user_id THEN
-    RAISE EXCEPTION 'payout % cannot be approved by the person who created it', payout.id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_another';
+  IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT (
+       OLD.send_begun_at IS NULL AND NEW.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
+       AND NEW.send_begun_at < NEW.send_deadline_at) THEN
+    RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
+      USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NOT EXISTS (SELECT 1 FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id
-      AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']) THEN
-    RAISE EXCEPTION 'payout % can be approved only by an owner or an approver of its merchant', payout.id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
+  IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT (
+       OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
+       AND NEW.send_repeated_at < NEW.send_deadline_at) THEN
+    RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+
+  IF NEW.kind = 'collection' THEN
+    -- Any other expiry is the word of the operator.
+    IF OLD.state = 'expired' AND NEW.state = 'failed' AND OLD.failure_code <> 'unknown' THEN
+      RAISE EXCEPTION 'collection % expired as %, so it cannot fail later', OLD.id, OLD.failure_code
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF NEW.failure_code = 'service_unavailable' AND OLD.prompt_expires_at IS NOT NULL THEN
+      RAISE EXCEPTION 'collection % was prompted, so it cannot end as never sent', OLD.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    -- A collection that was prompted was sent, whoever sent it. Not before its creation; nobody recorded more.
+    IF NEW.state = 'prompted' AND NEW.send_begun_at IS NULL THEN
+      NEW.send_begun_at := NEW.created_at;
+    END IF;
+    RETURN NEW;
+  END IF;
+
+  IF NEW.approvals_required < OLD.approvals_required THEN
+    RAISE EXCEPTION '% % cannot need fewer approvals than before', OLD.kind, OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.request_attestation IS DISTINCT FROM OLD.request_attestation
+     AND (NEW.request_attestation IS NULL OR NEW.approvals_required = OLD.approvals_required OR OLD.state <> 'queued') THEN
+    RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL THEN
+    RAISE EXCEPTION 'accepted_at of % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF (NEW.not_found_count, NEW.not_found_since, NEW.not_found_last_at)
+     IS DISTINCT FROM (OLD.not_found_count, OLD.not_found_since, OLD.not_found_last_at)
+     -- A status counts by one, or the count begins again.
+     AND (NEW.state <> OLD.state OR NOT coalesce(
+       NEW.not_found_count = OLD.not_found_count + 1
+         AND NEW.not_found_last_at > coalesce(OLD.not_found_last_at, '-infinity')
+         AND NEW.not_found_since = coalesce(OLD.not_found_since, NEW.not_found_last_at)
+         AND NEW.not_found_since >= NEW.send_deadline_at
+         AND NEW.send_begun_at IS NOT NULL AND NEW.accepted_at IS NULL, false)
+       AND NOT coalesce(
+         NEW.not_found_count = 0 AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity'), false)) THEN
+    RAISE EXCEPTION 'what counts against % is one later status of a payment that was sent and never accepted', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  -- Constraints refuse `never_sent` for a payment that was sent.
+  IF NEW.state = 'failed' AND OLD.state <> 'failed' AND NOT coalesce(
+       NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'already_returned')
+       OR NEW.failed_by = 'declined' AND coalesce(NEW.failure_code, '') NOT IN ('service_unavailable', 'already_returned')
+       OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
+         AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since, false) THEN
+    RAISE EXCEPTION '% cannot fail with % by %: the row does not say so', OLD.id, NEW.failure_code, NEW.failed_by
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.failure_code = 'already_returned' AND NEW.state <> OLD.state
+     AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'reversed') THEN
+    RAISE EXCEPTION 'refund % is still needed: its collection was not returned', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = 'released' AND OLD.state <> 'released' THEN
+    IF NEW.approvals_required >
+        (SELECT count(*) FROM approvals a JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
+         WHERE a.payment_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL
+           AND m.roles && ARRAY['owner', 'approver']) THEN
+      RAISE EXCEPTION '% % lacks approvals', OLD.kind, OLD.id
+        USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
+    END IF;
+    IF NEW.kind = 'reversal'
+       AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'succeeded') THEN
+      RAISE EXCEPTION 'reversal % cannot be released: its collection is not paid', OLD.id
+        USING ERRCODE = 'restrict_violation', CONSTRAINT = 'refunds_of_paid';
+    END IF;
+    PERFORM check_two_owners(NEW.merchant_id);
+  END IF;
+  IF is_release AND NEW.release_attestation IS NULL
+     OR NOT is_release AND NEW.release_attestation IS DISTINCT FROM OLD.release_attestation THEN
+    RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', OLD.id
+      USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_payout_change()
+CREATE OR REPLACE FUNCTION public.check_payment_recorded()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
+DECLARE
+  kinds text[];
+  wanted text[];
 BEGIN
-  IF TG_OP = 'INSERT' THEN
-    IF NEW.state <> 'queued' THEN
-      RAISE EXCEPTION 'payout % must be created in state queued', NEW.id USING ERRCODE = 'restrict_violation';
+  -- Here, and not before the update, so that an illegal transition is refused as such.
+  IF TG_OP = 'UPDATE' THEN
+    IF OLD.state <> 'queued' AND NEW.send_deadline_at IS DISTINCT FROM OLD.send_deadline_at THEN
+      RAISE EXCEPTION 'the send deadline of % % is set by its release', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
-    IF NEW.api_key_id IS NOT NULL
-       AND EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.api_key_id AND merchant_id <> NEW.merchant_id) THEN
-      RAISE EXCEPTION 'payout % was created with an API key of another merchant', NEW.id
-        USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'reversal' THEN
+    IF NEW.state = 'succeeded'
+       AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'reversed') THEN
+      RAISE EXCEPTION 'reversal % succeeded but its collection is not reversed', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
-    RETURN NEW;
+    RETURN NULL;
   END IF;
-  IF (NEW.id, NEW.merchant_id, NEW.idempotency_key, NEW.amount_minor, NEW.currency, NEW.reference, NEW.phone,
-      NEW.operator, NEW.operator_reference, NEW.description, NEW.metadata::text, NEW.created_by, NEW.api_key_id,
-      NEW.created_at, NEW.expires_at)
-     IS DISTINCT FROM
-     (OLD.id, OLD.merchant_id, OLD.idempotency_key, OLD.amount_minor, OLD.currency, OLD.reference, OLD.phone,
-      OLD.operator, OLD.operator_reference, OLD.description, OLD.metadata::text, OLD.created_by, OLD.api_key_id,
-      OLD.created_at, OLD.expires_at) THEN
-    RAISE EXCEPTION 'the requested fields of payout % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+  IF NOT EXISTS (SELECT 1 FROM events
+      WHERE payment_id = NEW.id AND resource_version = NEW.version AND type = NEW.kind || '.' || NEW.state) THEN
+    RAISE EXCEPTION '% % became % without an event', NEW.kind, NEW.id, NEW.state USING ERRCODE = 'restrict_violation';
   END IF;
-  IF OLD.send_begun_at IS NOT NULL AND NEW.send_begun_at IS NULL
-     OR OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL THEN
-    RAISE EXCEPTION 'send_begun_at and accepted_at of payout % cannot be cleared', OLD.id
+  IF NEW.kind = 'collection' THEN
+    IF NEW.state = 'succeeded' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
+        WHERE payment_id = NEW.id AND kind = 'collection_paid') THEN
+      RAISE EXCEPTION 'collection % succeeded without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF NEW.state = 'reversed' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
+        WHERE payment_id = NEW.id AND kind = 'collection_reversed') THEN
+      RAISE EXCEPTION 'collection % was reversed without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+  END IF;
+  SELECT coalesce(array_agg(kind ORDER BY kind), '{}') INTO kinds FROM ledger_transfers WHERE payment_id = NEW.id;
+  SELECT CASE state
+      WHEN 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
+      WHEN 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
+      WHEN 'queued' THEN ARRAY['payout_held']
+      WHEN 'released' THEN ARRAY['payout_held']
+      WHEN 'reconciling' THEN ARRAY['payout_held']
+      ELSE ARRAY['payout_held', 'payout_voided'] END
+    INTO wanted FROM payments WHERE id = NEW.id;
+  IF kinds <> wanted THEN
+    RAISE EXCEPTION 'payout % is % but has the transfers %', NEW.id, NEW.state, kinds
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.approvals_required < OLD.approvals_required THEN
-    RAISE EXCEPTION 'payout % cannot need fewer approvals than before', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.state = OLD.state THEN
-    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.operator_receipt, NEW.decided_by, NEW.rejection_reason,
-        NEW.send_deadline_at)
-       IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.operator_receipt, OLD.decided_by,
-        OLD.rejection_reason, OLD.send_deadline_at) THEN
-      RAISE EXCEPTION 'the outcome of payout % can change only together with its state', OLD.id
-        USING ERRCODE = 'restrict_violation';
-    END IF;
-  ELSIF NEW.version <> OLD.version + 1 OR NEW.previous_state IS DISTINCT FROM OLD.state THEN
-    RAISE EXCEPTION 'a new state of payout % must count up version and set previous_state to the old state', OLD.id
-      USING ERRCODE = 'restrict_violation';
-  ELSIF NEW.state = 'released' AND NEW.approvals_required >
-      (SELECT count(*) FROM payout_approvals a
-       JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
-       WHERE a.payout_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']) THEN
-    RAISE EXCEPTION 'payout % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
-  END IF;
-  RETURN NEW;
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_payout_key_ends()
@@ -2405,34 +2037,6 @@ BEGIN
     RAISE EXCEPTION 'API key % creates payouts, so it must end within 365 days', NEW.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_payout_recorded()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  kinds text[];
-  wanted text[];
-BEGIN
-  IF NOT EXISTS (SELECT 1 FROM events
-      WHERE payout_id = NEW.id AND resource_version = NEW.version AND type = 'payout.' || NEW.state) THEN
-    RAISE EXCEPTION 'payout % became % without an event', NEW.id, NEW.state USING ERRCODE = 'restrict_violation';
-  END IF;
-  SELECT coalesce(array_agg(kind ORDER BY kind), '{}') INTO kinds FROM ledger_transfers WHERE payout_id = NEW.id;
-  SELECT CASE state
-      WHEN 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
-      WHEN 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
-      WHEN 'queued' THEN ARRAY['payout_held']
-      WHEN 'released' THEN ARRAY['payout_held']
-      WHEN 'reconciling' THEN ARRAY['payout_held']
-      ELSE ARRAY['payout_held', 'payout_voided'] END
-    INTO wanted FROM payouts WHERE id = NEW.id;
-  IF kinds <> wanted THEN
-    RAISE EXCEPTION 'payout % is % but has the transfers %', NEW.id, NEW.state, kinds
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_recovery()
@@ -2465,124 +2069,23 @@ BEGIN
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_reversal_approval()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  reversal reversals%ROWTYPE;
-BEGIN
-  -- The lock keeps approvals out while a decision on the refund is under way.
-  SELECT * INTO STRICT reversal FROM reversals WHERE id = NEW.reversal_id FOR NO KEY UPDATE;
-  IF reversal.state <> 'queued' OR reversal.merchant_id <> NEW.merchant_id OR NEW.approved_at >= reversal.expires_at THEN
-    RAISE EXCEPTION 'refund % is not queued, has expired or belongs to another merchant than the approval', reversal.id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_while_queued';
-  END IF;
-  IF reversal.requested_by = NEW.user_id THEN
-    RAISE EXCEPTION 'refund % cannot be approved by the person who requested it', reversal.id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_another';
-  END IF;
-  IF NOT EXISTS (SELECT 1 FROM members WHERE merchant_id = NEW.merchant_id AND user_id = NEW.user_id
-      AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']) THEN
-    RAISE EXCEPTION 'refund % can be approved only by an owner or an approver of its merchant', reversal.id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
-  END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_reversal_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    IF NEW.state <> 'queued' THEN
-      RAISE EXCEPTION 'reversal % must be created in state queued', NEW.id USING ERRCODE = 'restrict_violation';
-    END IF;
-    RETURN NEW;
-  END IF;
-  IF (NEW.id, NEW.merchant_id, NEW.collection_id, NEW.operator_reference, NEW.requested_by, NEW.created_at, NEW.expires_at)
-     IS DISTINCT FROM
-     (OLD.id, OLD.merchant_id, OLD.collection_id, OLD.operator_reference, OLD.requested_by, OLD.created_at, OLD.expires_at)
-  THEN
-    RAISE EXCEPTION 'the requested fields of reversal % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.approvals_required < OLD.approvals_required THEN
-    RAISE EXCEPTION 'reversal % cannot need fewer approvals than before', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.state = OLD.state THEN
-    IF (NEW.failure_code, NEW.decided_by, NEW.rejection_reason, NEW.send_deadline_at)
-       IS DISTINCT FROM (OLD.failure_code, OLD.decided_by, OLD.rejection_reason, OLD.send_deadline_at) THEN
-      RAISE EXCEPTION 'the outcome of reversal % can change only together with its state', OLD.id
-        USING ERRCODE = 'restrict_violation';
-    END IF;
-    RETURN NEW;
-  END IF;
-  IF NOT EXISTS (SELECT 1 FROM reversal_transitions WHERE from_state = OLD.state AND to_state = NEW.state) THEN
-    RAISE EXCEPTION 'reversal % cannot move from % to %', OLD.id, OLD.state, NEW.state
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF OLD.state <> 'queued' AND NEW.send_deadline_at IS DISTINCT FROM OLD.send_deadline_at THEN
-    RAISE EXCEPTION 'the send deadline of reversal % is set by its release', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF NEW.state = 'released' AND NEW.approvals_required >
-      (SELECT count(*) FROM reversal_approvals a
-       JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
-       WHERE a.reversal_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']) THEN
-    RAISE EXCEPTION 'reversal % lacks approvals', OLD.id USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
-  END IF;
-  IF NEW.state = 'released'
-     AND NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND state = 'succeeded') THEN
-    RAISE EXCEPTION 'reversal % cannot be released: its collection is not paid', OLD.id
-      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'refunds_of_paid';
-  END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_reversal_created()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND merchant_id = NEW.merchant_id) THEN
-    RAISE EXCEPTION 'reversal % belongs to another merchant than its collection', NEW.id
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_reversal_recorded()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND state = 'reversed') THEN
-    RAISE EXCEPTION 'reversal % succeeded but its collection is not reversed', NEW.id
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NULL;
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.check_transfer()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 DECLARE
-  amount bigint;
-  paid_in text;
+  payment payments%ROWTYPE;
+  operator_account text;
   merchant text;
   state_now text;
-  operator_account text;
   is_right boolean;
 BEGIN
-  IF NEW.collection_id IS NOT NULL THEN
-    SELECT amount_minor, currency, merchant_id, state, 'operator/' || operator || '/' || currency
-      INTO STRICT amount, paid_in, merchant, state_now, operator_account FROM collections WHERE id = NEW.collection_id;
-  ELSE
-    SELECT amount_minor, currency, merchant_id, state, 'operator/' || operator || '/' || currency
-      INTO STRICT amount, paid_in, merchant, state_now, operator_account FROM payouts WHERE id = NEW.payout_id;
-  END IF;
-  is_right := NEW.amount_minor = amount AND NEW.currency = paid_in AND CASE NEW.kind
+  SELECT * INTO STRICT payment FROM payments WHERE id = NEW.payment_id;
+  operator_account := 'operator/' || payment.operator || '/' || payment.currency;
+  merchant := payment.merchant_id;
+  state_now := payment.state;
+  is_right := NEW.amount_minor = payment.amount_minor AND NEW.currency = payment.currency AND CASE NEW.kind
     WHEN 'collection_paid' THEN state_now = 'succeeded'
       AND NEW.debit_account_id = operator_account AND NEW.credit_account_id = merchant || '/available'
     WHEN 'collection_reversed' THEN state_now = 'reversed'
@@ -2598,9 +2101,26 @@ BEGIN
     ELSE false END;
   IF NOT is_right THEN
     RAISE EXCEPTION 'transfer % does not match the state, amount, currency or accounts of %', NEW.kind,
-      coalesce(NEW.collection_id, NEW.payout_id) USING ERRCODE = 'restrict_violation';
+      NEW.payment_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'payout_voided'
+     AND (NEW.status_kind IS NULL) <> (payment.state <> 'failed' OR payment.failed_by IS NOT DISTINCT FROM 'never_sent') THEN
+    RAISE EXCEPTION 'the hold of payout % is voided by another status than the payout says', NEW.payment_id
+      USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_two_owners(merchant text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF is_live() AND count_secured_owners(merchant) < 2 THEN
+    RAISE EXCEPTION 'merchant % needs two owners with a second factor before money leaves it', merchant
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_two_owners';
+  END IF;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_user_change()
@@ -2614,29 +2134,15 @@ BEGIN
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_voided_status()
- RETURNS trigger
+CREATE OR REPLACE FUNCTION public.check_waited(merchant text, person text, at timestamp with time zone)
+ RETURNS void
  LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
-  IF (NEW.status_kind IS NULL) <>
-     (SELECT state <> 'failed' OR failed_by IS NOT DISTINCT FROM 'never_sent' FROM payouts WHERE id = NEW.payout_id) THEN
-    RAISE EXCEPTION 'the hold of payout % is voided by another status than the payout says', NEW.payout_id
-      USING ERRCODE = 'restrict_violation';
+  IF NOT moves_money(merchant, person, at) THEN
+    RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_after_waiting';
   END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.count_payment()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor)
-  VALUES (NEW.merchant_id, quarter_of(NEW.created_at), TG_ARGV[0], NEW.operator,
-          CASE TG_OP WHEN 'UPDATE' THEN OLD.state END, NEW.state, NEW.amount_minor);
-  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.count_secured_owners(merchant text)
@@ -2728,7 +2234,8 @@ BEGIN
   spendable_minor := spendable_minor - reserved_minor;
   IF api_key IS NOT NULL THEN
     SELECT coalesce(sum(p.amount_minor), 0) INTO STRICT queued_of_key_minor
-      FROM payouts p WHERE p.merchant_id = merchant AND p.state = 'queued' AND p.api_key_id = api_key;
+      FROM payments p
+      WHERE p.merchant_id = merchant AND p.kind = 'payout' AND p.state = 'queued' AND p.api_key_id = api_key;
   END IF;
 END $function$;
 
@@ -2745,19 +2252,6 @@ BEGIN
     SELECT greatest(m.approver_since, u.recovered_at)
     FROM users u LEFT JOIN members m ON m.merchant_id = merchant AND m.user_id = u.id
     WHERE u.id = person), true);
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.note_approval()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF TG_ARGV[0] = 'payout' THEN
-    INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'payout', NEW.payout_id, 'queued');
-  ELSE
-    INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'reversal', NEW.reversal_id, 'queued');
-  END IF;
-  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.note_checkout()
@@ -2777,9 +2271,9 @@ CREATE OR REPLACE FUNCTION public.note_created_payments()
 AS $function$
 BEGIN
   INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, to_state, amount_minor)
-    SELECT merchant_id, quarter_of(created_at), TG_ARGV[0], operator, state, amount_minor FROM created;
-  INSERT INTO payment_moves (kind, operator, to_state) SELECT TG_ARGV[0], operator, state FROM created;
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) SELECT merchant_id, TG_ARGV[0], id, state FROM created;
+    SELECT merchant_id, quarter_of(created_at), kind, operator, state, amount_minor FROM created WHERE kind <> 'reversal';
+  INSERT INTO payment_moves (kind, operator, to_state) SELECT kind, operator, state FROM created;
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) SELECT merchant_id, kind, id, state FROM created;
   RETURN NULL;
 END $function$;
 
@@ -2801,49 +2295,37 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.note_paid_checkout()
+CREATE OR REPLACE FUNCTION public.note_payment_change()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state)
-  SELECT k.merchant_id, 'checkout', k.id,
-    CASE WHEN k.use = 'one_time' THEN 'completed'
-         WHEN k.cancelled_at IS NOT NULL THEN 'cancelled'
-         WHEN k.expires_at <= clock_timestamp() THEN 'expired'
-         ELSE 'open' END
-  FROM checkout_attempts a JOIN checkouts k ON k.id = a.checkout_id WHERE a.collection_id = NEW.id;
-  RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.note_payment_move()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
 DECLARE
-  operator_id text;
   took double precision;
 BEGIN
-  IF TG_ARGV[0] = 'reversal' THEN
-    SELECT operator INTO operator_id FROM collections WHERE id = NEW.collection_id;
-  ELSE
-    operator_id := NEW.operator;
-  END IF;
   -- A return, or an outcome that comes after the end, is not how long the payment took.
-  IF TG_OP = 'UPDATE' THEN
-    IF TG_ARGV[0] = 'collection' THEN
-      IF OLD.state IN ('initiated', 'prompted', 'reconciling') AND NEW.state IN ('succeeded', 'failed', 'expired') THEN
-        took := extract(epoch FROM NEW.updated_at - NEW.created_at);
-      END IF;
-    ELSIF OLD.state IN ('released', 'reconciling') AND NEW.state IN ('succeeded', 'failed') THEN
-      took := extract(epoch FROM NEW.updated_at - coalesce(NEW.send_begun_at, OLD.updated_at));
-    END IF;
+  IF OLD.state IN ('initiated', 'prompted', 'released', 'reconciling')
+     AND NEW.state IN ('succeeded', 'failed', 'expired') THEN
+    took := greatest(0, extract(epoch FROM NEW.updated_at
+      - CASE NEW.kind WHEN 'collection' THEN NEW.created_at ELSE coalesce(NEW.send_begun_at, OLD.updated_at) END));
+  END IF;
+  IF NEW.kind <> 'reversal' THEN
+    INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor)
+    VALUES (NEW.merchant_id, quarter_of(NEW.created_at), NEW.kind, NEW.operator, OLD.state, NEW.state, NEW.amount_minor);
   END IF;
   INSERT INTO payment_moves (kind, operator, from_state, to_state, seconds)
-  VALUES (TG_ARGV[0], operator_id, CASE TG_OP WHEN 'UPDATE' THEN OLD.state END, NEW.state,
-          -- `greatest` alone would make 0 of none.
-          CASE WHEN took IS NOT NULL THEN greatest(took, 0) END);
+  VALUES (NEW.kind, NEW.operator, OLD.state, NEW.state, took);
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, NEW.kind, NEW.id, NEW.state);
+  -- How often a checkout was paid counts the attempts that are paid, also those whose money was returned since.
+  IF NEW.kind = 'collection' AND NEW.state = 'succeeded' THEN
+    INSERT INTO live_updates (merchant_id, kind, object_id, state)
+    SELECT k.merchant_id, 'checkout', k.id,
+      CASE WHEN k.use = 'one_time' THEN 'completed'
+           WHEN k.cancelled_at IS NOT NULL THEN 'cancelled'
+           WHEN k.expires_at <= clock_timestamp() THEN 'expired'
+           ELSE 'open' END
+    FROM checkout_attempts a JOIN checkouts k ON k.id = a.checkout_id WHERE a.collection_id = NEW.id;
+  END IF;
   RETURN NULL;
 END $function$;
 
@@ -2902,7 +2384,7 @@ BEGIN
     RETURNING entry_count, balance_minor INTO NEW.credit_entry, NEW.credit_balance_minor;
   -- A reversal may make a debt; a payout may not.
   IF NEW.kind = 'payout_held' AND NEW.debit_balance_minor < 0 THEN
-    RAISE EXCEPTION 'payout % exceeds the available balance', NEW.payout_id USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'payout % exceeds the available balance', NEW.payment_id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $function$;
@@ -2924,24 +2406,6 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.record_prompted_send()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  -- Not before its creation; nobody recorded more.
-  NEW.send_begun_at := NEW.created_at;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_cause_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'what % failed by can change only together with its state', OLD.id USING ERRCODE = 'restrict_violation';
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2956,22 +2420,6 @@ CREATE OR REPLACE FUNCTION public.refuse_checked_payments_back()
 AS $function$
 BEGIN
   RAISE EXCEPTION 'the time before which payments are checked goes forward alone' USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_clearing_acceptance()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'accepted_at of % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_deadline_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'the send deadline of payout % is set by its release', OLD.id USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_housekeeping_back()
@@ -2990,81 +2438,12 @@ BEGIN
   RAISE EXCEPTION 'the addresses of API key % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.refuse_other_creator()
+CREATE OR REPLACE FUNCTION public.refuse_requested_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  RAISE EXCEPTION 'who created a collection cannot change' USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_other_request()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'the request that made a row of % cannot change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_prompted_as_never_sent()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'collection % was prompted, so it cannot end as never sent', OLD.id USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_receipt_shared()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'whether % shares its receipt with an earlier payment can never change', NEW.id
-    USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_send_begun()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
-    USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_send_repeated()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
-    USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_unattested_approval()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'an approval has an attestation' USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_unattested_release()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', NEW.id
-    USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_unattested_request()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', NEW.id
-    USING ERRCODE = 'restrict_violation';
+  RAISE EXCEPTION 'the requested fields of payments cannot change' USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_uses_cleared()
@@ -3075,15 +2454,6 @@ BEGIN
   RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.api_key_id USING ERRCODE = 'restrict_violation';
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.refuse_while_waiting()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet'
-    USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_after_waiting';
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.reserved_by_refunds(merchant text)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -3091,9 +2461,10 @@ CREATE OR REPLACE FUNCTION public.reserved_by_refunds(merchant text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
-  RETURN (SELECT coalesce(sum(c.amount_minor), 0)
-    FROM reversals r JOIN collections c ON c.id = r.collection_id
-    WHERE r.merchant_id = merchant AND r.state IN ('queued', 'released', 'reconciling') AND c.state = 'succeeded');
+  RETURN (SELECT coalesce(sum(r.amount_minor), 0)
+    FROM payments r JOIN payments c ON c.id = r.collection_id
+    WHERE r.merchant_id = merchant AND r.kind = 'reversal' AND r.state IN ('queued', 'released', 'reconciling')
+      AND c.state = 'succeeded');
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.set_approver_since()

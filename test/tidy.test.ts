@@ -44,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/webhooks',
     'src/temporal',
     'src/dispatcher',
+    'src/coalescing-loop.ts',
     'src/db/platform/batcher.ts',
     'src/db/work/work.ts',
     'src/db/work/work-checks.ts',
@@ -60,6 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/operations',
     'reads src/db',
     'src/api',
+    'src/coalescing-loop.ts',
     'type src/temporal/client.ts',
     'type src/temporal/workflow-links.ts',
     'type src/log.ts',
@@ -116,6 +118,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/db/platform/database.ts',
   ],
   'src/arguments.mjs': [],
+  'src/coalescing-loop.ts': [],
   // The settings alone know what the environment is called.
   'src/settings': ['src/domain', 'src/security', 'src/settings'],
   // What a line about a payment is found by.

@@ -109,27 +109,26 @@ const PAYMENT = `id, merchant_id AS "merchantId", idempotency_key AS key, state,
   operator_receipt AS "operatorReceipt", failure_code AS "failureCode", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 const STATEMENTS: Readonly<Record<keyof Records, string>> = {
-  collections: `SELECT ${PAYMENT}, prompt_deadline_at AS "sendDeadlineAt", prompt_expires_at AS "promptExpiresAt"
-    FROM collections ORDER BY id`,
+  collections: `SELECT ${PAYMENT}, send_deadline_at AS "sendDeadlineAt", prompt_expires_at AS "promptExpiresAt"
+    FROM payments WHERE kind = 'collection' ORDER BY id`,
   payouts: `SELECT ${PAYMENT}, created_by AS "createdBy", approvals_required AS "approvalsRequired",
     decided_by AS "decidedBy", rejection_reason AS "rejectionReason", expires_at AS "expiresAt",
-    send_deadline_at AS "sendDeadlineAt" FROM payouts ORDER BY id`,
+    send_deadline_at AS "sendDeadlineAt" FROM payments WHERE kind = 'payout' ORDER BY id`,
   reversals: `SELECT r.id, r.merchant_id AS "merchantId", r.collection_id AS "collectionId", r.state,
-    r.operator_reference AS "operatorReference", r.failure_code AS "failureCode", r.requested_by AS "createdBy",
+    r.operator_reference AS "operatorReference", r.failure_code AS "failureCode", r.created_by AS "createdBy",
     r.approvals_required AS "approvalsRequired", r.decided_by AS "decidedBy", c.amount_minor::float8 AS amount,
     r.send_deadline_at AS "sendDeadlineAt", r.created_at AS "createdAt", r.updated_at AS "updatedAt"
-    FROM reversals r JOIN collections c ON c.id = r.collection_id ORDER BY r.id`,
-  approvals: `SELECT payout_id AS "paymentId", user_id AS "userId", approved_at AS "approvedAt" FROM payout_approvals
-    UNION ALL SELECT reversal_id, user_id, approved_at FROM reversal_approvals ORDER BY 3, 2`,
-  transfers: `SELECT id::text, kind, coalesce(collection_id, payout_id) AS "paymentId", debit_account_id AS debit,
+    FROM payments r JOIN payments c ON c.id = r.collection_id WHERE r.kind = 'reversal' ORDER BY r.id`,
+  approvals: `SELECT payment_id AS "paymentId", user_id AS "userId", approved_at AS "approvedAt" FROM approvals ORDER BY 3, 2`,
+  transfers: `SELECT id::text, kind, payment_id AS "paymentId", debit_account_id AS debit,
     credit_account_id AS credit, amount_minor::float8 AS amount FROM ledger_transfers ORDER BY ledger_transfers.id`,
   balances: `SELECT id, kind, merchant_id AS "merchantId", balance_minor::float8 AS balance FROM ledger_accounts`,
-  events: `SELECT id, merchant_id AS "merchantId", type, coalesce(collection_id, payout_id) AS "paymentId",
+  events: `SELECT id, merchant_id AS "merchantId", type, payment_id AS "paymentId",
     resource_version AS version, body, created_at AS "createdAt" FROM events ORDER BY id`,
   deliveries: `SELECT id, event_id AS "eventId", endpoint_id AS "endpointId", state FROM deliveries`,
   audit: `SELECT user_id AS "userId", action, outcome, subject_id AS "subjectId", after FROM audit_entries ORDER BY id`,
   policies: `SELECT merchant_id AS "merchantId", two_approvers_above_minor::float8 AS "twoApproversAbove" FROM policies`,
-  discrepancies: `SELECT coalesce(collection_id, payout_id, reversal_id) AS "paymentId", kind FROM discrepancies`,
+  discrepancies: `SELECT payment_id AS "paymentId", kind FROM discrepancies`,
 };
 
 /** All records as they were at one moment. */

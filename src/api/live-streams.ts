@@ -1,5 +1,6 @@
 // The open streams of live updates of this process: one loop reads the database for all of them.
 import { Readable } from 'node:stream';
+import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Database } from '../db/platform/database.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -89,7 +90,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     }
   }
 
-  const loop = createLoop(poll, { everyMs: pollEveryMs, isNeeded: () => streams.size > 0, log });
+  const polls = createPolls(poll, { everyMs: pollEveryMs, isNeeded: () => streams.size > 0, log });
 
   return {
     open(session, lastPlace) {
@@ -103,49 +104,44 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
       const stream = { session, output, place, isResumed: place !== null, isGreeted: false, lastSentMs: Date.now() };
       streams.add(stream);
       output.once('close', () => streams.delete(stream));
-      loop.wake();
+      polls.wake();
       return output;
     },
     close() {
       isClosed = true;
-      loop.close();
+      polls.close();
       for (const stream of streams) finish(stream);
     },
   };
 }
 
-/** Runs one pass at a time, when it is woken and, while it is needed, at intervals. An error ends the pass alone. */
-function createLoop(
-  pass: () => Promise<void>,
-  { everyMs, isNeeded, log }: { readonly everyMs: number; readonly isNeeded: () => boolean; readonly log: Log },
-) {
-  let timer: NodeJS.Timeout | null = null;
+type Polls = { wake(): void; close(): void };
+type PollsOptions = { readonly everyMs: number; readonly isNeeded: () => boolean; readonly log: Log };
+
+/** Polls when it is woken and, while that is needed, at intervals. */
+function createPolls(poll: () => Promise<void>, { everyMs, isNeeded, log }: PollsOptions): Polls {
+  let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  let isRunning = false;
-  let isWoken = false;
-  function wake(): void {
-    isWoken = true;
-    if (isRunning || isClosed) return;
-    isRunning = true;
-    if (timer) clearTimeout(timer);
-    void run();
-  }
-  async function run(): Promise<void> {
-    while (isWoken && !isClosed) {
-      isWoken = false;
-      await pass().catch((error: unknown) => {
-        // The streams stay open: whoever reads them gets what was missed with the next pass that succeeds.
-        log.debug({ error }, 'the live updates could not be read');
-      });
-    }
-    isRunning = false;
-    if (isNeeded() && !isClosed) timer = setTimeout(wake, everyMs);
-  }
+  const loop = createCoalescingLoop({
+    async pass() {
+      clearTimeout(timer);
+      try {
+        await poll();
+      } finally {
+        if (isNeeded() && !isClosed) timer = setTimeout(loop.wake, everyMs);
+      }
+    },
+    onError(error) {
+      // The streams stay open: whoever reads them gets what was missed with the next poll that succeeds.
+      log.debug({ error }, 'the live updates could not be read');
+    },
+  });
   return {
-    wake,
+    wake: loop.wake,
     close() {
       isClosed = true;
-      if (timer) clearTimeout(timer);
+      clearTimeout(timer);
+      void loop.stop();
     },
   };
 }

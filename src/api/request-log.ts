@@ -1,4 +1,5 @@
 // Gathers the requests of API keys, and records them in batches after their responses, so that no request waits for it.
+import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Database } from '../db/platform/database.ts';
 import type { ApiRequest } from '../domain/accounts/api-request.ts';
 import type { Log } from '../log.ts';
@@ -26,10 +27,9 @@ const BATCH_SIZE = 100;
 export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 5000 }: RequestLogOptions): RequestLog {
   const waiting: ApiRequest[] = [];
   let lost = 0;
-  let flushing: Promise<void> | null = null;
   let isClosing = false;
 
-  async function flush(): Promise<void> {
+  async function recordWaiting(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, BATCH_SIZE);
       try {
@@ -45,25 +45,25 @@ export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 50
     }
   }
 
-  async function flushOnce(): Promise<void> {
-    flushing ??= flush().finally(() => (flushing = null));
-    await flushing;
-  }
-
-  const timer = setInterval(() => void flushOnce(), flushEveryMs);
+  const flushes = createCoalescingLoop({
+    pass: recordWaiting,
+    onError(error) {
+      log.error({ error }, 'the request log failed');
+    },
+  });
+  const timer = setInterval(flushes.wake, flushEveryMs);
   timer.unref();
   return {
     note(request) {
       if (waiting.length >= maxWaiting) lost += 1;
       else waiting.push(request);
-      if (waiting.length >= BATCH_SIZE && flushing === null) void flushOnce();
+      if (waiting.length >= BATCH_SIZE) flushes.wake();
     },
     lost: () => lost,
     async close() {
       clearInterval(timer);
       isClosing = true;
-      await flushOnce();
-      await flushOnce();
+      await flushes.run();
     },
   };
 }

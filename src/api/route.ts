@@ -10,6 +10,8 @@ import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
+import type { Answer } from '../domain/payments/answer.ts';
+import type { PaymentWork } from '../domain/work.ts';
 import { isPublic, requireAccess, requireAccessAfterBody, type Access, type PublicAccess } from './access.ts';
 import { addressOf, auditOf, userAgentOf, type ApiMiddleware, type Caller, type CachedKey } from './context.ts';
 import { isUtf8, readFields, Repeated } from './form.ts';
@@ -32,7 +34,13 @@ export type Route = Pick<RouteDescription, 'method' | 'path'> & {
 };
 
 /** What every route uses. */
-export type RouteDeps = ScopeDeps;
+export type RouteDeps = ScopeDeps & {
+  /**
+   * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible
+   * without waiting.
+   */
+  readonly offer: (payment: PaymentWork) => void;
+};
 
 type CallerOf<Who extends Access> = Who extends 'anyone'
   ? unknown
@@ -69,11 +77,6 @@ export type RouteRequest<
   ([Idempotent] extends [never] ? unknown : { readonly idempotencyKey: string }) &
   CallerOf<Who>;
 
-export type StoredOutcome = {
-  readonly kind: string;
-  readonly response: { readonly status: number; readonly body: string };
-};
-
 export type RouteResponse =
   | {
       /** Without it, the status of the description. */
@@ -85,8 +88,8 @@ export type RouteResponse =
     }
   /** Sent as it comes, with the media type of the description. It is destroyed when the caller goes away. */
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> }
-  /** The bytes that are stored under the Idempotency-Key. */
-  | { readonly stored: StoredOutcome };
+  /** Sends the bytes that are stored under the Idempotency-Key, once the workflows of its payments are offered. */
+  | { readonly stored: Answer };
 
 /** The route that makes every check that follows from the description, and then calls `handle` with what it checked. */
 export function route<
@@ -110,9 +113,16 @@ export function route<
   const read = { ...description, readBody: bodyReader(body ?? noParameters) };
   const respond: ApiMiddleware = async (ctx) => {
     const request = await readRequest(ctx, deps, read);
-    send(ctx, await handle(request as Parameters<typeof handle>[0]), response);
+    const given = await handle(request as Parameters<typeof handle>[0]);
+    if ('stored' in given) offerPayments(deps, given.stored);
+    send(ctx, given, response);
   };
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
+}
+
+/** Offers the payments that the answer's request recorded or decided on, after the commit. */
+export function offerPayments({ offer }: Pick<RouteDeps, 'offer'>, answer: Answer): void {
+  if (answer.kind === 'accepted') for (const payment of answer.payments) offer(payment);
 }
 
 // The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the

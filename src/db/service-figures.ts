@@ -98,7 +98,7 @@ const LIST_OLDEST = statement(
   AWAITING.map(
     ({ kind, state }) =>
       `SELECT '${kind}' AS kind, '${state}' AS state, ${AGE(`(
-         SELECT updated_at FROM ${SOURCES[kind].table} WHERE state = '${state}' ORDER BY updated_at LIMIT 1)`)} AS age_seconds`,
+         SELECT updated_at FROM payments WHERE kind = '${kind}' AND state = '${state}' ORDER BY updated_at LIMIT 1)`)} AS age_seconds`,
   ).join(' UNION ALL '),
 );
 
@@ -123,10 +123,9 @@ const LIST_UNSTARTED = statement(
   WORK_KINDS.map((kind) => {
     const unfinished =
       kind === 'delivery' ? 'true' : `state IN (${UNFINISHED[kind].map((state) => `'${state}'`).join(', ')})`;
-    const isUnstarted =
-      kind === 'delivery' ? `state = 'retrying' AND workflow_started_at IS NULL` : 'workflow_started_at IS NULL';
+    const { table, isUnstarted } = SOURCES[kind];
     return `SELECT '${kind}' AS kind, count(*)::int AS count, ${AGE('min(updated_at)')} AS age_seconds
-            FROM ${counted('state, updated_at', SOURCES[kind].table, isUnstarted)} WHERE ${unfinished}`;
+            FROM ${counted('state, updated_at', `${table} w`, isUnstarted)} WHERE ${unfinished}`;
   }).join(' UNION ALL '),
 );
 

@@ -1,5 +1,6 @@
 // Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance, audit
 // chains, totals. It holds nothing that another one would need.
+import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { DueWork } from '../domain/due-work.ts';
 import type { Log } from '../log.ts';
 import type { AuditChains } from './audit-chains.ts';
@@ -55,8 +56,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { attempts, starter, checks, rechecks, maintenance, auditChains, totals, report, log } = options;
   let isStopped = false;
   const poll = createWorkPoll(options);
-  const loopOf = (name: string, pass: () => Promise<void>) =>
-    createLoop(name, pass, { isStopped: () => isStopped, log });
+  const loopOf = (name: string, pass: () => Promise<void>) => createLoop(name, pass, log);
   const attemptLoop = loopOf('first attempts', () => attempts.run());
   const startLoop = loopOf('starts', async () => {
     while (!isStopped && (await starter.startRecorded()) > 0);
@@ -110,7 +110,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     async stop() {
       isStopped = true;
       clearInterval(timer);
-      await Promise.all(loops.map((loop) => loop.stopped()));
+      await Promise.all(loops.map((loop) => loop.stop()));
       await attempts.drain();
       await starter.drain();
     },
@@ -143,40 +143,30 @@ type Loop = {
   rest(asOfMs: number): void;
   /** When the last pass that was completed began, or there was nothing to do; 0 before that. */
   doneAsOfMs(): number;
-  stopped(): Promise<void>;
+  /** Begins no other pass, and waits for the one under way. */
+  stop(): Promise<void>;
 };
-type LoopOptions = { readonly isStopped: () => boolean; readonly log: Log };
 
 /** Runs one pass at a time; a wake during a pass causes one more. An error ends the pass, not the loop. */
-function createLoop(name: string, pass: () => Promise<void>, { isStopped, log }: LoopOptions): Loop {
-  let running: Promise<void> | null = null;
-  let isWoken = false;
+function createLoop(name: string, pass: () => Promise<void>, log: Log): Loop {
   let doneAsOfMs = 0;
-  async function run(): Promise<void> {
-    while (isWoken && !isStopped()) {
-      isWoken = false;
+  const loop = createCoalescingLoop({
+    async pass() {
       const beganAtMs = Date.now();
-      try {
-        await pass();
-        doneAsOfMs = beganAtMs;
-      } catch (error) {
-        log.error({ error, loop: name }, 'a pass failed; the next tick tries again');
-      }
-    }
-    running = null;
-  }
-  return {
-    wake() {
-      isWoken = true;
-      if (!isStopped()) running ??= run();
+      await pass();
+      doneAsOfMs = beganAtMs;
     },
+    onError(error) {
+      log.error({ error, loop: name }, 'a pass failed; the next tick tries again');
+    },
+  });
+  return {
+    wake: loop.wake,
     rest(asOfMs) {
       // A pass that is under way may be at what the work poll no longer finds, because it claimed it.
-      if (!running) doneAsOfMs = asOfMs;
+      if (!loop.isRunning()) doneAsOfMs = asOfMs;
     },
     doneAsOfMs: () => doneAsOfMs,
-    async stopped() {
-      await running;
-    },
+    stop: loop.stop,
   };
 }

@@ -1,4 +1,5 @@
 // Makes the first attempt of pending deliveries, except those of failing or disabled endpoints: claims, sends and records it.
+import { createCoalescingLoop } from '../coalescing-loop.ts';
 import { makeAttempt, type MadeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
@@ -10,7 +11,6 @@ import type { Log } from '../log.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
 import { createBatcher } from '../db/platform/batcher.ts';
 import { createAttemptCapacity } from './attempt-capacity.ts';
-import { createClaimLoop } from './claim-loop.ts';
 
 export type FirstAttempts = {
   /** Claims and sends as many deliveries as the limits allow; resolves when there is nothing more to claim now. */
@@ -37,17 +37,29 @@ export type FirstAttemptsOptions = {
 };
 
 const MAX_RECORD_BATCH = 200;
+const PAUSE_BETWEEN_CLAIMS_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
   const { db, concurrency, maxInFlight, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
   const inFlight = new Set<Promise<void>>();
   const capacity = createAttemptCapacity({ concurrency, maxPerMerchant, onGivenBack });
-  const loop = createClaimLoop({ claim, log });
+  let isClaiming = false;
+  const claims = createCoalescingLoop({
+    async pass() {
+      isClaiming = true;
+      const mayFindMore = await claim().finally(() => (isClaiming = false));
+      if (mayFindMore) claims.wake();
+    },
+    onError(error) {
+      log.error({ error }, 'deliveries could not be claimed; the next tick tries again');
+    },
+    pauseMs: PAUSE_BETWEEN_CLAIMS_MS,
+  });
 
   // A claim under way counts as in flight what ended since it began.
   function onGivenBack(isScarce: boolean): void {
-    if (isScarce || loop.isClaiming()) loop.runSoon();
+    if (isScarce || isClaiming) claims.wakeSoon();
   }
 
   function begin(delivery: DueDelivery): void {
@@ -78,9 +90,9 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   }
 
   return {
-    run: () => loop.run(),
+    run: claims.run,
     async drain() {
-      await loop.stop();
+      await claims.stop();
       await Promise.all(inFlight);
       await attempter.drain();
     },

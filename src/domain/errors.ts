@@ -52,6 +52,11 @@ export function invalidParameters(issues: readonly [ParameterIssue, ...Parameter
   return new DomainError(issues[0].code, issues[0].message, { issues });
 }
 
+/** One error for an unknown id and for a payment of another merchant. */
+export function paymentNotFound(kind: 'collection' | 'payout' | 'reversal'): DomainError {
+  return new DomainError(`${kind}_not_found`, `There is no ${kind} with this id.`);
+}
+
 /** Too many accepted payments wait, in all or of this merchant: new ones are refused, repeats get their stored response. */
 export function backlogFull(): DomainError {
   return new DomainError(

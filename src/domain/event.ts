@@ -45,21 +45,19 @@ export type ListedEvent = {
 type NewEvent = { readonly id: EventId; readonly at: Date; readonly environment: Environment };
 type EventContent = { readonly type: EventType; readonly body: string };
 
-/** The event that reports the collection's current state, with the body that every attempt and replay sends. */
-export function collectionEvent(collection: Collection, event: NewEvent): EventContent {
-  if (collection.state === 'initiated') throw new Error('an initiated collection has no event');
-  return toContent(`collection.${collection.state}`, event, {
-    object: collectionObject(collection),
-    previous_state: collection.previousState,
-    ...(isLateOutcome(collection) ? { late: true } : {}),
-  });
-}
-
-/** The event that reports the payout's current state. The first, `payout.queued`, reports that it waits for release. */
-export function payoutEvent(payout: Payout, event: NewEvent): EventContent {
-  return toContent(`payout.${payout.state}`, event, {
-    object: payoutObject(payout),
-    previous_state: payout.previousState,
+/**
+ * The event that reports the payment's current state, with the body that every attempt and replay sends. The first of a payout,
+ * `payout.queued`, reports that it waits for release.
+ */
+export function paymentEvent(payment: Collection | Payout, event: NewEvent): EventContent {
+  const { previousState: previous_state } = payment;
+  if (payment.kind === 'payout')
+    return toContent(`payout.${payment.state}`, event, { object: payoutObject(payment), previous_state });
+  if (payment.state === 'initiated') throw new Error('an initiated collection has no event');
+  return toContent(`collection.${payment.state}`, event, {
+    object: collectionObject(payment),
+    previous_state,
+    ...(isLateOutcome(payment) && { late: true }),
   });
 }
 

@@ -3,43 +3,11 @@
 import type { Environment } from '../domain/event.ts';
 import type { UserId } from '../domain/ids.ts';
 import type { Approval } from '../domain/payments/approval.ts';
-import type { PaymentId } from '../domain/payments/payment.ts';
-import type { Payout } from '../domain/payments/payout.ts';
-import type { Reversal } from '../domain/payments/reversal.ts';
+import type { MoneyOut } from '../domain/payments/payment.ts';
 import { isMacOf, macOf, type AttestedParts } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
 
-type Common = Pick<
-  Payout & Reversal,
-  'merchantId' | 'amountMinor' | 'currency' | 'phone' | 'operator' | 'operatorReference' | 'reference' | 'createdBy'
->;
-
-/** A payout or a refund, with everything on which depends how much goes from whom to whom, and by whose request. */
-export type ApprovedPayment = Common & {
-  readonly id: PaymentId;
-  /** What goes to the operator besides, in a fixed order. */
-  readonly more: readonly (string | null)[];
-};
-
-export function attestedPayout(payout: Payout): ApprovedPayment {
-  return { ...payout, more: [payout.description] };
-}
-
-export function attestedRefund(refund: Reversal): ApprovedPayment {
-  return { ...refund, more: [refund.collectionId, refund.collectionOperatorReference] };
-}
-
-/** What was requested beside the payment itself. */
-export type Request = Pick<Payout & Reversal, 'approvalsRequired' | 'createdAt' | 'expiresAt'>;
-
 type GivenApproval = Omit<Approval, 'attestation'>;
-
-/** What a release depends on beside the payment. */
-export type Release = {
-  readonly approvals: readonly GivenApproval[];
-  readonly approvalsRequired: number;
-  readonly sendDeadlineAt: Date | null;
-};
 
 export type ReleaseAttestor = ReturnType<typeof createReleaseAttestor>;
 
@@ -51,50 +19,49 @@ export function createReleaseAttestor({
   readonly environment: Environment;
   readonly keyRing: KeyRing;
 }) {
-  const requestParts = (payment: ApprovedPayment, request: Request): AttestedParts => [
+  const requestParts = (payment: MoneyOut): AttestedParts => [
     'malipo: request',
     environment,
     ...partsOf(payment),
-    request.approvalsRequired,
-    request.createdAt.getTime(),
-    request.expiresAt.getTime(),
+    payment.approvalsRequired,
+    payment.createdAt.getTime(),
+    payment.expiresAt.getTime(),
   ];
-  const approvalParts = (payment: ApprovedPayment, approval: GivenApproval): AttestedParts => [
+  const approvalParts = (payment: MoneyOut, approval: GivenApproval): AttestedParts => [
     'malipo: approval',
     environment,
     ...partsOf(payment),
     ...partsOfApproval(approval),
   ];
-  const releaseParts = (payment: ApprovedPayment, release: Release): AttestedParts => [
+  const releaseParts = (payment: MoneyOut): AttestedParts => [
     'malipo: release',
     environment,
     ...partsOf(payment),
-    release.approvalsRequired,
-    release.approvals.map(partsOfApproval).sort(([one], [other]) => (one < other ? -1 : 1)),
-    release.sendDeadlineAt?.getTime() ?? null,
+    payment.approvalsRequired,
+    payment.approvals.map(partsOfApproval).sort(([one], [other]) => (one < other ? -1 : 1)),
+    payment.sendDeadlineAt?.getTime() ?? null,
   ];
+  const isMac = (parts: AttestedParts, attestation: string | null): boolean =>
+    attestation !== null && isMacOf(parts, attestation, keyRing);
   return {
-    attestRequest: (payment: ApprovedPayment, request: Request): string =>
-      macOf(requestParts(payment, request), keyRing),
+    attestRequest: (payment: MoneyOut): string => macOf(requestParts(payment), keyRing),
 
-    isRequestAttested: (payment: ApprovedPayment, request: Request, attestation: string | null): boolean =>
-      attestation !== null && isMacOf(requestParts(payment, request), attestation, keyRing),
+    isRequestAttested: (payment: MoneyOut): boolean => isMac(requestParts(payment), payment.requestAttestation),
 
-    attestApproval: (payment: ApprovedPayment, approval: GivenApproval): string =>
+    attestApproval: (payment: MoneyOut, approval: GivenApproval): string =>
       macOf(approvalParts(payment, approval), keyRing),
 
-    isApprovalAttested: (payment: ApprovedPayment, approval: Approval): boolean =>
-      approval.attestation !== null && isMacOf(approvalParts(payment, approval), approval.attestation, keyRing),
+    isApprovalAttested: (payment: MoneyOut, approval: Approval): boolean =>
+      isMac(approvalParts(payment, approval), approval.attestation),
 
-    attestRelease: (payment: ApprovedPayment, release: Release): string =>
-      macOf(releaseParts(payment, release), keyRing),
+    attestRelease: (payment: MoneyOut): string => macOf(releaseParts(payment), keyRing),
 
-    isReleaseAttested: (payment: ApprovedPayment, release: Release, attestation: string | null): boolean =>
-      attestation !== null && isMacOf(releaseParts(payment, release), attestation, keyRing),
+    isReleaseAttested: (payment: MoneyOut): boolean => isMac(releaseParts(payment), payment.releaseAttestation),
   };
 }
 
-function partsOf(payment: ApprovedPayment): readonly unknown[] {
+/** Everything on which depends how much goes from whom to whom, and by whose request. */
+function partsOf(payment: MoneyOut): readonly unknown[] {
   return [
     payment.id,
     payment.merchantId,
@@ -105,7 +72,8 @@ function partsOf(payment: ApprovedPayment): readonly unknown[] {
     payment.operatorReference,
     payment.reference,
     payment.createdBy,
-    payment.more,
+    // What goes to the operator besides, in a fixed order.
+    payment.kind === 'payout' ? [payment.description] : [payment.collectionId, payment.collectionOperatorReference],
   ];
 }
 

@@ -1,5 +1,25 @@
 // Idempotency keys: their form, and the fingerprint that decides whether two requests are the same.
 import { hash } from 'node:crypto';
+import type { MerchantId } from '../domain/ids.ts';
+
+/** A request under an idempotency key, and its time. */
+export type KeyedRequest = {
+  readonly merchantId: MerchantId;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+  readonly at: Date;
+};
+
+type Keyed = Pick<KeyedRequest, 'merchantId' | 'at'> & { readonly idempotencyKey: string };
+
+/** A POST of these parameters under an idempotency key. */
+export function keyedRequest(
+  path: string,
+  { merchantId, idempotencyKey: key, at }: Keyed,
+  parameters: unknown,
+): KeyedRequest {
+  return { merchantId, key, fingerprint: requestFingerprint('POST', path, parameters), at };
+}
 
 /** 1 to 255 visible ASCII characters. */
 export function isIdempotencyKey(text: string): boolean {

@@ -1,4 +1,5 @@
 // Wakes the dispatchers after a commit that recorded deliveries whose first attempt is owed.
+import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Log } from '../log.ts';
 
 export type DispatcherWake = {
@@ -22,29 +23,17 @@ export type DispatcherWakeOptions = {
  */
 export function createDispatcherWake({ notify, log }: DispatcherWakeOptions): DispatcherWake {
   let wakeOwn: (() => void) | null = null;
-  let notifying: Promise<void> | null = null;
-  let [isDue, isClosed] = [false, false];
-
-  async function notifyWhileDue(): Promise<void> {
-    while (isDue && !isClosed) {
-      isDue = false;
-      try {
-        await notify();
-      } catch (error) {
-        log.warn({ error }, 'the dispatchers could not be notified; deliveries wait for their next tick');
-      }
-    }
-    notifying = null;
-  }
+  const notifications = createCoalescingLoop({
+    pass: notify,
+    onError(error) {
+      log.warn({ error }, 'the dispatchers could not be notified; deliveries wait for their next tick');
+    },
+  });
 
   return {
     wake() {
-      if (wakeOwn) {
-        wakeOwn();
-        return;
-      }
-      isDue = true;
-      notifying ??= notifyWhileDue();
+      if (wakeOwn) wakeOwn();
+      else notifications.wake();
     },
     serve(own) {
       wakeOwn = own;
@@ -52,9 +41,6 @@ export function createDispatcherWake({ notify, log }: DispatcherWakeOptions): Di
         wakeOwn = null;
       };
     },
-    async close() {
-      isClosed = true;
-      await notifying;
-    },
+    close: notifications.stop,
   };
 }

@@ -136,9 +136,9 @@ describe('the service', () => {
   });
 
   it('reveals nothing about an unexpected error', async () => {
-    await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN reference TO mislaid');
+    await testEnv.db.pool.query('ALTER TABLE payments RENAME COLUMN reference TO mislaid');
     const response = await get('/v1/api/collections', testEnv.merchant.key);
-    await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN mislaid TO reference');
+    await testEnv.db.pool.query('ALTER TABLE payments RENAME COLUMN mislaid TO reference');
     assertError(response, 'internal_error');
     assert.doesNotMatch(response.text, /column|relation|reference|select|sql|node_modules|\.ts/i);
   });

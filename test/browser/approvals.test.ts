@@ -36,7 +36,7 @@ describe('payouts in the console', function () {
 
   async function countOf(reference: string, sent = false): Promise<number> {
     const { rows } = await testEnv.db.pool.query<{ count: string }>(
-      `SELECT count(*) FROM payouts WHERE reference = $1 AND ($2 = false OR state = 'succeeded')`,
+      `SELECT count(*) FROM payments WHERE kind = 'payout' AND reference = $1 AND ($2 = false OR state = 'succeeded')`,
       [reference, sent],
     );
     return Number(rows[0]!.count);
@@ -147,8 +147,8 @@ describe('payouts in the console', function () {
     process.stdout.write(`      ${clicks} clicks, ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
     assert.ok(clicks <= 8, `${clicks} clicks`);
     const { rows } = await testEnv.db.pool.query<{ reference: string; rejectionReason: string }>(
-      `SELECT reference, rejection_reason AS "rejectionReason" FROM payouts
-       WHERE merchant_id = $1 AND state = 'rejected'`,
+      `SELECT reference, rejection_reason AS "rejectionReason" FROM payments
+       WHERE kind = 'payout' AND merchant_id = $1 AND state = 'rejected'`,
       [merchant.id],
     );
     assert.deepEqual(rows, [{ reference: 'WAGE-2', rejectionReason: 'They have no new number.' }]);

@@ -120,7 +120,7 @@ describe('a day’s work in the console', function () {
     });
     const count = async () => {
       const { rows } = await testEnv.db.pool.query<{ count: number; sum: number }>(
-        `SELECT count(*)::int AS count, sum(amount_minor)::int AS sum FROM payouts WHERE reference LIKE 'FILE-%'`,
+        `SELECT count(*)::int AS count, sum(amount_minor)::int AS sum FROM payments WHERE kind = 'payout' AND reference LIKE 'FILE-%'`,
       );
       return [rows[0]!.count, rows[0]!.sum];
     };
@@ -192,7 +192,8 @@ describe('a day’s work in the console', function () {
     const page = await open(maker, '/payouts/file');
     const content = `phone;amount;reference\n${phoneFor('000')};900;RUN-1\n`;
     const made = async () =>
-      (await testEnv.db.pool.query(`SELECT 1 FROM payouts WHERE reference = 'RUN-1'`)).rowCount ?? 0;
+      (await testEnv.db.pool.query(`SELECT 1 FROM payments WHERE kind = 'payout' AND reference = 'RUN-1'`)).rowCount ??
+      0;
     for (const [paymentRun, expected] of [
       [null, 1],
       ['December', 2],
@@ -241,7 +242,7 @@ describe('a day’s work in the console', function () {
     const delivery = await eventually('a delivery is given up', async () => {
       const { rows } = await testEnv.db.pool.query<{ id: string }>(
         `SELECT d.id FROM deliveries d JOIN events e ON e.id = d.event_id
-         WHERE d.state = 'dead_lettered' AND e.collection_id = $1 LIMIT 1`,
+         WHERE d.state = 'dead_lettered' AND e.payment_id = $1 LIMIT 1`,
         [collection.id],
       );
       return rows[0];

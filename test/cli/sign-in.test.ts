@@ -239,7 +239,7 @@ describe('malipo', () => {
       assert.equal(refused.code, 3, `${args.join(' ')}: ${refused.err}`);
       assert.match(refused.err, /is live, but malipo \w+ is only for test environments/);
     }
-    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM collections');
+    const { rowCount } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection'");
     assert.equal(rowCount, 0);
     await attestAll(testEnv.db);
   });

@@ -95,7 +95,7 @@ describe('malipo trigger', function () {
     );
     const stopped = await running.interrupt();
     assert.deepEqual([stopped.code, stopped.out], [130, '']);
-    const { rows } = await testEnv.db.pool.query('SELECT state FROM payouts WHERE id = $1', [id]);
+    const { rows } = await testEnv.db.pool.query('SELECT state FROM payments WHERE id = $1', [id]);
     assert.deepEqual(rows, [{ state: 'queued' }]);
   });
 
@@ -109,7 +109,9 @@ describe('malipo trigger', function () {
 
   it('waits for payout.expired when the policy is short, and cancels the payout when it is long', async () => {
     const countQueued = async () => {
-      const { rows } = await testEnv.db.pool.query("SELECT count(*)::int AS n FROM payouts WHERE state = 'queued'");
+      const { rows } = await testEnv.db.pool.query(
+        "SELECT count(*)::int AS n FROM payments WHERE kind = 'payout' AND state = 'queued'",
+      );
       return (rows[0] as { n: number }).n;
     };
     const before = await countQueued();

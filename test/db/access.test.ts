@@ -98,15 +98,15 @@ describe('an account of the database', () => {
 
     const REFUSED: Readonly<Record<string, string>> = {
       'to create a table': 'CREATE TABLE mine (id int)',
-      'to create a table for its session': 'CREATE TEMPORARY TABLE payouts (id text)',
+      'to create a table for its session': 'CREATE TEMPORARY TABLE payments (id text)',
       'to create a schema': 'CREATE SCHEMA mine',
       'to create a function':
         "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
-      'to change a table': 'ALTER TABLE payouts DROP CONSTRAINT payouts_pkey CASCADE',
-      'to switch a trigger off': 'ALTER TABLE payouts DISABLE TRIGGER payouts_check_change',
-      'to switch all triggers off': 'ALTER TABLE payouts DISABLE TRIGGER ALL',
-      'to drop a trigger': 'DROP TRIGGER payouts_check_change ON payouts',
-      'to hang a trigger on a table': 'CREATE TRIGGER mine BEFORE INSERT ON payouts EXECUTE FUNCTION refuse_change()',
+      'to change a table': 'ALTER TABLE payments DROP CONSTRAINT payments_pkey CASCADE',
+      'to switch a trigger off': 'ALTER TABLE payments DISABLE TRIGGER payments_check_change',
+      'to switch all triggers off': 'ALTER TABLE payments DISABLE TRIGGER ALL',
+      'to drop a trigger': 'DROP TRIGGER payments_check_change ON payments',
+      'to hang a trigger on a table': 'CREATE TRIGGER mine BEFORE INSERT ON payments EXECUTE FUNCTION refuse_change()',
       'to drop a table': 'DROP TABLE audit_entries',
       'to empty a table': 'TRUNCATE audit_entries',
       'to act as a replica, for which no trigger fires': 'SET session_replication_role = replica',
@@ -122,8 +122,8 @@ describe('an account of the database', () => {
       'to change a transfer': 'UPDATE ledger_transfers SET amount_minor = 1',
       'to change a balance': 'UPDATE ledger_accounts SET balance_minor = 1, entry_count = entry_count + 1',
       'to add a transition': "INSERT INTO payout_transitions VALUES ('failed', 'released')",
-      'to take back an approval': 'DELETE FROM payout_approvals',
-      'to remove a payment': 'DELETE FROM collections',
+      'to take back an approval': 'DELETE FROM approvals',
+      'to remove a payment': "DELETE FROM payments WHERE kind = 'collection'",
       'to call what runs as the owner': 'SELECT post_transfer()',
       'to say which migrations were applied': "DELETE FROM schema_migrations WHERE name LIKE '010%'",
       'to run a program on the server': "COPY merchants TO PROGRAM 'true'",
@@ -252,7 +252,10 @@ describe('creating the accounts of a database', () => {
                     UNION SELECT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
     assert.deepEqual(await rowsAt(ownerUrl, owners), [{ owner: OWNER }]);
     assert.deepEqual(await migrate(ownerUrl), []);
-    const count = await rowsAt(server.urlFor(name, APPLICATION), 'SELECT count(*)::int AS count FROM payouts');
+    const count = await rowsAt(
+      server.urlFor(name, APPLICATION),
+      "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'",
+    );
     assert.deepEqual(count, [{ count: 0 }]);
   });
 
@@ -291,8 +294,11 @@ describe('creating the accounts of a database', () => {
     const ownerUrl = server.urlFor(name, OWNER);
     await createAccounts({ adminUrl: server.adminUrl, ownerUrl, applicationUrl });
     await migrate(ownerUrl);
-    assert.deepEqual(await rowsAt(applicationUrl, 'SELECT count(*)::int AS count FROM payouts'), [{ count: 0 }]);
-    await assert.rejects(rowsAt(applicationUrl, 'DELETE FROM payouts'), /permission denied/);
+    assert.deepEqual(
+      await rowsAt(applicationUrl, "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'"),
+      [{ count: 0 }],
+    );
+    await assert.rejects(rowsAt(applicationUrl, "DELETE FROM payments WHERE kind = 'payout'"), /permission denied/);
     await assert.rejects(rowsAt(server.urlFor(name, APPLICATION), 'SELECT 1'), /permission denied for database/);
     await rowsAt(server.adminUrl, `DROP DATABASE ${name}`);
     await rowsAt(server.adminUrl, `DROP ROLE ${other}`);

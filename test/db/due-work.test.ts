@@ -144,7 +144,7 @@ describe('the work poll', () => {
     await makeCollection(db, merchantId, 'succeeded');
     await settle();
     assert.deepEqual(await found(), []);
-    await tamper(db, `UPDATE collections SET check_due_at = now() - interval '1 second'`);
+    await tamper(db, `UPDATE payments SET check_due_at = now() - interval '1 second' WHERE kind = 'collection'`);
     assert.deepEqual(await found(), ['checks']);
   });
 
@@ -156,7 +156,7 @@ describe('the work poll', () => {
     await settle();
     await makeCollection(db, merchantId, 'prompted');
     await withhold();
-    await tamper(db, 'UPDATE collections SET workflow_started_at = now()');
+    await tamper(db, "UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
     assert.deepEqual(await found(), ['totals']);
     while ((await foldTotals(db, 100)) > 0);
     assert.deepEqual(await found(), ['totals']);

@@ -79,7 +79,7 @@ describe('with more than a hundred thousand rows', function () {
       await listOperatorsToRecheck(explaining, ['mtn-momo']);
       await claimRechecks(explaining, 'collection', claim);
     });
-    assert.equal(plan.match(/using collections_recheck_due/g)?.length, 2, plan);
+    assert.equal(plan.match(/using payments_recheck_due/g)?.length, 2, plan);
     assert.doesNotMatch(plan, /Seq Scan on collections/, plan);
   });
 
@@ -113,7 +113,7 @@ describe('with more than a hundred thousand rows', function () {
   it('the figures of the service are read by indexes, and from tables that do not grow with payments', async () => {
     const limits = { maxCount: 1000, maxPerMerchant: 100, maxAgeMs: 1000 };
     const plan = await plansOf((explaining) => readServiceFigures(explaining, limits));
-    assert.match(plan, /using collections_unfinished/, plan);
+    assert.match(plan, /using payments_unfinished/, plan);
     assert.match(plan, /using endpoints_disabled/, plan);
     assert.doesNotMatch(plan, /Seq Scan on (collections|reversals|deliveries|endpoints|events)/, plan);
   });
@@ -206,12 +206,12 @@ describe('with more than a hundred thousand rows', function () {
     ],
     [
       'collections with a reference',
-      /collections_list_by_reference/,
+      /payments_list_by_reference/,
       (explaining) => listCollections(explaining, merchantId, { reference: 'ORDER-77' }, 20),
     ],
     [
       'what a request made',
-      /collections_(list|pkey)/,
+      /payments_(list|pkey)/,
       (explaining) => findHits(explaining, merchantId, { kind: 'collection', foundBy: 'request_id' }, newId('req')),
     ],
     [
@@ -221,7 +221,7 @@ describe('with more than a hundred thousand rows', function () {
     ],
     [
       'an idempotency key',
-      /collections_by_idempotency_key/,
+      /payments_by_idempotency_key/,
       (explaining) => findHits(explaining, merchantId, { kind: 'collection', foundBy: 'idempotency_key' }, 'order'),
     ],
     [
@@ -236,7 +236,7 @@ describe('with more than a hundred thousand rows', function () {
     ],
     [
       'the collections of an idempotency key',
-      /collections_by_idempotency_key/,
+      /payments_by_idempotency_key/,
       (explaining) => listCollections(explaining, merchantId, { idempotencyKey: 'order' }, 50),
     ],
   ];
@@ -267,18 +267,19 @@ const ID = (prefix: string, n = 'n') => `'${prefix}_' || lpad(${n}::text, 26, '0
 
 const MANY_ROWS: readonly string[] = [
   // One in ten expired, and of a tenth of those a recheck is due.
-  `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
-     phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, prompt_deadline_at,
+  `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+     phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, send_deadline_at,
      send_begun_at, check_due_at, workflow_started_at)
-   SELECT ${ID('col')}, $merchant, n::text, CASE WHEN n % 10 = 0 THEN 'expired' ELSE 'succeeded' END, 'prompted', 2, 5000, 'UGX',
+   SELECT ${ID('col')}, 'collection', $merchant, n::text, CASE WHEN n % 10 = 0 THEN 'expired' ELSE 'succeeded' END, 'prompted', 2, 5000, 'UGX',
      n::text, '256772000100', 'mtn-momo', gen_random_uuid(), CASE WHEN n % 10 = 0 THEN NULL ELSE n::text END, '{}',
      CASE WHEN n % 10 = 0 THEN 'unknown' END, now(), now(), now(), now(),
      now() + CASE WHEN n % 100 = 0 THEN -1 ELSE 1 END * interval '1 day', now()
    FROM generate_series($first, least($last, 20000)) AS n`,
-  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, failure_code, requested_by,
-     approvals_required, created_at, updated_at, expires_at, send_deadline_at, workflow_started_at, status_attestation)
-   SELECT ${ID('rev')}, $merchant, ${ID('col', '(n / 3)')}, 'failed', gen_random_uuid(), 'unknown', 'usr', 1, now(), now(), now(),
-     now(), now(), ''
+  `INSERT INTO payments (id, kind, merchant_id, collection_id, state, previous_state, version, amount_minor, currency, reference,
+     phone, operator, operator_reference, failure_code, created_by, approvals_required, created_at, updated_at, expires_at,
+     send_deadline_at, workflow_started_at, status_attestation)
+   SELECT ${ID('rev')}, 'reversal', $merchant, ${ID('col', '(n / 3)')}, 'failed', 'released', 2, 5000, 'UGX', n::text, '256772000100',
+     'mtn-momo', gen_random_uuid(), 'unknown', 'usr', 1, now(), now(), now(), now(), now(), ''
    FROM generate_series($first, $last) AS n`,
   `INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
    SELECT $merchant, quarter_of(now()) - n * interval '15 minutes', kind, 'mtn-momo', 'succeeded', 1, 5000
@@ -291,12 +292,12 @@ const MANY_ROWS: readonly string[] = [
    FROM generate_series($first, least($last, 40000)) AS n`,
   `INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor, entry_count)
    VALUES ($merchant || '/available', 'available', $merchant, 'UGX', 0, 0) ON CONFLICT DO NOTHING`,
-  `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
+  `INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      credit_entry, credit_balance_minor, posted_at, status_kind, status_queried_at, status_attestation)
    SELECT 'collection_paid', ${ID('col')}, 'operator/mtn-momo/UGX', $merchant || '/available', 5000, 'UGX', now(), n, n * 5000,
      now() + n * interval '1 millisecond', 'paid', now(), ''
    FROM generate_series($first, least($last, 40000)) AS n`,
-  `INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
+  `INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at)
    SELECT 'payout_held', ${ID('pay')}, $merchant || '/available', $merchant || '/held', 5000, 'UGX', now(), ${ROWS} + n, 0, n, 0,
      now() + n * interval '1 millisecond'
@@ -312,7 +313,7 @@ const MANY_ROWS: readonly string[] = [
      CASE WHEN n % 1000 = 1 THEN 'retrying' ELSE 'delivered' END, 1, CASE WHEN n % 1000 = 1 THEN now() END, now(), now()
    FROM generate_series($first, $last) AS n`,
   // Of each collection two events, and of each endpoint one test.
-  `INSERT INTO events (id, merchant_id, type, collection_id, resource_version, body, created_at)
+  `INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at)
    SELECT ${ID('evt')}, $merchant, 'collection.prompted', ${ID('col', '(n / 2)')}, n % 2, '{}', now()
    FROM generate_series($first, least($last, 40000)) AS n`,
   `INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at)
@@ -320,10 +321,10 @@ const MANY_ROWS: readonly string[] = [
   `INSERT INTO audit_entries (merchant_id, user_id, action, outcome, subject_id, created_at)
    SELECT $merchant, 'usr_' || n % 500, CASE WHEN n % 10 = 0 THEN 'payout.released' ELSE 'payout.created' END, 'done', 'pay_' || n / 3,
      now() - n * interval '1 minute' FROM generate_series($first, least($last, 60000)) AS n`,
-  `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+  `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, created_by, approvals_required, created_at, updated_at,
      expires_at, send_deadline_at)
-   SELECT ${ID('pay')}, $merchant, n::text, CASE WHEN n % 50 = 0 THEN 'reconciling' ELSE 'succeeded' END, 'released', 2, 5000, 'UGX', 'SAL-' || n, (256772000000 + n % 5000)::text,
+   SELECT ${ID('pay')}, 'payout', $merchant, n::text, CASE WHEN n % 50 = 0 THEN 'reconciling' ELSE 'succeeded' END, 'released', 2, 5000, 'UGX', 'SAL-' || n, (256772000000 + n % 5000)::text,
      'mtn-momo', gen_random_uuid(), CASE WHEN n % 50 <> 0 THEN n::text END, '{}', 'usr', 1, now(), now(), now(), now()
    FROM generate_series($first, least($last, 40000)) AS n`,
   `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome)

@@ -56,10 +56,10 @@ describe('the plan of a claim', function () {
          INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at)
          SELECT 'evt_0' || lpad(n::text, 25, '0'), e.merchant_id, 'endpoint.test', e.id, '{}', now() FROM n, endpoints e),
        collection AS (
-         INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency,
+         INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency,
            reference, phone, operator, operator_reference, operator_receipt, metadata, created_at, updated_at,
-           prompt_deadline_at, send_begun_at, workflow_started_at)
-         SELECT 'col_0' || lpad(n::text, 25, '0'), e.merchant_id, n, ${isWaiting ? `'initiated', NULL, 0` : `'succeeded', 'prompted', 2`},
+           send_deadline_at, send_begun_at, workflow_started_at)
+         SELECT 'col_0' || lpad(n::text, 25, '0'), 'collection', e.merchant_id, n, ${isWaiting ? `'initiated', NULL, 0` : `'succeeded', 'prompted', 2`},
            1, 'UGX', 'r', '256772000100', 'mtn-momo', gen_random_uuid(), ${isWaiting ? 'NULL' : 'n'}, '{}', now(), now(), now(),
            ${isWaiting ? 'NULL, NULL' : 'now(), now()'}
          FROM n, endpoints e)
@@ -105,7 +105,7 @@ describe('the plan of a claim', function () {
       [/Index Scan using deliveries_pending on /, (explaining) => escalateDeliveries(explaining, 10)],
       [/Index Scan using deliveries_endpoint on /, (explaining) => withholdDeliveries(explaining, 500, new Date())],
       [
-        /using collections_unstarted on [^]*Scan (using|on) collections_pkey/,
+        /using payments_unstarted on [^]*Scan (using|on) payments_pkey/,
         (explaining) => claimUnstarted(explaining, 'collection', { limit: 100, graceMs: 0, leaseMs: 1000 }),
       ],
       [
@@ -113,17 +113,17 @@ describe('the plan of a claim', function () {
         (explaining) => claimUnstarted(explaining, 'delivery', { limit: 100, graceMs: 0, leaseMs: 1000 }),
       ],
       [
-        /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using collections_unstarted on )/,
+        /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using payments_unstarted on )/,
         // Explained, it returns no row.
         (explaining) => assert.rejects(findDueWork(explaining, OPERATOR_IDS), /returned no row/),
       ],
       [/Scan (using|on) deliveries_pkey/, (explaining) => recordAttempts(explaining, batch.map(recordOf))],
       [
-        /Scan (using|on) collections_pkey/,
+        /Scan (using|on) payments_pkey/,
         (explaining) => markStarted(explaining, 'collection', collections, { at: new Date(), checkInMs: 1000 }),
       ],
       [
-        /Scan (using|on) collections_pkey/,
+        /Scan (using|on) payments_pkey/,
         (explaining) =>
           postponeStarts(
             explaining,

@@ -19,7 +19,8 @@ import type { Role } from '../../src/domain/accounts/member.ts';
 import { createReleaseAttestor } from '../../src/security/release-attestation.ts';
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
-import { recordCollectionTransition } from '../../src/operations/payments/record-collection-transition.ts';
+import { collectionWith } from '../domain/payments/collections.ts';
+import { recordTransition } from '../../src/operations/payments/record-transition.ts';
 import { recordOperatorCallback } from '../../src/operations/payments/record-operator-callback.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { ATTESTATION_RING } from '../support/attestation.ts';
@@ -65,34 +66,17 @@ export async function makeEndpoint(db: Database, merchantId: MerchantId): Promis
 export function newCollection(merchantId: MerchantId, fields: Partial<Collection> = {}): Collection {
   const id = newId('col');
   const createdAt = new Date(idTimeMs(id));
-  return {
+  return collectionWith({
     id,
     merchantId,
     idempotencyKey: randomUUID(),
-    state: 'initiated',
-    previousState: null,
-    version: 0,
-    amountMinor: 5000n,
-    currency: 'UGX',
     reference: 'INV-1',
-    phone: '256772000100',
-    operator: 'mtn-momo',
     operatorReference: randomUUID(),
-    description: null,
-    metadata: {},
-    failureCode: null,
-    amountReversedMinor: 0n,
-    operatorReceipt: null,
-    createdBy: null,
-    apiKeyId: null,
-    requestId: null,
     createdAt,
     updatedAt: createdAt,
     promptDeadlineAt: new Date(createdAt.getTime() + 300_000),
-    sendBegunAt: null,
-    promptExpiresAt: null,
     ...fields,
-  };
+  });
 }
 
 /** The operator says that it was paid, with a receipt that no other payment has. */
@@ -153,11 +137,17 @@ export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentCo
 /** Records the transition input, as of a status that was queried then, and returns the collection after it. */
 export async function record(
   db: Database,
-  ref: Pick<Collection, 'id' | 'merchantId'>,
+  { id, merchantId }: Pick<Collection, 'id' | 'merchantId'>,
   transition: CollectionTransitionInput,
   at = new Date(),
 ): Promise<Collection> {
-  return recordCollectionTransition(contextOf(db), { ref, transition, at, basis: basisFor(transition, at) });
+  const input = {
+    ref: { kind: 'collection', id, merchantId },
+    transition,
+    at,
+    basis: basisFor(transition, at),
+  } as const;
+  return (await recordTransition(contextOf(db), input)).payment;
 }
 
 /** What a recorder knows of a status that supports the transition and was queried at that time. */

@@ -3,7 +3,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/platform/database.ts';
 import { COLLECTION_STATES, type CollectionState } from '../../src/domain/payments/collection.ts';
 import {
-  isId,
   newId,
   type CollectionId,
   type EndpointId,
@@ -73,7 +72,7 @@ export async function makeRuleFixture(db: Database): Promise<RuleFixture> {
   for (const state of COLLECTION_STATES) collections[state] = (await makeCollection(db, merchantId, state)).id;
   const other = await makeCollection(db, otherMerchantId, 'prompted');
   const eventOf = async (id: CollectionId) =>
-    (await oneRow<{ id: string }>(db, 'SELECT id FROM events WHERE collection_id = $1', [id])).id;
+    (await oneRow<{ id: string }>(db, 'SELECT id FROM events WHERE payment_id = $1', [id])).id;
   const eventId = await eventOf(collections.prompted);
   const delivery = await oneRow<{ id: string }>(db, 'SELECT id FROM deliveries WHERE event_id = $1', [eventId]);
   return {
@@ -134,7 +133,10 @@ const approvalIn = ({ merchantId, approverId }: RuleFixture) => ({
   attestation: 'a'.repeat(43),
 });
 
-/** A valid row of each table that needs no second row beside it; a new row at each call. */
+/**
+ * A valid row of each table that needs no second row beside it; a new row at each call. Rows of payments and approvals stand by the kind
+ * of the payment.
+ */
 export const VALID_ROWS = {
   merchants: () => ({ id: newId('mer'), name: 'Shop', currency: 'UGX', created_at: new Date() }),
   api_keys: ({ merchantId }) => ({
@@ -157,6 +159,7 @@ export const VALID_ROWS = {
   }),
   collections: ({ merchantId }) => ({
     id: newId('col'),
+    kind: 'collection',
     merchant_id: merchantId,
     idempotency_key: randomUUID(),
     state: 'initiated',
@@ -169,10 +172,11 @@ export const VALID_ROWS = {
     metadata: '{}',
     created_at: new Date(),
     updated_at: new Date(),
-    prompt_deadline_at: new Date(),
+    send_deadline_at: new Date(),
   }),
   payouts: ({ merchantId, makerId }) => ({
     id: newId('pay'),
+    kind: 'payout',
     merchant_id: merchantId,
     idempotency_key: randomUUID(),
     state: 'queued',
@@ -190,15 +194,21 @@ export const VALID_ROWS = {
     expires_at: new Date(),
     request_attestation: 'a'.repeat(43),
   }),
-  payout_approvals: (fixture) => ({ payout_id: fixture.payouts.queued, ...approvalIn(fixture) }),
-  reversal_approvals: (fixture) => ({ reversal_id: fixture.reversals.queued, ...approvalIn(fixture) }),
+  payout_approvals: (fixture) => ({ payment_id: fixture.payouts.queued, ...approvalIn(fixture) }),
+  reversal_approvals: (fixture) => ({ payment_id: fixture.reversals.queued, ...approvalIn(fixture) }),
   reversals: ({ merchantId, makerId, refundableId }) => ({
     id: newId('rev'),
+    kind: 'reversal',
     merchant_id: merchantId,
     collection_id: refundableId,
     state: 'queued',
+    amount_minor: 100_000,
+    currency: 'UGX',
+    reference: 'INV-1',
+    phone: '256772000100',
+    operator: 'mtn-momo',
     operator_reference: randomUUID(),
-    requested_by: makerId,
+    created_by: makerId,
     approvals_required: 1,
     created_at: new Date(),
     updated_at: new Date(),
@@ -207,7 +217,7 @@ export const VALID_ROWS = {
   }),
   discrepancies: ({ merchantId, payouts }) => ({
     merchant_id: merchantId,
-    payout_id: payouts.failed,
+    payment_id: payouts.failed,
     kind: 'paid_after_failed',
     operator_receipt: '42',
     found_at: new Date(),
@@ -217,7 +227,7 @@ export const VALID_ROWS = {
     id: newId('evt'),
     merchant_id: merchantId,
     type: 'collection.prompted',
-    collection_id: collections.initiated,
+    payment_id: collections.initiated,
     resource_version: 1,
     body: '{}',
     created_at: new Date(),
@@ -227,7 +237,7 @@ export const VALID_ROWS = {
   }),
   operator_callbacks: ({ collections }) => ({
     operator: 'mtn-momo',
-    collection_id: collections.prompted,
+    payment_id: collections.prompted,
     body: '{}',
     content_type: 'application/json',
     source_address: '127.0.0.1',
@@ -328,9 +338,17 @@ export const VALID_ROWS = {
 
 export type ValidTable = keyof typeof VALID_ROWS;
 
+const TABLES_OF_KINDS: Readonly<Partial<Record<ValidTable, string>>> = {
+  collections: 'payments',
+  payouts: 'payments',
+  reversals: 'payments',
+  payout_approvals: 'approvals',
+  reversal_approvals: 'approvals',
+};
+
 /** A valid row of the table with these columns replaced. */
 export function insert(fixture: RuleFixture, table: ValidTable, columns: Row = {}): Sql {
-  return insertRow(table, { ...VALID_ROWS[table](fixture), ...columns });
+  return insertRow(TABLES_OF_KINDS[table] ?? table, { ...VALID_ROWS[table](fixture), ...columns });
 }
 
 export function insertRow(table: string, row: Row): Sql {
@@ -346,11 +364,10 @@ export function update(table: string, id: string, assignments: string): Sql {
   return { text: `UPDATE ${table} SET ${assignments} WHERE id = $1`, values: [id] };
 }
 
-/** Moves a collection or a payout to `state`, with the version counted up and the previous state set. */
-export function move(id: CollectionId | PayoutId, state: string, assignments = ''): Sql {
+/** Moves a payment to `state`, with the version counted up and the previous state set. */
+export function move(id: CollectionId | PayoutId | ReversalId, state: string, assignments = ''): Sql {
   const more = assignments === '' ? '' : `, ${assignments}`;
-  const table = isId('pay', id) ? 'payouts' : 'collections';
-  const text = `UPDATE ${table} SET state = $2, previous_state = state, version = version + 1${more} WHERE id = $1`;
+  const text = `UPDATE payments SET state = $2, previous_state = state, version = version + 1${more} WHERE id = $1`;
   return { text, values: [id, state] };
 }
 

@@ -14,9 +14,7 @@ import { useDatabase } from './use-database.ts';
 
 const FUNDS_MINOR = 10_000_000n;
 const TRUTH = `
-  SELECT kind, operator, state, count(*)::int AS present FROM (
-    SELECT 'collection' AS kind, operator, state FROM collections
-    UNION ALL SELECT 'payout', operator, state FROM payouts) AS payments GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
+  SELECT kind, operator, state, count(*)::int AS present FROM payments GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
 
 describe('the figures of the service', () => {
   const db = useDatabase();
@@ -59,7 +57,7 @@ describe('the figures of the service', () => {
 
   it('name the age of the oldest payment of each state, and 0 where there is none', async () => {
     const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
-    await tamper(db, `UPDATE collections SET updated_at = now() - interval '2 hours' WHERE id = $1`, [id]);
+    await tamper(db, `UPDATE payments SET updated_at = now() - interval '2 hours' WHERE id = $1`, [id]);
     const oldest = await listOldestPayments(db);
     const ageOf = (kind: string, state: string) =>
       oldest.find((row) => row.kind === kind && row.state === state)?.ageSeconds;

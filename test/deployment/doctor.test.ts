@@ -159,17 +159,16 @@ describe('npm run staff -- doctor', function () {
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(testEnv.db, merchantId, 'failed');
     const other = await makeCollection(testEnv.db, merchantId, 'initiated');
-    const broken =
-      "UPDATE collections SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1";
+    const broken = "UPDATE payments SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1";
     await sql(broken, [other.id]);
     await assertFound('failing work', /^collection: the workflows of 1 fail again and again$/);
-    await sql('UPDATE collections SET workflow_failures = 0, start_due_at = now() WHERE id = $1', [other.id]);
+    await sql('UPDATE payments SET workflow_failures = 0, start_due_at = now() WHERE id = $1', [other.id]);
     const at = new Date();
     const status = { kind: 'paid', operatorReceipt: '4711' } as const;
     const ref = { kind: 'collection', id, merchantId } as const;
     await recordDiscrepancy(testEnv.db, { ref, status, queriedAtMs: at.getTime(), at });
     await assertFound('discrepancies', /^1 unsettled \(\w+\), the oldest since \d+ s$/);
-    const { rows } = await sql('SELECT id::text FROM discrepancies WHERE collection_id = $1', [id]);
+    const { rows } = await sql('SELECT id::text FROM discrepancies WHERE payment_id = $1', [id]);
     const [{ id: number }] = rows as [{ id: string }];
     assert.ok((await settleDiscrepancy(testEnv.db, { id: number, how: 'given back', by: AMINA, at })) !== null);
     assert.deepEqual((await look()).wrong, {});

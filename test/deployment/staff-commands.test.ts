@@ -323,7 +323,7 @@ describe('npm run staff', () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(db, merchantId, 'initiated');
     await db.pool.query(
-      "UPDATE collections SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1",
+      "UPDATE payments SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1",
       [id],
     );
     const { code, out } = await run(['quarantined']);

@@ -56,12 +56,12 @@ describe('alerts beside a real Prometheus', () => {
     const { id } = await makeCollection(db, merchant.id, 'reconciling');
     await tamper(
       db,
-      `UPDATE collections SET workflow_failures = 10, updated_at = now() - interval '2 hours' WHERE id = $1`,
+      `UPDATE payments SET workflow_failures = 10, updated_at = now() - interval '2 hours' WHERE id = $1`,
       [id],
     );
     for (const alert of ['MalipoWorkQuarantined', 'MalipoWorkflowsStuck', 'MalipoCollectionsReconciling'])
       await until(alert, true);
-    await tamper(db, 'UPDATE collections SET workflow_failures = 0, updated_at = now() WHERE id = $1', [id]);
+    await tamper(db, 'UPDATE payments SET workflow_failures = 0, updated_at = now() WHERE id = $1', [id]);
     for (const alert of ['MalipoWorkQuarantined', 'MalipoWorkflowsStuck', 'MalipoCollectionsReconciling'])
       await until(alert, false);
   });

@@ -78,7 +78,7 @@ async function pressAgain(testEnv: TestEnvironment, crashPoint: CrashPoint, reco
 /** The states of the collections that were made there. */
 async function attemptsAt({ db }: TestEnvironment, checkoutId: string): Promise<string[]> {
   const { rows } = await db.pool.query<{ state: string }>(
-    'SELECT state FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id WHERE checkout_id = $1',
+    'SELECT state FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id WHERE checkout_id = $1',
     [checkoutId],
   );
   return valuesOf(rows, 'state');

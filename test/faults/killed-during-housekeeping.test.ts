@@ -51,10 +51,10 @@ const SWEEP: Interruption = {
 };
 const WHOLE_LEDGER_CHECK: Interruption = {
   idFor: wholeLedgerCheckScheduleId,
-  table: 'payouts',
-  isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'payout',
+  table: 'payments',
+  isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'payment',
   // What was checked already is not checked again: only a check from the start would find this.
-  meanwhile: ({ db }) => tamper(db, `UPDATE collections SET amount_minor = amount_minor + 1`),
+  meanwhile: ({ db }) => tamper(db, 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1'),
 };
 
 describe('housekeeping whose server', function () {
@@ -150,7 +150,7 @@ describe('rechecks whose server is killed', function () {
     await first.stop();
     const before = operator.statusQueries(payment.operatorReference);
     operator.ignoreStatusQueries(true);
-    await tamper(testEnv.db, 'UPDATE collections SET check_due_at = now()');
+    await tamper(testEnv.db, "UPDATE payments SET check_due_at = now() WHERE kind = 'collection'");
     const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker,dispatcher' } });
     await eventually('the recheck', () => operator.statusQueries(payment.operatorReference) > before, 60_000);
     await child.kill();

@@ -66,7 +66,7 @@ describe('a server that is killed', function () {
       call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, idempotencyKey, json: body });
 
     async function collections(testEnv: TestEnvironment): Promise<string[]> {
-      const { rows } = await testEnv.db.pool.query<{ id: string }>('SELECT id FROM collections');
+      const { rows } = await testEnv.db.pool.query<{ id: string }>("SELECT id FROM payments WHERE kind = 'collection'");
       return rows.map(({ id }) => id);
     }
 

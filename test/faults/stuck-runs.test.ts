@@ -112,7 +112,7 @@ describe('a run that is open and cannot progress', () => {
     const work = { kind: 'collection', id: payment.id as CollectionId, merchantId: payment.merchant.id } as const;
     const { updatedAt } = await oneRow<{ updatedAt: Date }>(
       testEnv.db,
-      'SELECT updated_at AS "updatedAt" FROM collections WHERE id = $1',
+      'SELECT updated_at AS "updatedAt" FROM payments WHERE id = $1',
       [work.id],
     );
     const given = { runId: 'run', reason: 'workflow_task_fails', leaseMs: 0, at: new Date() } as const;

@@ -14,7 +14,7 @@ describe('payments that cannot be recorded', () => {
   before(async () => {
     await testEnv.db.pool.query(`
       CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;
-      CREATE TRIGGER refuse_some BEFORE UPDATE ON collections FOR EACH ROW
+      CREATE TRIGGER refuse_some BEFORE UPDATE ON payments FOR EACH ROW
         WHEN (NEW.phone LIKE '%777' AND NEW.state <> OLD.state) EXECUTE FUNCTION refuse_some()`);
     stuck = await Promise.all(Array.from({ length: MANY }, () => pay(testEnv, '777')));
   });
@@ -27,7 +27,7 @@ describe('payments that cannot be recorded', () => {
   });
 
   it('are recorded when the database accepts them again', async () => {
-    await testEnv.db.pool.query('DROP TRIGGER refuse_some ON collections');
+    await testEnv.db.pool.query('DROP TRIGGER refuse_some ON payments');
     for (const payment of stuck) await untilState(testEnv, payment, 'succeeded', 90_000);
     await assertLedgerIsSound(testEnv.db);
   });

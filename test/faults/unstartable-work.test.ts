@@ -25,13 +25,17 @@ describe('work that Temporal refuses to start', () => {
       refused.push((await makeCollection(db, merchantId, 'initiated', fields)).id);
     }
     // Its task queue has a name that Temporal does not take.
-    await tamper(db, "UPDATE collections SET operator = repeat('x', 1100) WHERE merchant_id = $1", [merchantId]);
+    await tamper(
+      db,
+      "UPDATE payments SET operator = repeat('x', 1100) WHERE kind = 'collection' AND merchant_id = $1",
+      [merchantId],
+    );
     healthyId = (await makeCollection(db, merchantId, 'initiated', { phone: phoneFor('000') })).id;
     await testEnv.startServer();
   });
 
   const stateOf = async (id: string) =>
-    (await oneRow<{ state: string }>(testEnv.db, 'SELECT state FROM collections WHERE id = $1', [id])).state;
+    (await oneRow<{ state: string }>(testEnv.db, 'SELECT state FROM payments WHERE id = $1', [id])).state;
 
   it('does not keep younger work of the same merchant from its start', async () => {
     await eventually('the payment behind it', async () => (await stateOf(healthyId)) === 'succeeded');

@@ -65,7 +65,7 @@ describe('transitions of a collection', () => {
   const eventsOf = async ({ id }: Collection) =>
     (
       await db.pool.query<EventContent>(
-        'SELECT type, resource_version, body FROM events WHERE collection_id = $1 ORDER BY resource_version',
+        'SELECT type, resource_version, body FROM events WHERE payment_id = $1 ORDER BY resource_version',
         [id],
       )
     ).rows;
@@ -100,7 +100,7 @@ describe('transitions of a collection', () => {
     assert.equal((await availableMinor()) - balanceBefore, isPaid ? stored.amountMinor : 0n);
     const owed = await oneRow<{ count: number }>(
       db,
-      `SELECT count(*)::int AS count FROM deliveries JOIN events ON events.id = event_id WHERE collection_id = $1`,
+      `SELECT count(*)::int AS count FROM deliveries JOIN events ON events.id = event_id WHERE payment_id = $1`,
       [collection.id],
     );
     assert.equal(owed.count, stored.version, 'one delivery for each event');
@@ -167,7 +167,7 @@ describe('transitions of a collection', () => {
     assert.deepEqual(await checkLedger(db), []);
     const { sum } = await oneRow<{ sum: string }>(
       db,
-      `SELECT coalesce(sum(amount_minor), 0) AS sum FROM collections WHERE state = 'succeeded'`,
+      `SELECT coalesce(sum(amount_minor), 0) AS sum FROM payments WHERE kind = 'collection' AND state = 'succeeded'`,
     );
     assert.equal(await availableMinor(), BigInt(sum));
   });

@@ -103,7 +103,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     async play(testEnv) {
       const payment = await paidUntil(testEnv, '010', 'reconciling');
       const recorded = untilOneWaits(testEnv.db);
-      const lock = { sql: 'SELECT 1 FROM collections WHERE id = $1 FOR NO KEY UPDATE', values: [payment.id] };
+      const lock = { sql: 'SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE', values: [payment.id] };
       await whileLocked(
         testEnv.db,
         lock,
@@ -208,7 +208,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     environment: NO_POLLS,
     async play(testEnv) {
       const { id } = await paidUntil(testEnv, '001', 'failed');
-      await testEnv.db.pool.query('UPDATE collections SET check_due_at = now() WHERE id = $1', [id]);
+      await testEnv.db.pool.query('UPDATE payments SET check_due_at = now() WHERE id = $1', [id]);
       const workflowId = rechecksWorkflowId(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX, 'mtn-momo');
       const handle = (await temporalClient()).workflow.getHandle(workflowId);
       await eventually('the recheck', () => handle.describe().catch(() => null));
@@ -225,7 +225,10 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     environment: { ...ON_DEMAND, ...NO_POLLS },
     async play(testEnv) {
       await paidUntil(testEnv, '010', 'prompted');
-      await tamper(testEnv.db, `UPDATE collections SET state = 'succeeded', operator_receipt = '42'`);
+      await tamper(
+        testEnv.db,
+        `UPDATE payments SET state = 'succeeded', operator_receipt = '42' WHERE kind = 'collection'`,
+      );
       return runNow(testEnv, reconciliationScheduleId);
     },
   },

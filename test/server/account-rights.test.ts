@@ -69,8 +69,8 @@ const TOO_MUCH: Readonly<Record<string, Case>> = {
     named: 'EXECUTE on function pg_read_file(text)',
   },
   'a right that it may pass on': {
-    give: 'GRANT INSERT ON payouts TO $account WITH GRANT OPTION',
-    take: 'REVOKE INSERT ON payouts FROM $account',
+    give: 'GRANT INSERT ON payments TO $account WITH GRANT OPTION',
+    take: 'REVOKE INSERT ON payments FROM $account',
     named: 'INSERT on table payouts, to be passed on',
   },
   'a setting of its own': {

@@ -40,7 +40,7 @@ describe('the log', () => {
       assert.deepEqual([type, message], ['Error', 'the payment was not recorded']);
       assert.equal(cause?.type, 'DatabaseError');
       assert.equal(cause.code, '23514');
-      assert.equal(cause['constraint'], 'collections_reference_check');
+      assert.equal(cause['constraint'], 'payments_reference_check');
       assert.equal(cause['table'], 'collections');
       assert.match(cause.stack, /at /);
     } finally {

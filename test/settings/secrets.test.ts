@@ -163,7 +163,7 @@ describe('the credentials of the operator', () => {
         return json['state'] === 'succeeded' ? true : null;
       });
       const { rows } = await testEnv.db.pool.query<{ reference: string }>(
-        'SELECT operator_reference AS reference FROM collections WHERE id = $1',
+        'SELECT operator_reference AS reference FROM payments WHERE id = $1',
         [created.json['id']],
       );
       const callback = { externalId: rows[0]!.reference };

@@ -129,7 +129,7 @@ export type StoredEvent = { readonly id: string; readonly type: string; readonly
 /** The events of a payment as recorded, in their order. */
 export async function storedEvents(db: Database, paymentId: string): Promise<StoredEvent[]> {
   const { rows } = await db.pool.query<StoredEvent>(
-    'SELECT id, type, resource_version AS version FROM events WHERE $1 IN (collection_id, payout_id) ORDER BY resource_version',
+    'SELECT id, type, resource_version AS version FROM events WHERE payment_id = $1 ORDER BY resource_version',
     [paymentId],
   );
   return rows;

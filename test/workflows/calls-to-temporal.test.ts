@@ -61,7 +61,7 @@ describe('a backlog that waits for workers', () => {
     await startAll();
     assert.deepEqual(calls, { start: BACKLOG, inspect: 0, terminate: 0 });
     for (let round = 0; round < ROUNDS; round++) {
-      await db.pool.query("UPDATE collections SET check_due_at = now() - interval '1 hour'");
+      await db.pool.query("UPDATE payments SET check_due_at = now() - interval '1 hour' WHERE kind = 'collection'");
       assert.equal(await checks.check(), 0);
       await checks.checkRechecks();
       await startAll();

@@ -27,7 +27,7 @@ describe('a refusal by the operator', () => {
     await (await temporalClient()).workflow.getHandle(payment.workflowId).terminate('the workflow is lost');
     await eventually('the collection to count as started, which makes it start again', async () => {
       const { rowCount } = await testEnv.db.pool.query(
-        'UPDATE collections SET workflow_started_at = NULL WHERE id = $1 AND workflow_started_at IS NOT NULL',
+        'UPDATE payments SET workflow_started_at = NULL WHERE id = $1 AND workflow_started_at IS NOT NULL',
         [payment.id],
       );
       return rowCount === 1;
@@ -53,9 +53,10 @@ describe('a released payout that nobody tried to send before its deadline', () =
     const response = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
     assert.equal(response.status, 200, response.text);
     await eventually('the send deadline', async () => {
-      const { rows } = await testEnv.db.pool.query('SELECT 1 FROM payouts WHERE id = $1 AND send_deadline_at < now()', [
-        payout.id,
-      ]);
+      const { rows } = await testEnv.db.pool.query(
+        'SELECT 1 FROM payments WHERE id = $1 AND send_deadline_at < now()',
+        [payout.id],
+      );
       return rows.length === 1;
     });
     assert.equal((await fetchPayout(testEnv, payout)).state, 'released');

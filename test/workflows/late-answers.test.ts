@@ -41,7 +41,7 @@ describe('an answer that the operator gives late', () => {
     const payment = await pay(slowEnv, '000');
     await untilState(slowEnv, payment, 'reconciling');
     const { rows } = await slowEnv.db.pool.query<{ at: Date }>(
-      'SELECT prompt_expires_at AS at FROM collections WHERE id = $1',
+      'SELECT prompt_expires_at AS at FROM payments WHERE id = $1',
       [payment.id],
     );
     const reconciledUntilMs = Number(rows[0]?.at.getTime()) + RECONCILE_FOR_MS;

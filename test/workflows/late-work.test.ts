@@ -76,7 +76,7 @@ describe('a released payout whose run was lost', () => {
     const payout = await requestPayout(testEnv, '000', { merchant });
     const isSignalled = async () => {
       const { rows } = await testEnv.db.pool.query<{ yes: boolean }>(
-        'SELECT workflow_started_at IS NOT NULL AS yes FROM payouts WHERE id = $1',
+        'SELECT workflow_started_at IS NOT NULL AS yes FROM payments WHERE id = $1',
         [payout.id],
       );
       return rows[0]?.yes === true;
@@ -100,12 +100,12 @@ describe('late work whose run is open and progresses', () => {
     await untilState(testEnv, payment, 'prompted');
     const dueAt = async () => {
       const { rows } = await testEnv.db.pool.query<{ due: Date; started: Date }>(
-        'SELECT check_due_at AS due, workflow_started_at AS started FROM collections WHERE id = $1',
+        'SELECT check_due_at AS due, workflow_started_at AS started FROM payments WHERE id = $1',
         [payment.id],
       );
       return rows[0];
     };
-    await testEnv.db.pool.query(`UPDATE collections SET check_due_at = now() - interval '1 hour' WHERE id = $1`, [
+    await testEnv.db.pool.query(`UPDATE payments SET check_due_at = now() - interval '1 hour' WHERE id = $1`, [
       payment.id,
     ]);
     const before = await dueAt();

@@ -89,7 +89,7 @@ describe('a callback about a collection', () => {
     const client = await testEnv.db.pool.connect();
     try {
       await client.query('BEGIN');
-      await client.query('SELECT 1 FROM collections WHERE id = $1 FOR NO KEY UPDATE', [payment.id as CollectionId]);
+      await client.query('SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE', [payment.id as CollectionId]);
       await untilOneWaits(testEnv.db);
       operator.setStatus({ status: 'SUCCESSFUL' });
       assert.equal((await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL')).status, 200);

@@ -56,8 +56,8 @@ describe('a payout whose send is in doubt and that the operator does not know', 
   }
 
   const countOf = async ({ db }: TestEnvironment, { id }: Payout) =>
-    (await db.pool.query<{ count: number }>('SELECT not_found_count AS count FROM payouts WHERE id = $1', [id])).rows[0]
-      ?.count ?? 0;
+    (await db.pool.query<{ count: number }>('SELECT not_found_count AS count FROM payments WHERE id = $1', [id]))
+      .rows[0]?.count ?? 0;
 
   it('stays reconciling with its money held, and succeeds when the operator turns out to have paid it', async () => {
     const payout = await sendInDoubt(patientEnv);
@@ -82,7 +82,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
       operator.setStatus(status);
       const payout = await sendInDoubt(testEnv);
       const isAccepted = async () =>
-        (await testEnv.db.pool.query('SELECT 1 FROM payouts WHERE id = $1 AND accepted_at IS NOT NULL', [payout.id]))
+        (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE id = $1 AND accepted_at IS NOT NULL', [payout.id]))
           .rowCount === 1;
       await eventually('the acceptance', isAccepted, 60_000);
       await untilPayoutState(testEnv, payout, 'reconciling');

@@ -96,7 +96,7 @@ describe('the sweep', () => {
     const payment = await pay(testEnv, '001');
     await untilState(testEnv, payment, 'failed');
     const mark = (state: string, receipt: string | null, code: string | null) =>
-      tamper(testEnv.db, 'UPDATE collections SET state = $2, operator_receipt = $3, failure_code = $4 WHERE id = $1', [
+      tamper(testEnv.db, 'UPDATE payments SET state = $2, operator_receipt = $3, failure_code = $4 WHERE id = $1', [
         payment.id,
         state,
         receipt,

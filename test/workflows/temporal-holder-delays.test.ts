@@ -110,9 +110,9 @@ describe('the holder of Temporal', function () {
 
   /** Has the dispatcher check the payout’s workflow, and waits until it did. */
   async function checkNow({ id }: Payment): Promise<void> {
-    await testEnv.db.pool.query('UPDATE payouts SET check_due_at = now() WHERE id = $1', [id]);
+    await testEnv.db.pool.query('UPDATE payments SET check_due_at = now() WHERE id = $1', [id]);
     const isChecked = async () => {
-      const sql = `SELECT 1 FROM payouts WHERE id = $1 AND check_due_at > now() + interval '31 seconds'`;
+      const sql = `SELECT 1 FROM payments WHERE id = $1 AND check_due_at > now() + interval '31 seconds'`;
       return (await testEnv.db.pool.query(sql, [id])).rowCount === 1;
     };
     await eventually('the check of its workflow', isChecked, PATIENCE_MS);
@@ -142,7 +142,7 @@ describe('the holder of Temporal', function () {
   }
 
   async function untilStartFails({ id }: Payment): Promise<void> {
-    const sql = 'SELECT 1 FROM payouts WHERE id = $1 AND workflow_failures > 0';
+    const sql = 'SELECT 1 FROM payments WHERE id = $1 AND workflow_failures > 0';
     const isRefused = async () => (await testEnv.db.pool.query(sql, [id])).rowCount === 1;
     await eventually('its start to be refused', isRefused, PATIENCE_MS);
   }

@@ -112,7 +112,7 @@ describe('the holder of Temporal', function () {
 
   /** Has the dispatcher look at once whether the payout’s workflow runs. */
   async function checkNow({ id }: Payment): Promise<void> {
-    await testEnv.db.pool.query('UPDATE payouts SET check_due_at = now() WHERE id = $1', [id]);
+    await testEnv.db.pool.query('UPDATE payments SET check_due_at = now() WHERE id = $1', [id]);
   }
 
   it('takes tasks with a worker of their own, and so delays a payment, which our own worker then carries out', async () => {
@@ -121,7 +121,7 @@ describe('the holder of Temporal', function () {
     for (let taken = ''; taken !== payment.workflowId;) taken = await holder.takeTask(queue);
     assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
     await eventually('its start to be recorded, and its check to be due', async () => {
-      const sql = 'UPDATE collections SET check_due_at = now() WHERE id = $1 AND workflow_started_at IS NOT NULL';
+      const sql = 'UPDATE payments SET check_due_at = now() WHERE id = $1 AND workflow_started_at IS NOT NULL';
       return (await testEnv.db.pool.query(sql, [payment.id])).rowCount === 1;
     });
     await testEnv.startServer({ MALIPO_ROLES: 'worker' });

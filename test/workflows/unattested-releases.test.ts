@@ -27,8 +27,8 @@ const PATIENCE_MS = 50_000;
 /** As a release by the service leaves the row. */
 const RELEASED = `state = 'released', previous_state = 'queued', version = 1, updated_at = now(),
   send_deadline_at = now() + interval '5 minutes', workflow_started_at = NULL`;
-const APPROVED_BY = `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at)
-  SELECT id, $2, merchant_id, date_trunc('milliseconds', now()) FROM payouts WHERE id = $1`;
+const APPROVED_BY = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at)
+  SELECT id, $2, merchant_id, date_trunc('milliseconds', now()) FROM payments WHERE id = $1`;
 
 describe('a payout whose release was written into the database', () => {
   const testEnv = useTestEnvironment({
@@ -51,7 +51,7 @@ describe('a payout whose release was written into the database', () => {
         false,
         async (payout) => {
           await change(payout, APPROVED_BY, approverId);
-          await change(payout, `UPDATE payouts SET ${RELEASED} WHERE id = $1`);
+          await change(payout, `UPDATE payments SET ${RELEASED} WHERE id = $1`);
         },
       ],
       'with everything that another release has': [
@@ -60,42 +60,45 @@ describe('a payout whose release was written into the database', () => {
           await change(payout, APPROVED_BY, approverId);
           await change(
             payout,
-            `UPDATE payouts SET ${RELEASED}, release_attestation =
-             (SELECT release_attestation FROM payouts WHERE release_attestation IS NOT NULL LIMIT 1) WHERE id = $1`,
+            `UPDATE payments SET ${RELEASED}, release_attestation =
+             (SELECT release_attestation FROM payments WHERE release_attestation IS NOT NULL LIMIT 1) WHERE id = $1`,
           );
         },
       ],
-      'with another amount': [true, (payout) => change(payout, 'UPDATE payouts SET amount_minor = 1001 WHERE id = $1')],
+      'with another amount': [
+        true,
+        (payout) => change(payout, 'UPDATE payments SET amount_minor = 1001 WHERE id = $1'),
+      ],
       'with another payee': [
         true,
-        (payout) => change(payout, 'UPDATE payouts SET phone = $2 WHERE id = $1', phoneFor('200')),
+        (payout) => change(payout, 'UPDATE payments SET phone = $2 WHERE id = $1', phoneFor('200')),
       ],
       'with another reference of the operator': [
         true,
-        (payout) => change(payout, 'UPDATE payouts SET operator_reference = gen_random_uuid() WHERE id = $1'),
+        (payout) => change(payout, 'UPDATE payments SET operator_reference = gen_random_uuid() WHERE id = $1'),
       ],
       'with another maker': [
         true,
-        (payout) => change(payout, 'UPDATE payouts SET created_by = $2 WHERE id = $1', otherApproverId),
+        (payout) => change(payout, 'UPDATE payments SET created_by = $2 WHERE id = $1', otherApproverId),
       ],
       'with another approver': [
         true,
-        (payout) => change(payout, 'UPDATE payout_approvals SET user_id = $2 WHERE payout_id = $1', otherApproverId),
+        (payout) => change(payout, 'UPDATE approvals SET user_id = $2 WHERE payment_id = $1', otherApproverId),
       ],
       'with an approval of another time': [
         true,
         (payout) =>
-          change(payout, `UPDATE payout_approvals SET approved_at = approved_at - interval '1 s' WHERE payout_id = $1`),
+          change(payout, `UPDATE approvals SET approved_at = approved_at - interval '1 s' WHERE payment_id = $1`),
       ],
       'with one approval more': [true, (payout) => change(payout, APPROVED_BY, otherApproverId)],
       'to be sent later': [
         true,
         (payout) =>
-          change(payout, `UPDATE payouts SET send_deadline_at = send_deadline_at + interval '1 h' WHERE id = $1`),
+          change(payout, `UPDATE payments SET send_deadline_at = send_deadline_at + interval '1 h' WHERE id = $1`),
       ],
       'by a version that attested none': [
         true,
-        (payout) => change(payout, 'UPDATE payouts SET release_attestation = NULL WHERE id = $1'),
+        (payout) => change(payout, 'UPDATE payments SET release_attestation = NULL WHERE id = $1'),
       ],
     };
 
@@ -134,7 +137,7 @@ describe('a payout whose release was written into the database', () => {
         'the discrepancy',
         async () => {
           const { rowCount } = await testEnv.db.pool.query(
-            `SELECT 1 FROM discrepancies WHERE payout_id = $1 AND kind = 'release_unattested' AND settled_at IS NULL`,
+            `SELECT 1 FROM discrepancies WHERE payment_id = $1 AND kind = 'release_unattested' AND settled_at IS NULL`,
             [payout.id],
           );
           return rowCount === 1;
@@ -142,7 +145,7 @@ describe('a payout whose release was written into the database', () => {
         PATIENCE_MS,
       );
       assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
-      const { rows } = await testEnv.db.pool.query('SELECT send_begun_at FROM payouts WHERE id = $1', [payout.id]);
+      const { rows } = await testEnv.db.pool.query('SELECT send_begun_at FROM payments WHERE id = $1', [payout.id]);
       assert.deepEqual(rows, [{ send_begun_at: null }], 'no send was begun');
       assert.equal(await transfersAccepted(testEnv, payout), 0);
       assert.equal(await transfersAccepted(testEnv, { ...payout, phone: phoneFor('200') }), 0);
@@ -153,7 +156,7 @@ describe('a payout whose release was written into the database', () => {
     const held = Object.keys(FORGERIES).length * AMOUNT;
     assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), [100_000 - AMOUNT - held, held]);
     // What was forged is a fault of the ledger, until it is undone and settled.
-    await change(payouts.get('with another amount')!, `UPDATE payouts SET amount_minor = ${AMOUNT} WHERE id = $1`);
+    await change(payouts.get('with another amount')!, `UPDATE payments SET amount_minor = ${AMOUNT} WHERE id = $1`);
     for (const { id } of await findOpenDiscrepancies(testEnv.db, 100)) {
       await settleDiscrepancy(testEnv.db, { id, how: 'settled by the test', by: AMINA, at: new Date() });
     }

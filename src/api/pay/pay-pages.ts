@@ -15,6 +15,7 @@ import {
 import { checkoutLimits } from '../../security/attempt-limit.ts';
 import { isCode } from '../../security/token.ts';
 import { addressOf, type ApiMiddleware } from '../context.ts';
+import { offerPayments } from '../route.ts';
 import { mediaTypeUnsupported, routeNotFound } from '../errors.ts';
 import { parseForm } from '../form.ts';
 import { readFormText } from '../middleware/body.ts';
@@ -274,13 +275,13 @@ async function makeAttempt(
       ...(operator && { operator }),
     },
     requestId,
+    apiKeyId: null,
     isAcceptingWork: deps.isAcceptingWork(merchantId),
     attempt: { checkoutId: checkout.id, codeSha256: attempt.sha256, limits },
     at: new Date(),
   });
-  if (created.kind !== 'created') return null;
-  deps.offer({ kind: 'collection', ...created.collection });
-  return created.collection.id;
+  offerPayments(deps, created);
+  return created.kind === 'accepted' ? created.payments[0].id : null;
 }
 
 function attemptPath({ code }: Checkout, attempt: AttemptCode, { chosenLanguage }: Spoken): string {

@@ -22,60 +22,35 @@ type Source = {
 };
 
 const PAYMENTS_OF_PHONE = `
-  collections_of AS (SELECT id, merchant_id, idempotency_key FROM collections WHERE phone = $1),
-  payouts_of AS (SELECT id, merchant_id, idempotency_key FROM payouts WHERE phone = $1),
-  reversals_of AS (SELECT id FROM reversals WHERE collection_id IN (SELECT id FROM collections_of)),
-  events_of AS (SELECT id FROM events WHERE collection_id IN (SELECT id FROM collections_of)
-                UNION ALL SELECT id FROM events WHERE payout_id IN (SELECT id FROM payouts_of))`;
+  payments_of AS (SELECT id, merchant_id, idempotency_key FROM payments WHERE phone = $1),
+  events_of AS (SELECT id FROM events WHERE payment_id IN (SELECT id FROM payments_of))`;
 
-const ofPayments = '(t.collection_id IN (SELECT id FROM collections_of) OR t.payout_id IN (SELECT id FROM payouts_of))';
+const ofPayments = 't.payment_id IN (SELECT id FROM payments_of)';
 const ofDeliveries = 'SELECT id FROM deliveries WHERE event_id IN (SELECT id FROM events_of)';
-
-const OBJECTS_OF = `SELECT merchant_id, id FROM collections_of UNION ALL SELECT merchant_id, id FROM payouts_of
-  UNION ALL SELECT merchant_id, id FROM reversals WHERE collection_id IN (SELECT id FROM collections_of)`;
+const isObject = '(t.merchant_id, t.object_id) IN (SELECT merchant_id, id FROM payments_of)';
 
 const OF_PHONE: readonly Source[] = [
-  { table: 'collections', where: 't.phone = $1' },
-  { table: 'payouts', where: 't.phone = $1' },
-  {
-    table: 'payout_approvals',
-    only: ['payout_id', 'approved_at'],
-    where: 't.payout_id IN (SELECT id FROM payouts_of)',
-  },
-  { table: 'reversals', where: 't.id IN (SELECT id FROM reversals_of)' },
-  {
-    table: 'reversal_approvals',
-    only: ['reversal_id', 'approved_at'],
-    where: 't.reversal_id IN (SELECT id FROM reversals_of)',
-  },
+  { table: 'payments', where: 't.phone = $1' },
+  { table: 'approvals', only: ['payment_id', 'approved_at'], where: ofPayments },
   { table: 'ledger_transfers', where: ofPayments, merchant: 'NULL' },
   {
     table: 'idempotency_keys',
     without: ['request_sha256'],
-    where: `(t.merchant_id, t.key) IN (SELECT merchant_id, idempotency_key FROM collections_of
-                                       UNION ALL SELECT merchant_id, idempotency_key FROM payouts_of)`,
+    where: '(t.merchant_id, t.key) IN (SELECT merchant_id, idempotency_key FROM payments_of)',
   },
-  {
-    table: 'operator_callbacks',
-    where: `(${ofPayments} OR t.reversal_id IN (SELECT id FROM reversals_of))`,
-    merchant: 'NULL',
-  },
-  {
-    table: 'operator_exchanges',
-    where: `t.payment_id IN (SELECT id FROM collections_of UNION ALL SELECT id FROM payouts_of
-                             UNION ALL SELECT id FROM reversals_of)`,
-  },
-  { table: 'api_requests', where: `(t.merchant_id, t.object_id) IN (${OBJECTS_OF})` },
-  { table: 'live_updates', where: `(t.merchant_id, t.object_id) IN (${OBJECTS_OF})` },
+  { table: 'operator_callbacks', where: ofPayments, merchant: 'NULL' },
+  { table: 'operator_exchanges', where: ofPayments },
+  { table: 'api_requests', where: isObject },
+  { table: 'live_updates', where: isObject },
   {
     table: 'checkout_attempts',
     without: ['code_sha256'],
-    where: 't.collection_id IN (SELECT id FROM collections_of)',
+    where: 't.collection_id IN (SELECT id FROM payments_of)',
   },
   {
     table: 'checkouts',
     only: ['id', 'reference', 'description', 'metadata', 'created_at'],
-    where: `t.id IN (SELECT checkout_id FROM checkout_attempts WHERE collection_id IN (SELECT id FROM collections_of))`,
+    where: `t.id IN (SELECT checkout_id FROM checkout_attempts WHERE collection_id IN (SELECT id FROM payments_of))`,
   },
   {
     // Attempts at checkouts, which are counted by the digest of the number: `checkoutLimits`.
@@ -84,15 +59,11 @@ const OF_PHONE: readonly Source[] = [
                           FROM unnest(ARRAY['', 'day/']) AS name)`,
     merchant: 'NULL',
   },
-  { table: 'discrepancies', where: `(${ofPayments} OR t.reversal_id IN (SELECT id FROM reversals_of))` },
+  { table: 'discrepancies', where: ofPayments },
   { table: 'events', where: 't.id IN (SELECT id FROM events_of)' },
   { table: 'deliveries', where: 't.event_id IN (SELECT id FROM events_of)' },
   { table: 'delivery_attempts', where: `t.delivery_id IN (${ofDeliveries})`, merchant: 'NULL' },
-  {
-    table: 'audit_entries',
-    where: `t.subject_id IN (SELECT id FROM collections_of UNION ALL SELECT id FROM payouts_of
-                             UNION ALL SELECT id FROM reversals_of)`,
-  },
+  { table: 'audit_entries', where: 't.subject_id IN (SELECT id FROM payments_of)' },
 ];
 
 // Payments, invitations and changes that a person had a part in are about others too: of those, only the part is shown.
@@ -129,20 +100,13 @@ const OF_PERSON: readonly Source[] = [
     where: 't.api_key_id IN (SELECT id FROM api_keys WHERE created_by = $1)',
     merchant: '(SELECT merchant_id FROM api_keys WHERE id = t.api_key_id)',
   },
-  { table: 'collections', only: ['id', 'created_by', 'created_at'], where: 't.created_by = $1' },
   { table: 'checkouts', only: ['id', 'created_by', 'created_at'], where: 't.created_by = $1' },
   {
-    table: 'payouts',
+    table: 'payments',
     only: ['id', 'created_by', 'created_at', 'decided_by'],
     where: '$1 IN (t.created_by, t.decided_by)',
   },
-  { table: 'payout_approvals', where: 't.user_id = $1' },
-  {
-    table: 'reversals',
-    only: ['id', 'requested_by', 'created_at', 'decided_by'],
-    where: '$1 IN (t.requested_by, t.decided_by)',
-  },
-  { table: 'reversal_approvals', where: 't.user_id = $1' },
+  { table: 'approvals', where: 't.user_id = $1' },
   { table: 'replays', where: 't.requested_by = $1' },
   { table: 'refusal_counts', where: 't.user_id = $1' },
   { table: 'audit_entries', where: '(t.user_id = $1 OR t.subject_id = $1)' },

@@ -8,13 +8,10 @@ import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 type ApprovedKind = 'payout' | 'reversal';
 
-const insertStatement = (kind: ApprovedKind) =>
-  statement(
-    `${kind}_approval_insert`,
-    `INSERT INTO ${kind}_approvals (${kind}_id, user_id, merchant_id, approved_at, attestation)
-     VALUES ($1, $2, $3, $4, $5)`,
-  );
-const INSERT = { payout: insertStatement('payout'), reversal: insertStatement('reversal') };
+const INSERT = statement(
+  'approval_insert',
+  `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation) VALUES ($1, $2, $3, $4, $5)`,
+);
 
 export type NewApproval = {
   readonly kind: ApprovedKind;
@@ -26,41 +23,36 @@ export type NewApproval = {
 };
 
 export async function insertApproval(tx: Tx, approval: NewApproval): Promise<void> {
-  const { kind, id, userId, merchantId, at, attestation } = approval;
-  await tx.run(INSERT[kind], [id, userId, merchantId, at, attestation]);
+  const { id, userId, merchantId, at, attestation } = approval;
+  await tx.run(INSERT, [id, userId, merchantId, at, attestation]);
 }
 
-/** The approvals of a row that are not withdrawn, as one value of its own statement. */
-export const approvalsColumn = (kind: ApprovedKind, id: string): string =>
-  `(SELECT json_agg(json_build_object('userId', a.user_id, 'attestation', a.attestation,
+/** The approvals of a row of `payments` that are not withdrawn, as one value of its own statement. */
+export const APPROVALS_COLUMN = `(SELECT json_agg(json_build_object('userId', a.user_id, 'attestation', a.attestation,
                                       'approvedAtMs', round(extract(epoch FROM a.approved_at) * 1000))
                     ORDER BY a.approved_at, a.user_id)
-    FROM ${kind}_approvals a WHERE a.${kind}_id = ${id} AND a.withdrawn_at IS NULL) AS approvals`;
+    FROM approvals a WHERE a.payment_id = payments.id AND a.withdrawn_at IS NULL) AS approvals`;
 
-/** What `approvalsColumn` selects. */
+/** What `APPROVALS_COLUMN` selects. */
 export type ApprovalsInRow = readonly (Omit<Approval, 'approvedAt'> & { readonly approvedAtMs: number })[] | null;
 
 export function toApprovals(inRow: ApprovalsInRow): Approval[] {
   return (inRow ?? []).map(({ approvedAtMs: ms, ...approval }) => ({ ...approval, approvedAt: new Date(ms) }));
 }
 
-const lockStatement = (kind: ApprovedKind) =>
-  statement(
-    `${kind}_approval_lock_unreleased_of`,
-    `SELECT 1 FROM ${kind}s p WHERE p.merchant_id = $1 AND p.state = 'queued' AND EXISTS (
-       SELECT 1 FROM ${kind}_approvals a WHERE a.${kind}_id = p.id AND a.user_id = $2 AND a.withdrawn_at IS NULL)
-     ORDER BY p.id FOR NO KEY UPDATE OF p`,
-  );
-const LOCK_UNRELEASED = { payout: lockStatement('payout'), reversal: lockStatement('reversal') };
-
-const withdrawStatement = (kind: ApprovedKind) =>
-  statement(
-    `${kind}_approval_withdraw_of`,
-    `UPDATE ${kind}_approvals a SET withdrawn_at = $3 FROM ${kind}s p
-     WHERE p.id = a.${kind}_id AND p.merchant_id = $1 AND p.state = 'queued' AND a.user_id = $2 AND a.withdrawn_at IS NULL
-     RETURNING p.id`,
-  );
-const WITHDRAW = { payout: withdrawStatement('payout'), reversal: withdrawStatement('reversal') };
+const LOCK_UNRELEASED = statement(
+  'approval_lock_unreleased_of',
+  `SELECT 1 FROM payments p WHERE p.merchant_id = $1 AND p.kind = $3 AND p.state = 'queued' AND EXISTS (
+     SELECT 1 FROM approvals a WHERE a.payment_id = p.id AND a.user_id = $2 AND a.withdrawn_at IS NULL)
+   ORDER BY p.id FOR NO KEY UPDATE OF p`,
+);
+const WITHDRAW = statement(
+  'approval_withdraw_of',
+  `UPDATE approvals a SET withdrawn_at = $4 FROM payments p
+   WHERE p.id = a.payment_id AND p.merchant_id = $1 AND p.kind = $3 AND p.state = 'queued' AND a.user_id = $2
+     AND a.withdrawn_at IS NULL
+   RETURNING p.id`,
+);
 
 /**
  * Withdraws what the person approved of payments that nobody released yet; returns their ids. A release of one of them that is under
@@ -72,20 +64,18 @@ export async function withdrawApprovalsBy(
   { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
   at: Date,
 ): Promise<string[]> {
-  await tx.run(LOCK_UNRELEASED[kind], [merchantId, userId]);
-  return (await tx.run<{ id: string }>(WITHDRAW[kind], [merchantId, userId, at])).map(({ id }) => id);
+  await tx.run(LOCK_UNRELEASED, [merchantId, userId, kind]);
+  return (await tx.run<{ id: string }>(WITHDRAW, [merchantId, userId, kind, at])).map(({ id }) => id);
 }
 
-const requireStatement = (kind: ApprovedKind) =>
-  statement(
-    `${kind}_require_approvals`,
-    `UPDATE ${kind}s SET approvals_required = $2, request_attestation = $4, updated_at = $3, workflow_started_at = NULL,
-       start_due_at = now()
-     WHERE id = $1 AND state = 'queued'`,
-  );
-const REQUIRE = { payout: requireStatement('payout'), reversal: requireStatement('reversal') };
+const REQUIRE = statement(
+  'approval_require',
+  `UPDATE payments SET approvals_required = $2, request_attestation = $4, updated_at = $3, workflow_started_at = NULL,
+     start_due_at = now()
+   WHERE id = $1 AND state = 'queued'`,
+);
 
-export type RequiredApprovals = Pick<NewApproval, 'kind' | 'id' | 'at'> & {
+export type RequiredApprovals = Pick<NewApproval, 'id' | 'at'> & {
   readonly count: number;
   /** Of the request with this number of approvals. */
   readonly requestAttestation: string | null;
@@ -93,8 +83,8 @@ export type RequiredApprovals = Pick<NewApproval, 'kind' | 'id' | 'at'> & {
 
 /** Records how many approvals a payment needs that waits for another one, and has its workflow signalled. */
 export async function requireApprovals(tx: Tx, required: RequiredApprovals): Promise<void> {
-  const { kind, id, count, at, requestAttestation } = required;
-  await tx.run(REQUIRE[kind], [id, count, at, requestAttestation]);
+  const { id, count, at, requestAttestation } = required;
+  await tx.run(REQUIRE, [id, count, at, requestAttestation]);
 }
 
 /** How many of these people may approve now: a person who was removed does not count, nor one in their waiting time. */
@@ -110,13 +100,8 @@ export async function countApprovers(
 
 const SUM_SINCE = statement(
   'approval_sum_since',
-  `SELECT coalesce(sum(amount_minor), 0)::bigint AS amount_minor FROM (
-     SELECT p.amount_minor FROM payout_approvals a JOIN payouts p ON p.id = a.payout_id
-     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL
-     UNION ALL
-     SELECT c.amount_minor FROM reversal_approvals a
-     JOIN reversals r ON r.id = a.reversal_id JOIN collections c ON c.id = r.collection_id
-     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL) AS approved`,
+  `SELECT coalesce(sum(p.amount_minor), 0)::bigint AS amount_minor FROM approvals a JOIN payments p ON p.id = a.payment_id
+   WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL`,
 );
 
 /** The sum of the payouts and refunds that a person approved for the merchant since then, sent or not, without what was withdrawn. */
@@ -130,27 +115,20 @@ export async function sumApprovedSince(
   return row?.amountMinor ?? 0n;
 }
 
-const waitingStatement = (kind: ApprovedKind, maker: string) =>
-  statement(
-    `${kind}_approval_count_waiting_for`,
-    `SELECT count(*)::int AS count FROM (
-       SELECT 1 FROM ${kind}s p
-       WHERE p.merchant_id = $1 AND p.state = 'queued' AND p.${maker} <> $2 AND p.expires_at > $3
-         AND NOT EXISTS (SELECT 1 FROM ${kind}_approvals a WHERE a.${kind}_id = p.id AND a.user_id = $2 AND a.withdrawn_at IS NULL)
-       LIMIT $4) AS waiting`,
-  );
-const COUNT_WAITING_FOR = {
-  payout: waitingStatement('payout', 'created_by'),
-  reversal: waitingStatement('reversal', 'requested_by'),
-};
+const COUNT_WAITING_FOR = statement(
+  'approval_count_waiting_for',
+  `SELECT count(*)::int AS count FROM (
+     SELECT 1 FROM payments p
+     WHERE p.merchant_id = $1 AND p.kind = $2 AND p.state = 'queued' AND p.created_by <> $3 AND p.expires_at > $4
+       AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.payment_id = p.id AND a.user_id = $3 AND a.withdrawn_at IS NULL)
+     LIMIT $5) AS waiting`,
+);
 
-const queuedStatement = (kind: ApprovedKind) =>
-  statement(
-    `${kind}_approval_count_queued`,
-    `SELECT count(*)::int AS count FROM (
-       SELECT 1 FROM ${kind}s WHERE merchant_id = $1 AND state = 'queued' AND expires_at > $2 LIMIT $3) AS queued`,
-  );
-const COUNT_QUEUED = { payout: queuedStatement('payout'), reversal: queuedStatement('reversal') };
+const COUNT_QUEUED = statement(
+  'approval_count_queued',
+  `SELECT count(*)::int AS count FROM (
+     SELECT 1 FROM payments WHERE merchant_id = $1 AND kind = $2 AND state = 'queued' AND expires_at > $3 LIMIT $4) AS queued`,
+);
 
 /** How many payments of this kind wait for anybody's approval, counted up to `limit`. */
 export async function countQueued(
@@ -159,7 +137,7 @@ export async function countQueued(
   merchantId: MerchantId,
   { at, limit }: { readonly at: Date; readonly limit: number },
 ): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_QUEUED[kind], [merchantId, at, limit]);
+  const [row] = await db.run<{ count: number }>(COUNT_QUEUED, [merchantId, kind, at, limit]);
   return row?.count ?? 0;
 }
 
@@ -170,6 +148,6 @@ export async function countWaitingFor(
   { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
   { at, limit }: { readonly at: Date; readonly limit: number },
 ): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_WAITING_FOR[kind], [merchantId, userId, at, limit]);
+  const [row] = await db.run<{ count: number }>(COUNT_WAITING_FOR, [merchantId, kind, userId, at, limit]);
   return row?.count ?? 0;
 }

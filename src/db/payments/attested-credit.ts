@@ -79,7 +79,7 @@ function isAttested({ attestor }: Queryable, credit: StoredCredit): boolean {
   return attestor.isAttested(TABLE, valuesOf(credit), credit.statusAttestation);
 }
 
-const COLUMNS = `kind, coalesce(collection_id, payout_id) AS payment_id, credit_account_id AS credit_account, amount_minor, currency,
+const COLUMNS = `kind, payment_id, credit_account_id AS credit_account, amount_minor, currency,
   status_kind, status_queried_at, status_attestation`;
 
 // Read by the index with the number of the entry: with a limit it cannot be joined in any other way.
@@ -96,11 +96,11 @@ const OF_ENTRIES = statement(
 // Where its collection was returned by the operator, the money is gone whatever became of the refund.
 const OF_REFUNDS = statement(
   'ledger_credits_of_refunds',
-  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, c.amount_minor, c.currency,
+  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
      r.status_kind, r.status_queried_at, r.status_attestation,
-     EXISTS (SELECT FROM discrepancies d WHERE d.reversal_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_closed
-   FROM reversals r JOIN collections c ON c.id = r.collection_id
-   WHERE r.merchant_id = ANY($1::text[]) AND r.state = 'failed' AND c.state = 'succeeded'`,
+     EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_closed
+   FROM payments r JOIN payments c ON c.id = r.collection_id
+   WHERE r.merchant_id = ANY($1::text[]) AND r.kind = 'reversal' AND r.state = 'failed' AND c.state = 'succeeded'`,
 );
 
 /** Money that is available by a transfer, or by a refund that failed, which no process of ours attested. */
@@ -109,7 +109,7 @@ export type UnattestedCredit = {
   readonly accountId: AccountId;
   readonly amountMinor: bigint;
   /** Where the row is that says so. */
-  readonly table: 'ledger_transfers' | 'reversals';
+  readonly table: 'ledger_transfers' | 'payments';
   /** Whether a person settled the discrepancy of a refund. */
   readonly isClosed: boolean;
 };
@@ -158,15 +158,15 @@ function toUnattested(credit: StoredCredit): UnattestedCredit {
   const { paymentId: id, creditAccount: accountId, amountMinor, isClosed = false } = credit;
   const merchantId = accountId.slice(0, accountId.indexOf('/')) as MerchantId;
   const kind = isId('col', id) ? 'collection' : isId('pay', id) ? 'payout' : 'reversal';
-  const table = kind === 'reversal' ? 'reversals' : 'ledger_transfers';
+  const table = kind === 'reversal' ? 'payments' : 'ledger_transfers';
   return { ref: { kind, id, merchantId } as PaymentRef, accountId, amountMinor, table, isClosed };
 }
 
 const OF_COLLECTION = statement(
   'ledger_credit_of_collection',
   `SELECT ${COLUMNS}, credit_entry,
-     EXISTS (SELECT FROM discrepancies d WHERE d.collection_id = $1 AND d.kind = 'credit_unattested') AS is_reported
-   FROM ledger_transfers WHERE collection_id = $1 AND kind = 'collection_paid'`,
+     EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = $1 AND d.kind = 'credit_unattested') AS is_reported
+   FROM ledger_transfers WHERE payment_id = $1 AND kind = 'collection_paid'`,
 );
 
 type CollectionCredit = StoredCredit & { readonly creditEntry: bigint; readonly isReported: boolean };
@@ -183,13 +183,13 @@ export async function isPaymentAttested(db: Queryable, collectionId: string, che
 
 const FAILED_REFUNDS = statement(
   'ledger_failed_refunds',
-  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, c.amount_minor, c.currency,
+  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
      r.status_kind, r.status_queried_at, r.status_attestation
-   FROM reversals r JOIN collections c ON c.id = r.collection_id WHERE r.state = 'failed' AND r.id > $1 ORDER BY r.id LIMIT $2`,
+   FROM payments r WHERE r.kind = 'reversal' AND r.state = 'failed' AND r.id > greatest($1, 'rev_') ORDER BY r.id LIMIT $2`,
 );
 const RENEW_REFUNDS = statement(
   'ledger_failed_refunds_renew',
-  `UPDATE reversals r SET status_attestation = renewed.attestation
+  `UPDATE payments r SET status_attestation = renewed.attestation
    FROM unnest($1::text[], $2::text[], $3::text[]) AS renewed (id, before, attestation)
    WHERE r.id = renewed.id AND r.status_attestation = renewed.before`,
 );

@@ -21,15 +21,15 @@ export async function insertAttempt(
 
 const LIST_OF_ONE_TIME = statement(
   'checkout_attempt_list_of_one_time',
-  `SELECT c.state, c.failure_code, c.updated_at FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+  `SELECT c.state, c.failure_code, c.updated_at FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
    WHERE a.checkout_id = $1`,
 );
 // By the phone's collections: a reusable checkout may have any number of attempts.
 const LIST_LIVE_OF_PHONE = statement(
   'checkout_attempt_list_live_of_phone',
   `SELECT c.state, c.failure_code, c.updated_at
-   FROM collections c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = $1
-   WHERE c.merchant_id = $2 AND c.phone = $3 AND c.state IN ('initiated', 'prompted', 'reconciling')`,
+   FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = $1
+   WHERE c.merchant_id = $2 AND c.kind = 'collection' AND c.phone = $3 AND c.state IN ('initiated', 'prompted', 'reconciling')`,
 );
 
 /** What decides whether there may be another attempt by this phone; null: by any phone, which is known of a one-time checkout alone. */
@@ -45,8 +45,8 @@ export async function listEarlierAttempts(
 const FIND = statement(
   'checkout_attempt_find',
   `SELECT a.collection_id, c.operator_receipt,
-     (SELECT v.created_at FROM events v WHERE v.collection_id = c.id AND v.type = 'collection.succeeded') AS paid_at
-   FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id WHERE a.checkout_id = $1 AND a.code_sha256 = $2`,
+     (SELECT v.created_at FROM events v WHERE v.payment_id = c.id AND v.type = 'collection.succeeded') AS paid_at
+   FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id WHERE a.checkout_id = $1 AND a.code_sha256 = $2`,
 );
 
 export type FoundAttempt = {
@@ -64,7 +64,7 @@ export async function findAttempt(db: Queryable, id: CheckoutId, codeSha256: Buf
 const LIST = statement(
   'checkout_attempt_list',
   `SELECT c.id AS collection_id, c.state, c.phone, c.operator, c.failure_code, c.created_at, c.updated_at
-   FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+   FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
    WHERE a.checkout_id = $1 AND a.merchant_id = $2 ORDER BY a.collection_id DESC LIMIT $3`,
 );
 

@@ -77,7 +77,7 @@ const COUNT_PAID = statement(
   'checkout_count_paid',
   `SELECT k.id, p.count FROM unnest($1::text[]) AS k (id) CROSS JOIN LATERAL (
      SELECT count(*)::int AS count FROM (
-       SELECT FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+       SELECT FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
        WHERE a.checkout_id = k.id AND c.state IN ('succeeded', 'reversed') LIMIT ${MOST_COUNTED_PAID}) AS paid) AS p`,
 );
 

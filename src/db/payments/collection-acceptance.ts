@@ -1,10 +1,12 @@
 // Accepts collections of cached API keys, many in one statement.
+import type { StoredResponse } from '../../domain/payments/answer.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { CollectionId } from '../../domain/ids.ts';
+import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { rowVersionOf } from '../accounts/api-key.ts';
 import { isRefusedValue, statement, type Database } from '../platform/database.ts';
 import { announceCreated, insertNewFrom, NEW_ROW, newRowOf } from './collection.ts';
-import { putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
+import { putKey, tryLockKey } from './idempotency-key.ts';
 
 export type Acceptance = {
   readonly collection: Collection;

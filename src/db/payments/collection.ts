@@ -1,5 +1,6 @@
 // Rows of collections.
-import { collectionNotFound, type Collection, type CollectionState } from '../../domain/payments/collection.ts';
+import { paymentNotFound } from '../../domain/errors.ts';
+import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
 import { isId, type CollectionId, type MerchantId } from '../../domain/ids.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { firstCheckAt } from '../../domain/work.ts';
@@ -26,10 +27,10 @@ export function newRowOf(collection: Collection): object {
 
 /** An INSERT of the new collections of `source`, whose columns are those of `NEW_ROW`: `initiated`, version 0. */
 export function insertNewFrom(source: string): string {
-  return `INSERT INTO collections (
-     id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
-     description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at, created_by, api_key_id, request_id)
-   SELECT "id", "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
+  return `INSERT INTO payments (
+     id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
+     description, metadata, created_at, updated_at, send_deadline_at, check_due_at, created_by, api_key_id, request_id)
+   SELECT "id", 'collection', "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
           "operatorReference", "description", "metadata", "createdAt", "createdAt", "promptDeadlineAt", "checkDueAt",
           "createdBy", "apiKeyId", "requestId"
    FROM ${source}`;
@@ -45,16 +46,15 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
 
 /** Passes on that the collection is there. */
 export function announceCreated(db: Queryable, collection: Collection): void {
-  db.announce(entryOf('collection', collection, { from: null, eventId: null }));
+  db.announce(entryOf(collection, { from: null, eventId: null }));
 }
 
-const OWN_COLUMNS = 'created_by, api_key_id, prompt_deadline_at, send_begun_at, prompt_expires_at';
+const OWN_COLUMNS = 'created_by, api_key_id, send_deadline_at AS prompt_deadline_at, send_begun_at, prompt_expires_at';
 /** What a statement returns of a collection. */
 export const COLLECTION_COLUMNS = `${SHARED_COLUMNS}, ${OWN_COLUMNS}`;
 
 const reads = paymentReads<Collection, Collection>({
   kind: 'collection',
-  table: 'collections',
   prefix: 'col',
   columns: OWN_COLUMNS,
   toPayment: (collection) => collection,
@@ -65,7 +65,7 @@ export const findCollection = reads.find;
 /** Throws `collection_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export async function getCollection(db: Queryable, merchantId: MerchantId, id: string): Promise<Collection> {
   const collection = isId('col', id) ? await findCollection(db, merchantId, id) : null;
-  if (!collection) throw collectionNotFound();
+  if (!collection) throw paymentNotFound('collection');
   return collection;
 }
 

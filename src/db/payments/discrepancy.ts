@@ -13,12 +13,11 @@ export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'fou
 // What a person settled is settled, as long as the operator says the same.
 const INSERT = statement(
   'discrepancy_insert',
-  `INSERT INTO discrepancies (merchant_id, collection_id, payout_id, reversal_id, kind, operator_receipt, reported_amount,
-     reported_currency, found_at)
-   SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz
+  `INSERT INTO discrepancies (merchant_id, payment_id, kind, operator_receipt, reported_amount, reported_currency, found_at)
+   SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::timestamptz
    WHERE NOT EXISTS (
-     SELECT 1 FROM discrepancies WHERE coalesce(collection_id, payout_id, reversal_id) = coalesce($2, $3, $4) AND kind = $5
-       AND (operator_receipt, reported_amount, reported_currency) IS NOT DISTINCT FROM ($6::text, $7::text, $8::text))
+     SELECT 1 FROM discrepancies WHERE payment_id = $2 AND kind = $3
+       AND (operator_receipt, reported_amount, reported_currency) IS NOT DISTINCT FROM ($4::text, $5::text, $6::text))
    ON CONFLICT DO NOTHING RETURNING 1`,
 );
 
@@ -29,10 +28,9 @@ const INSERT = statement(
 export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<boolean> {
   const { merchantId, id } = payment;
   const { kind, operatorReceipt, reported, foundAt: at } = found;
-  const ids = (['collection', 'payout', 'reversal'] as const).map((each) => (each === payment.kind ? id : null));
   const rows = await tx.run(INSERT, [
     merchantId,
-    ...ids,
+    id,
     kind,
     operatorReceipt,
     reported?.amount ?? null,
@@ -59,7 +57,7 @@ export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewD
 const HAS_OPEN = statement(
   'discrepancy_has_open',
   `SELECT 1 FROM discrepancies
-   WHERE coalesce(collection_id, payout_id, reversal_id) = $1 AND kind = ANY($2) AND settled_at IS NULL`,
+   WHERE payment_id = $1 AND kind = ANY($2) AND settled_at IS NULL`,
 );
 
 /** Whether the payment has a discrepancy of one of these kinds that nobody has settled yet. */
@@ -71,7 +69,7 @@ export async function hasOpenDiscrepancy(
   return (await db.run(HAS_OPEN, [id, kinds])).length > 0;
 }
 
-const COLUMNS = `id::text, merchant_id, coalesce(collection_id, payout_id, reversal_id) AS subject, kind, operator_receipt,
+const COLUMNS = `id::text, merchant_id, payment_id AS subject, kind, operator_receipt,
   reported_amount, reported_currency, found_at`;
 
 const FIND_OPEN = statement(
@@ -87,8 +85,7 @@ export async function findOpenDiscrepancies(db: Queryable, limit: number): Promi
 const SETTLE = statement(
   'discrepancy_settle',
   `UPDATE discrepancies SET settled_at = $2, settled_how = $3 WHERE id = $1 AND settled_at IS NULL
-   RETURNING ${COLUMNS}, CASE WHEN collection_id IS NOT NULL THEN 'collection'
-                              WHEN payout_id IS NOT NULL THEN 'payout' ELSE 'reversal' END AS noun`,
+   RETURNING ${COLUMNS}, (SELECT p.kind FROM payments p WHERE p.id = payment_id) AS noun`,
 );
 
 export type SettleDiscrepancy = {

@@ -2,10 +2,10 @@
 import { DomainError } from '../../domain/errors.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import type { MerchantId } from '../../domain/ids.ts';
+import type { Answer, StoredResponse } from '../../domain/payments/answer.ts';
+import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
-
-export type StoredResponse = { readonly status: number; readonly body: string };
+import { statement, type Database, type Queryable, type Tx } from '../platform/database.ts';
 
 /**
  * A condition that takes the lock of a merchant's key: held until the transaction or its connection ends. False while another
@@ -80,14 +80,6 @@ export function hasResponse(merchantId: string, key: string, at: string): string
 
 const PUT = statement('idempotency_key_put', putKey('VALUES ($1, $2, $3, $4, $5, $6)'));
 
-/** A request under an idempotency key, and its time. */
-export type KeyedRequest = {
-  readonly merchantId: MerchantId;
-  readonly key: string;
-  readonly fingerprint: Buffer;
-  readonly at: Date;
-};
-
 /**
  * The response that is stored for this very request, or null: then the key belongs to this transaction until it ends.
  * Throws `idempotency_key_in_flight` while another call has the key, and `idempotency_key_reused` when it was used for
@@ -105,8 +97,26 @@ export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promis
   );
 }
 
+/**
+ * One transaction claims the key, has `act` record what the request asks for, and stores the response: all or nothing. Repeating the
+ * request returns the stored response. Throws what `claimIdempotencyKey` and `act` throw; nothing is stored then.
+ */
+export function answerOnce<Given extends Answer>(
+  db: Database,
+  request: KeyedRequest,
+  act: (tx: Tx) => Promise<Given>,
+): Promise<Given | { readonly kind: 'replayed'; readonly response: StoredResponse }> {
+  return db.withTransaction(async (tx) => {
+    const response = await claimIdempotencyKey(tx, request);
+    if (response) return { kind: 'replayed', response };
+    const answer = await act(tx);
+    await storeResponse(tx, request, answer.response);
+    return answer;
+  });
+}
+
 /** Stores the response to a request whose key was claimed in this transaction. */
-export async function storeResponse(tx: Tx, request: KeyedRequest, response: StoredResponse): Promise<void> {
+async function storeResponse(tx: Tx, request: KeyedRequest, response: StoredResponse): Promise<void> {
   const { merchantId, key, fingerprint, at } = request;
   const rows = await tx.run(PUT, [merchantId, key, fingerprint, response.status, response.body, at]);
   if (rows.length === 0) throw inFlight();

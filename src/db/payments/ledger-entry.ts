@@ -41,8 +41,7 @@ export async function listLedgerEntries(
     values.push(value);
     conditions.push(condition(`$${values.length + 2}`));
   };
-  if (paymentId !== undefined)
-    add((p) => `${paymentId.startsWith('col') ? 't.collection_id' : 't.payout_id'} = ${p}`, paymentId);
+  if (paymentId !== undefined) add((p) => `t.payment_id = ${p}`, paymentId);
   if (createdFrom) add((p) => `t.posted_at >= ${p}`, createdFrom);
   if (createdTo) add((p) => `t.posted_at < ${p}`, createdTo);
   if (before !== undefined) add(beforeEntry, before);
@@ -53,10 +52,10 @@ export async function listLedgerEntries(
   );
   if (parts.length === 0) return { items: [], nextBefore: null };
   const text = `
-    SELECT e.id::text, e.account, e.kind, e.payment_id, coalesce(c.reference, p.reference) AS reference, e.amount_minor,
+    SELECT e.id::text, e.account, e.kind, e.payment_id, p.reference, e.amount_minor,
            e.balance_minor, e.currency, e.posted_at
     FROM (SELECT * FROM (${parts.join(' UNION ALL ')}) AS parts ORDER BY posted_at DESC, id DESC LIMIT $1) AS e
-      LEFT JOIN collections c ON c.id = e.collection_id LEFT JOIN payouts p ON p.id = e.payout_id
+      JOIN payments p ON p.id = e.payment_id
     ORDER BY e.posted_at DESC, e.id DESC`;
   const query = composedStatement('ledger_entry_list', text);
   return readPage(limit, (count) => db.run<LedgerEntry>(query, [count, merchantId, ...values]));
@@ -70,8 +69,8 @@ function partOf(account: StatementAccount, kind: PostingKind, conditions: string
   if (side === undefined) return [];
   const id = `t.id * 2 + ${ID_OFFSETS[account]}`;
   return [
-    `(SELECT ${id} AS id, '${account}' AS account, t.kind, t.collection_id, t.payout_id,
-        coalesce(t.collection_id, t.payout_id) AS payment_id, ${side === 'debit' ? '-' : ''}t.amount_minor AS amount_minor,
+    `(SELECT ${id} AS id, '${account}' AS account, t.kind, t.payment_id,
+        ${side === 'debit' ? '-' : ''}t.amount_minor AS amount_minor,
         t.${side}_balance_minor AS balance_minor, t.currency, t.posted_at
       FROM ledger_transfers t
       WHERE t.${side}_account_id = $2::text || '/${account}' AND t.${side}_entry IS NOT NULL

@@ -33,8 +33,7 @@ export async function getBalance(db: Queryable, merchantId: MerchantId): Promise
 
 const LAST_OF = {
   account: lastStatement('ledger_accounts', ' AND merchant_id IS NOT NULL'),
-  collection: lastStatement('collections'),
-  payout: lastStatement('payouts'),
+  payment: lastStatement('payments'),
 } as const;
 
 function lastStatement(table: string, more = ''): Statement {
@@ -44,7 +43,7 @@ function lastStatement(table: string, more = ''): Statement {
   );
 }
 
-/** The last of the next `limit` merchants' accounts, collections or payouts after this id; null when there is none. */
+/** The last of the next `limit` merchants' accounts or payments after this id; null when there is none. */
 export async function findLastOfRange(
   db: Queryable,
   noun: keyof typeof LAST_OF,
@@ -68,11 +67,9 @@ export async function findBalanceDrift(db: Queryable, { after, to }: IdRange): P
 
 const FIND_UNDECIDED = statement(
   'ledger_find_undecided',
-  `SELECT id, state, updated_at FROM payouts
-   WHERE state IN ('released', 'reconciling') AND updated_at < now() - make_interval(days => $1)
-   UNION ALL
-   SELECT id, state, updated_at FROM reversals
-   WHERE state IN ('released', 'reconciling') AND updated_at < now() - make_interval(days => $1)
+  `SELECT id, state FROM payments
+   WHERE kind IN ('payout', 'reversal') AND state IN ('released', 'reconciling')
+     AND updated_at < now() - make_interval(days => $1)
    ORDER BY updated_at, id LIMIT $2`,
 );
 

@@ -1,9 +1,9 @@
 // Rows of operator callbacks, stored as they came.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
+import type { PaymentRef } from '../../domain/payments/payment.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { COLLECTION_COLUMNS } from './collection.ts';
 
 export type NewOperatorCallback = {
@@ -15,32 +15,24 @@ export type NewOperatorCallback = {
   readonly receivedAt: Date;
 };
 
-const INSERTS = {
-  collection: insertStatement('collection_id'),
-  payout: insertStatement('payout_id'),
-  reversal: insertStatement('reversal_id'),
-} as const satisfies Record<PaymentKind, Statement>;
-
-function insertStatement(column: string): Statement {
-  return statement(
-    `operator_callback_insert_${column}`,
-    `WITH earlier AS (
-       SELECT count(*)::int AS count FROM (SELECT 1 FROM operator_callbacks WHERE ${column} = $2 LIMIT $7) AS kept),
-     stored AS (
-       INSERT INTO operator_callbacks (operator, ${column}, body, content_type, source_address, received_at)
-       SELECT $1, $2, $3, $4, $5, $6 FROM earlier WHERE count < $7 RETURNING id)
-     SELECT earlier.count AS stored_before, EXISTS (SELECT 1 FROM stored) AS is_kept FROM earlier`,
-  );
-}
+const INSERT = statement(
+  'operator_callback_insert',
+  `WITH earlier AS (
+     SELECT count(*)::int AS count FROM (SELECT 1 FROM operator_callbacks WHERE payment_id = $2 LIMIT $7) AS kept),
+   stored AS (
+     INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
+     SELECT $1, $2, $3, $4, $5, $6 FROM earlier WHERE count < $7 RETURNING id)
+   SELECT earlier.count AS stored_before, EXISTS (SELECT 1 FROM stored) AS is_kept FROM earlier`,
+);
 
 const RECORD = statement(
   'operator_callback_record',
-  `WITH payment AS (SELECT ${COLLECTION_COLUMNS} FROM collections WHERE operator_reference = $1 AND operator = $2),
+  `WITH payment AS (SELECT ${COLLECTION_COLUMNS} FROM payments WHERE operator_reference = $1 AND kind = 'collection' AND operator = $2),
    earlier AS (
      SELECT count(*)::int AS count FROM (
-       SELECT FROM operator_callbacks WHERE collection_id = (SELECT id FROM payment) LIMIT $7) AS kept),
+       SELECT FROM operator_callbacks WHERE payment_id = (SELECT id FROM payment) LIMIT $7) AS kept),
    stored AS (
-     INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
+     INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
      SELECT $2, payment.id, $3, $4, $5, $6 FROM payment, earlier
      WHERE count < $7 AND payment.state IN ('initiated', 'prompted', 'reconciling') RETURNING id)
    SELECT payment.*, EXISTS (SELECT FROM stored) AS is_kept FROM payment`,
@@ -75,7 +67,7 @@ export async function insertOperatorCallback(
   callback: NewOperatorCallback,
   mostPerPayment: number,
 ): Promise<{ isKept: boolean; storedBefore: number }> {
-  const [row] = await db.run<{ isKept: boolean; storedBefore: number }>(INSERTS[callback.payment.kind], [
+  const [row] = await db.run<{ isKept: boolean; storedBefore: number }>(INSERT, [
     callback.operator,
     callback.payment.id,
     callback.body,

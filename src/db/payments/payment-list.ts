@@ -12,7 +12,7 @@ import {
 import { composedStatement, findOne, type Queryable } from '../platform/database.ts';
 
 export type ListSource<Row, Payment> = {
-  readonly table: 'collections' | 'payouts';
+  readonly kind: 'collection' | 'payout';
   readonly prefix: 'col' | 'pay';
   readonly columns: string;
   readonly toPayment: (row: Row) => Payment;
@@ -87,9 +87,9 @@ export async function listPage<
   const most = isWhole ? place(lookedThrough) : `${lookedThrough}`;
   const scan = scanOf({ ...conditions, ...walk, from }, most, place);
   const others = allOf([...conditions.others, ...(isSorted && after ? [after] : [])]);
-  const text = `SELECT ${columns} FROM (${scan}) AS ${from.table} WHERE ${others}
+  const text = `SELECT ${columns} FROM (${scan}) AS payments WHERE ${others}
     ORDER BY ${ORDER_BY[order]} LIMIT ${place(limit + 1)}`;
-  const rows = await db.run<Row>(composedStatement(`${from.table}_page`, text), values);
+  const rows = await db.run<Row>(composedStatement(`${from.kind}_page`, text), values);
   const items = rows.slice(0, limit).map(toPayment);
   if (rows.length > limit) return { items, next: placeOf(items.at(-1)) };
   if (isWhole || isSorted) return { items, next: null };
@@ -113,10 +113,10 @@ export async function countMatching(
   const order: ListOrder = isByAmount ? 'smallest' : 'newest';
   const scan = scanOf({ ...conditions, from, order, after: null }, `${lookedThrough}`, place);
   const text = `SELECT count(*) FILTER (WHERE ${allOf(conditions.others)})::int AS matching, count(*)::int AS looked_at
-    FROM (${scan}) AS ${from.table}`;
+    FROM (${scan}) AS payments`;
   const row = await findOne<{ matching: number; lookedAt: number }>(
     db,
-    composedStatement(`${from.table}_count`, text),
+    composedStatement(`${from.kind}_count`, text),
     values,
   );
   const { matching = 0, lookedAt = 0 } = row ?? {};
@@ -129,7 +129,7 @@ function share(most: number, { states }: Conditions): number {
   return Math.floor(most / Math.max(1, states?.length ?? 1));
 }
 
-type ListFrom = Pick<ListSource<never, never>, 'table' | 'prefix'>;
+type ListFrom = Pick<ListSource<never, never>, 'kind' | 'prefix'>;
 
 function isByAmount(order: ListOrder): boolean {
   return order === 'largest' || order === 'smallest';
@@ -151,14 +151,14 @@ async function isShort(db: Queryable, merchantId: MerchantId, from: ListFrom, fi
   if (conditions.found.length === 1 && conditions.states === null) return false;
   const scan = scanOf({ ...conditions, from, order: 'newest', after: null }, `${SORTED + 1}`, place);
   const text = `SELECT count(*)::int AS count FROM (${scan}) AS found`;
-  const row = await findOne<{ count: number }>(db, composedStatement(`${from.table}_short`, text), values);
+  const row = await findOne<{ count: number }>(db, composedStatement(`${from.kind}_short`, text), values);
   return (row?.count ?? 0) <= SORTED;
 }
 
 type Composing = { readonly from: ListFrom; readonly place: Place; readonly isByAmount: boolean };
 
 function conditionsOf(filter: ListFilter, { from, place, isByAmount }: Composing): Conditions {
-  const found: Condition[] = [() => 'merchant_id = $1'];
+  const found: Condition[] = [() => `merchant_id = $1 AND kind = '${from.kind}'`];
   const others: Condition[] = [];
   let idColumn: Conditions['idColumn'] = 'id';
   const { states, createdFrom, createdTo, amountFrom, amountTo, operator, waitingFor } = filter;
@@ -197,7 +197,7 @@ function ofCheckout(checkoutId: string, place: Place): string {
 function waitingCondition({ userId, at }: NonNullable<ListFilter['waitingFor']>, place: Place): string {
   const person = place(userId);
   return `created_by <> ${person} AND expires_at > ${place(at)}
-    AND NOT EXISTS (SELECT FROM payout_approvals a WHERE a.payout_id = payouts.id AND a.user_id = ${person}
+    AND NOT EXISTS (SELECT FROM approvals a WHERE a.payment_id = payments.id AND a.user_id = ${person}
       AND a.withdrawn_at IS NULL)`;
 }
 
@@ -221,21 +221,20 @@ type Walk = Conditions & { readonly from: ListFrom; readonly order: ListOrder; r
 /** SQL of the rows that an index finds, in order, at most so many. A number in the text tells every plan how few they are. */
 function scanOf(walk: Walk, most: string, place: Place): string {
   const { found, states, idColumn, order, after } = walk;
-  const { table } = walk.from;
   const where = allOf(after === null ? found : [...found, after]);
   if (idColumn === 'collection_id') {
     const ids = `SELECT collection_id FROM checkout_attempts WHERE ${where}
       ORDER BY collection_id ${order === 'newest' ? 'DESC' : ''} LIMIT ${most}`;
     // Each is looked up by itself: a plan for a join may read all of either table.
     return `SELECT payment.* FROM (${ids}) AS attempts
-      CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE id = collection_id LIMIT 1) AS payment`;
+      CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.id = attempts.collection_id LIMIT 1) AS payment`;
   }
   const end = `ORDER BY ${ORDER_BY[order]} LIMIT ${most}`;
-  if (states === null) return `SELECT * FROM ${table} WHERE ${where} ${end}`;
-  if (states.length === 1) return `SELECT * FROM ${table} WHERE ${where} AND state = ${place(states[0])} ${end}`;
+  if (states === null) return `SELECT * FROM payments WHERE ${where} ${end}`;
+  if (states.length === 1) return `SELECT * FROM payments WHERE ${where} AND state = ${place(states[0])} ${end}`;
   // Each state has its own range of the index, so the list is merged from one range for each.
   return `SELECT of_state.* FROM unnest(${place(states)}::text[]) AS wanted (state) CROSS JOIN LATERAL (
-      SELECT * FROM ${table} WHERE ${where} AND ${table}.state = wanted.state ${end}) AS of_state ${end}`;
+      SELECT * FROM payments WHERE ${where} AND payments.state = wanted.state ${end}) AS of_state ${end}`;
 }
 
 /** Where the page stopped that found too few; null when it came to the end of the list. */
@@ -254,5 +253,5 @@ async function lastLookedAt(
   const scan = scanOf({ ...conditions, from, order, after }, `${most}`, place);
   const text = `SELECT id, amount_minor FROM (${scan}) AS looked_at
     ORDER BY ${ORDER_BY[order]} OFFSET ${most - 1} LIMIT 1`;
-  return findOne<ListPlace>(db, composedStatement(`${from.table}_last_looked_at`, text), values);
+  return findOne<ListPlace>(db, composedStatement(`${from.kind}_last_looked_at`, text), values);
 }

@@ -22,7 +22,6 @@ export type PaymentFilter<State extends string, Id extends string> = {
 
 type Source<Row, Payment> = {
   readonly kind: 'collection' | 'payout';
-  readonly table: 'collections' | 'payouts';
   readonly prefix: 'col' | 'pay';
   /** The columns that only this kind has. */
   readonly columns: string;
@@ -30,7 +29,7 @@ type Source<Row, Payment> = {
 };
 
 /** The columns that collections and payouts have in common, as their domain types name them. */
-export const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+export const SHARED_COLUMNS = `id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
   phone, operator, operator_reference, description, metadata, failure_code, amount_reversed_minor,
   operator_receipt, request_id, created_at, updated_at`;
 
@@ -38,12 +37,13 @@ export const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous
 export function paymentReads<
   Row extends object,
   Payment extends { readonly id: string; readonly state: string; readonly amountMinor: bigint },
->({ kind, table, prefix, columns, toPayment }: Source<Row, Payment>) {
-  const select = `SELECT ${SHARED_COLUMNS}, ${columns} FROM ${table}`;
-  const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2`);
+>({ kind, prefix, columns, toPayment }: Source<Row, Payment>) {
+  const all = `${SHARED_COLUMNS}, ${columns}`;
+  const select = `SELECT ${all} FROM payments`;
+  const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`);
   const FIND_BY_OPERATOR_REFERENCE = statement(
     `${kind}_find_by_operator_reference`,
-    `${select} WHERE operator_reference = $1 AND operator = $2`,
+    `${select} WHERE operator_reference = $1 AND kind = '${kind}' AND operator = $2`,
   );
   const find = async (db: Queryable, query: Statement, values: readonly unknown[]): Promise<Payment | null> => {
     const row = await findOne<Row>(db, query, values);
@@ -59,17 +59,17 @@ export function paymentReads<
       filter: PaymentFilter<Payment['state'], Payment['id']>,
       limit: number,
     ): Promise<Page<Payment>> => {
-      const { conditions, values } = conditionsOf(filter, prefix);
+      const { conditions, values } = conditionsOf(filter, kind, prefix);
       const text = `${select} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
-      const query = composedStatement(`${table}_list`, text);
+      const query = composedStatement(`${kind}_list`, text);
       return readPage(limit, async (count) =>
         (await db.run<Row>(query, [merchantId, count, ...values])).map(toPayment),
       );
     },
     page: (db: Queryable, merchantId: MerchantId, request: ListRequest): Promise<ListedPage<Payment>> =>
-      listPage(db, merchantId, { table, prefix, columns: `${SHARED_COLUMNS}, ${columns}`, toPayment }, request),
+      listPage(db, merchantId, { kind, prefix, columns: all, toPayment }, request),
     count: (db: Queryable, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> =>
-      countMatching(db, merchantId, { table, prefix }, filter),
+      countMatching(db, merchantId, { kind, prefix }, filter),
   };
 }
 
@@ -77,8 +77,8 @@ export function paymentReads<
  * The conditions with the values of the filter; $1 is the merchant and $2 the limit. Conditions on time are conditions on
  * the id, which begins with the creation time, so each page is one index range, at any depth.
  */
-function conditionsOf(filter: PaymentFilter<string, string>, prefix: 'col' | 'pay') {
-  const conditions = ['merchant_id = $1'];
+function conditionsOf(filter: PaymentFilter<string, string>, kind: string, prefix: 'col' | 'pay') {
+  const conditions = ['merchant_id = $1', `kind = '${kind}'`];
   const values: unknown[] = [];
   const add = (condition: string, value: unknown) => {
     values.push(value);

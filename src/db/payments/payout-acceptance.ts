@@ -1,13 +1,15 @@
 // Accepts a payout of a cached API key in one statement.
 import { availableAccount } from '../../domain/payments/ledger.ts';
 import type { Environment } from '../../domain/event.ts';
+import type { StoredResponse } from '../../domain/payments/answer.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
+import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { PERMISSION_VERSION } from '../accounts/payout-permission.ts';
 import { findOne, isRefusedValue, statement, type Database } from '../platform/database.ts';
-import { hasResponse, putKey, tryLockKey, type KeyedRequest, type StoredResponse } from './idempotency-key.ts';
+import { hasResponse, putKey, tryLockKey } from './idempotency-key.ts';
 import { lockSpendableOf } from './ledger.ts';
-import { announceNewPayout, consequencesOf, insertNewPayout, newPayoutValues } from './payout-change.ts';
-import { changeParts, IS_OWED, type RecordedChange } from './recorded-change.ts';
+import { announceNewPayout, insertNewPayout, newPayoutValues } from './payout.ts';
+import { changeParts, consequencesOf, IS_OWED, type RecordedChange } from './recorded-change.ts';
 
 export type PayoutAcceptance = {
   readonly payout: Payout;
@@ -33,7 +35,7 @@ const ACCEPT = statement(
      WHERE now.spendable_minor >= $17
        AND ($34::bigint IS NULL OR now.queued_of_key_minor + $17 <= $34::bigint)),
    claimed AS (${putKey('SELECT $15, $16, $35, $36, $37, $38 FROM payable')}),
-   ${changeParts('payout_id', insertNewPayout('FROM claimed', ''))}
+   ${changeParts(insertNewPayout('FROM claimed', ''))}
    SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`,
 );
 

@@ -20,7 +20,7 @@ const LOOKED_THROUGH = 200;
 const OF_REFERENCE = 20;
 
 const newestOf = (columns: string, where: string, most: string) =>
-  `SELECT ${columns} FROM payouts p WHERE p.merchant_id = $1 AND p.id <> asked.id AND ${where} ORDER BY p.id DESC LIMIT ${most}`;
+  `SELECT ${columns} FROM payments p WHERE p.merchant_id = $1 AND p.kind = 'payout' AND p.id <> asked.id AND ${where} ORDER BY p.id DESC LIMIT ${most}`;
 const LIST = statement(
   'payout_history_list',
   `SELECT asked.id, earlier.count, last.id AS last_id, last.created_at AS last_created_at, last.amount_minor AS last_amount_minor,
@@ -101,7 +101,7 @@ function historyOf(row: HistoryRow): PayoutHistory {
 const USUAL = statement(
   'payout_usual_amount',
   `SELECT count(*)::int AS count, percentile_disc(0.5) WITHIN GROUP (ORDER BY amount_minor) AS median_minor
-   FROM (SELECT id, amount_minor FROM payouts WHERE merchant_id = $1 AND state >= 'succeeded' AND state <= 'succeeded'
+   FROM (SELECT id, amount_minor FROM payments WHERE merchant_id = $1 AND kind = 'payout' AND state >= 'succeeded' AND state <= 'succeeded'
          ORDER BY state, id DESC LIMIT ${USUAL_PAYOUTS}) AS lately WHERE id >= $2`,
 );
 

@@ -1,9 +1,20 @@
 // Rows of payouts, each with its approvals.
+import type { Environment } from '../../domain/event.ts';
+import { paymentNotFound } from '../../domain/errors.ts';
 import { isId, type MerchantId, type PayoutId } from '../../domain/ids.ts';
-import { payoutNotFound, type Payout, type PayoutState } from '../../domain/payments/payout.ts';
+import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
+import { entryOf } from '../../domain/payments/state-change.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
-import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
+import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
+import {
+  announceChange,
+  changeStatement,
+  consequencesOf,
+  consequenceValues,
+  type Consequences,
+  type RecordedChange,
+} from './recorded-change.ts';
 
 type PayoutRow = Omit<Payout, 'approvals'> & {
   readonly approvals: ApprovalsInRow;
@@ -11,12 +22,11 @@ type PayoutRow = Omit<Payout, 'approvals'> & {
 
 const reads = paymentReads({
   kind: 'payout',
-  table: 'payouts',
   prefix: 'pay',
   columns: `created_by, api_key_id, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
   request_attestation, release_attestation,
   send_begun_at, accepted_at, not_found_count, not_found_since, not_found_last_at,
-  ${approvalsColumn('payout', 'payouts.id')}`,
+  ${APPROVALS_COLUMN}`,
   toPayment: ({ approvals, ...payout }: PayoutRow): Payout => ({ ...payout, approvals: toApprovals(approvals) }),
 });
 
@@ -25,36 +35,85 @@ export const findPayout = reads.find;
 /** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export async function getPayout(db: Queryable, merchantId: MerchantId, id: string): Promise<Payout> {
   const payout = isId('pay', id) ? await findPayout(db, merchantId, id) : null;
-  if (!payout) throw payoutNotFound();
+  if (!payout) throw paymentNotFound('payout');
   return payout;
 }
 
-const LOCK = statement('payout_lock', 'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
-
-/** The payout, locked: nobody else changes or approves it until the transaction ends. */
-export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: PayoutId): Promise<Payout | null> {
-  // Two statements: a single one would read the approvals as they were before it waited for the lock.
-  await tx.run(LOCK, [merchantId, id]);
-  return findPayout(tx, merchantId, id);
+/**
+ * An INSERT of a new payout, `queued`, with the values of `newPayoutValues`, if there is a row in `source`. `onConflict`: what happens
+ * when a payout with its idempotency key is still pending.
+ */
+export function insertNewPayout(source: string, onConflict: string): string {
+  // Its workflow ends it at the expiry by itself, so it is checked a little later.
+  return `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+     operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
+     created_at, updated_at, request_attestation, request_id)
+   SELECT $14, 'payout', $15, $16, 'queued', $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+          $28::timestamptz + interval '1 minute', $29, $29, $30, $31 ${source}
+   ${onConflict}
+   RETURNING id, merchant_id, version, request_id`;
 }
 
-const LOCK_MANY = statement(
-  'payout_lock_many',
-  'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
+/** $1 to $31 of a statement with `insertNewPayout`. */
+export function newPayoutValues(payout: Payout, consequences: Consequences): unknown[] {
+  return [
+    ...consequenceValues(consequences),
+    payout.id,
+    payout.merchantId,
+    payout.idempotencyKey,
+    payout.amountMinor,
+    payout.currency,
+    payout.reference,
+    payout.phone,
+    payout.operator,
+    payout.operatorReference,
+    payout.description,
+    JSON.stringify(payout.metadata),
+    payout.createdBy,
+    payout.apiKeyId,
+    payout.approvalsRequired,
+    payout.expiresAt,
+    payout.createdAt,
+    payout.requestAttestation,
+    payout.requestId,
+  ];
+}
+
+const INSERT = changeStatement(
+  'payout_insert',
+  insertNewPayout(
+    '',
+    `ON CONFLICT (merchant_id, idempotency_key) WHERE kind = 'payout' AND state IN ('queued', 'released', 'reconciling')
+     DO NOTHING`,
+  ),
 );
 
 /**
- * Locks the payouts: nobody else changes or approves them until the transaction ends. They are locked in the order of
- * their ids, so that two callers never wait for each other.
+ * Inserts a new payout, `queued`, with its money held. False, and nothing is written, when a payout with this key is
+ * still pending. Fails when the amount is more than the available balance.
  */
-export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
-  await tx.run(LOCK_MANY, [merchantId, ids]);
+export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
+  const consequences = consequencesOf(tx, payout, environment);
+  const [written] = await tx.run<RecordedChange>(INSERT, newPayoutValues(payout, consequences));
+  if (!written) return false;
+  announceNewPayout(tx, payout, consequences, written);
+  return true;
+}
+
+/** Passes on that the payout is there. */
+export function announceNewPayout(
+  db: Queryable,
+  payout: Payout,
+  { event }: Consequences,
+  written: RecordedChange,
+): void {
+  announceChange(db, written, entryOf(payout, { from: null, eventId: event?.id ?? null }));
 }
 
 const LIST_OF_KEYS = statement(
   'payout_list_of_keys',
-  `SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payouts
-   WHERE merchant_id = $1 AND lower(idempotency_key) = ANY($3) AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
+  `SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payments
+   WHERE merchant_id = $1 AND kind = 'payout' AND lower(idempotency_key) = ANY($3) AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
 );
 
 /** A payout, and the idempotency key that it was created with. */

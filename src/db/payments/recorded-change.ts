@@ -1,23 +1,25 @@
 // Builds the one statement for a change of a payment: its row, the transfer, the event and the deliveries.
 import { newDeliveryIds } from '../../domain/webhooks/endpoint.ts';
-import type { EventType } from '../../domain/event.ts';
+import { paymentEvent, type Environment, type EventType } from '../../domain/event.ts';
 import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
 import type { Posting } from '../../domain/payments/ledger.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
-import type { PaymentId } from '../../domain/payments/payment.ts';
+import { postingOf } from '../../domain/payments/payment-change.ts';
+import type { Payment } from '../../domain/payments/payment.ts';
 import { ReceiptReused } from '../../domain/payments/discrepancy.ts';
 import { DatabaseError } from 'pg';
 import type { StateChange } from '../../domain/payments/state-change.ts';
 import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../platform/database.ts';
-import { attestedStatusOf, type AttestedCreditStatus } from './attested-credit.ts';
+import { attestedFailureOf, attestedStatusOf, type AttestedCreditStatus } from './attested-credit.ts';
 
 /** What a change writes besides the payment's own row. */
 export type Consequences = {
   /** Null when the change moves no money. */
   readonly posting: Posting | null;
-  /** What the posting rests on; null when it makes nothing available. */
+  /** What the posting or the failure of a refund rests on; null when the change makes nothing available. */
   readonly status: AttestedCreditStatus | null;
-  readonly event: { readonly id: EventId; readonly type: EventType; readonly body: string };
+  /** Null for a refund: its collection reports what it did. */
+  readonly event: { readonly id: EventId; readonly type: EventType; readonly body: string } | null;
   /** Ids for the deliveries: at most as many endpoints receive the event. */
   readonly deliveryIds: readonly DeliveryId[];
   readonly at: Date;
@@ -32,35 +34,25 @@ export function announceChange(db: Queryable, { isOwed }: RecordedChange, change
   if (isOwed) db.announce(DELIVERIES_OWED);
 }
 
-/** What must be so of the send of a payment, beside what its change says, when the change is written. */
-export type Condition = {
-  /** Nobody tried more than once to send it, or nothing is written. */
-  readonly requiresOneTry: boolean;
-};
-
-export const ANY_TRIES: Condition = { requiresOneTry: false };
-
-/** The entry of a payment into its state. */
-export type NewState = {
-  readonly id: PaymentId;
-  readonly at: Date;
-  readonly posting: Posting | null;
-  /** Of the verified status on which the state rests; null where no status decided. */
-  readonly basis: StatusBasis | null;
-};
-
 /**
- * What a payment's entry into its state writes besides its own row. `toEvent` builds the event's type and body. A posting that makes
- * money available is attested with the status on which it rests.
+ * What the payment's entry into its state writes besides its own row. A posting that makes money available is attested with the status
+ * on which the state rests; null where no status decided.
  */
-export function consequencesOfState(
+export function consequencesOf(
   db: Queryable,
-  { id, at, posting, basis }: NewState,
-  toEvent: (event: { readonly id: EventId; readonly at: Date }) => { readonly type: EventType; readonly body: string },
+  payment: Payment,
+  environment: Environment,
+  basis: StatusBasis | null = null,
 ): Consequences {
-  const eventId = newId('evt', at.getTime());
-  const event = { id: eventId, ...toEvent({ id: eventId, at }) };
-  const status = posting && attestedStatusOf(db, posting, id, basis);
+  const at = payment.updatedAt;
+  if (payment.kind === 'reversal') {
+    const status = payment.state === 'failed' ? attestedFailureOf(db, payment, basis) : null;
+    return { posting: null, status, event: null, deliveryIds: [], at };
+  }
+  const id = newId('evt', at.getTime());
+  const event = { id, ...paymentEvent(payment, { id, at, environment }) };
+  const posting = postingOf(payment);
+  const status = posting && attestedStatusOf(db, posting, payment.id, basis);
   return { posting, status, event, deliveryIds: newDeliveryIds(at), at };
 }
 
@@ -73,9 +65,9 @@ export function consequenceValues({ posting, status, event, deliveryIds, at }: C
     posting?.creditAccount ?? null,
     posting?.amountMinor ?? null,
     posting?.currency ?? null,
-    event.id,
-    event.type,
-    event.body,
+    event?.id,
+    event?.type,
+    event?.body,
     deliveryIds,
     status?.kind,
     status?.queriedAt,
@@ -83,15 +75,13 @@ export function consequenceValues({ posting, status, event, deliveryIds, at }: C
   ];
 }
 
-const ONE_PER_RECEIPT = ['collections_one_per_receipt', 'payouts_one_per_receipt'];
-
 /** Runs the statement of a change. Throws `ReceiptReused` when another payment has the receipt. */
 export async function withOwnReceipt<Result>(receipt: string | null, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
   } catch (error) {
-    if (receipt === null || !(error instanceof DatabaseError)) throw error;
-    if (!ONE_PER_RECEIPT.includes(error.constraint ?? '')) throw error;
+    const isReused = error instanceof DatabaseError && error.constraint === 'payments_one_per_receipt';
+    if (receipt === null || !isReused) throw error;
     throw new ReceiptReused(receipt);
   }
 }
@@ -101,28 +91,26 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
  * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it; so must `also`.
  * It returns a `RecordedChange`, or nothing if it wrote nothing.
  */
-export function changeStatement(name: string, subject: Subject, moved: string, also?: string): Statement {
-  const parts = [changeParts(subject, moved), ...(also === undefined ? [] : [also])];
+export function changeStatement(name: string, moved: string, also?: string): Statement {
+  const parts = [changeParts(moved), ...(also === undefined ? [] : [also])];
   return statement(name, `WITH ${parts.join(',\n     ')} SELECT ${IS_OWED} FROM moved`);
 }
-
-type Subject = 'collection_id' | 'payout_id';
 
 /** What the statement of a change returns: a `RecordedChange`. */
 export const IS_OWED = `EXISTS (SELECT FROM owed WHERE state = 'pending') AS is_owed`;
 
 /** The parts of such a statement, for one that decides with other parts before them whether anything is written. */
-export function changeParts(subject: Subject, moved: string): string {
+export function changeParts(moved: string): string {
   return `moved AS (${moved}),
      transfer AS (
-       INSERT INTO ledger_transfers (kind, ${subject}, debit_account_id, credit_account_id, amount_minor, currency, created_at,
+       INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
          status_kind, status_queried_at, status_attestation)
        SELECT $2::text, moved.id, $3::text, $4::text, $5::bigint, $6::text, $1::timestamptz, $11::text, $12::timestamptz, $13::text
        FROM moved WHERE $2::text IS NOT NULL),
      event AS (
-       INSERT INTO events (id, merchant_id, type, ${subject}, resource_version, body, created_at, request_id)
+       INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at, request_id)
        SELECT $7::text, moved.merchant_id, $8::text, moved.id, moved.version, $9::text, $1::timestamptz, moved.request_id
-       FROM moved
+       FROM moved WHERE $7::text IS NOT NULL
        RETURNING id, merchant_id, type),
      owed AS (
        INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)

@@ -1,9 +1,8 @@
 // Rows of reversals that makers requested, each with its approvals.
 import { isId, type CollectionId, type MerchantId, type ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
-import type { StatusBasis } from '../../domain/payments/operator-status.ts';
-import { reversalNotFound, type Reversal, type ReversalState } from '../../domain/payments/reversal.ts';
+import { paymentNotFound } from '../../domain/errors.ts';
+import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import {
   composedStatement,
   findOne,
@@ -13,18 +12,16 @@ import {
   type Tx,
 } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
-import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
-import { attestedFailureOf } from './attested-credit.ts';
-import { ANY_TRIES, type Condition } from './recorded-change.ts';
+import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 
-const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, c.amount_minor, c.currency, c.phone, c.reference,
-    c.operator_reference AS collection_operator_reference, r.state, r.operator_reference, r.failure_code,
-    r.requested_by AS created_by, r.request_id, r.approvals_required, ${approvalsColumn('reversal', 'r.id')}, r.decided_by,
-    r.rejection_reason, r.created_at, r.updated_at, r.expires_at, r.send_deadline_at, r.request_attestation, r.release_attestation,
-    r.send_begun_at, r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at,
-    c.state = 'reversed' AS is_collection_returned
-  FROM reversals r JOIN collections c ON c.id = r.collection_id`;
+const SELECT = `SELECT payments.id, payments.kind, payments.merchant_id, payments.collection_id, payments.operator, payments.amount_minor, payments.currency,
+    payments.phone, payments.reference, payments.state, payments.operator_reference, payments.failure_code, payments.created_by,
+    payments.request_id, payments.approvals_required, ${APPROVALS_COLUMN}, payments.decided_by, payments.rejection_reason,
+    payments.created_at, payments.updated_at, payments.expires_at, payments.send_deadline_at, payments.request_attestation,
+    payments.release_attestation, payments.send_begun_at, payments.accepted_at, payments.not_found_count, payments.not_found_since,
+    payments.not_found_last_at, c.operator_reference AS collection_operator_reference, c.state = 'reversed' AS is_collection_returned
+  FROM payments JOIN payments c ON c.id = payments.collection_id`;
 
 type ReversalRow = Omit<Reversal, 'approvals'> & { readonly approvals: ApprovalsInRow };
 
@@ -40,10 +37,12 @@ async function find(db: Queryable, query: Statement, values: readonly unknown[])
 // Its workflow ends it at the expiry by itself, so it is checked a little later.
 const INSERT = statement(
   'reversal_insert',
-  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, approvals_required,
-     created_at, updated_at, expires_at, check_due_at, request_attestation, request_id)
-   VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10)
-   ON CONFLICT (collection_id) WHERE state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
+  `INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by, approvals_required,
+     created_at, updated_at, expires_at, check_due_at, request_attestation, request_id, operator, amount_minor, currency, phone,
+     reference)
+   VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10, $11, $12, $13,
+     $14, $15)
+   ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
 );
 
 /** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */
@@ -59,13 +58,18 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
     reversal.expiresAt,
     reversal.requestAttestation,
     reversal.requestId,
+    reversal.operator,
+    reversal.amountMinor,
+    reversal.currency,
+    reversal.phone,
+    reversal.reference,
   ]);
   if (rows.length === 0) return false;
-  tx.announce(entryOf('reversal', reversal, { from: null, eventId: null }));
+  tx.announce(entryOf(reversal, { from: null, eventId: null }));
   return true;
 }
 
-const FIND = statement('reversal_find', `${SELECT} WHERE r.merchant_id = $1 AND r.id = $2`);
+const FIND = statement('reversal_find', `${SELECT} WHERE payments.merchant_id = $1 AND payments.id = $2`);
 
 export async function findReversal(db: Queryable, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
   return find(db, FIND, [merchantId, id]);
@@ -74,22 +78,13 @@ export async function findReversal(db: Queryable, merchantId: MerchantId, id: Re
 /** Throws `reversal_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export async function getReversal(db: Queryable, merchantId: MerchantId, id: string): Promise<Reversal> {
   const reversal = isId('rev', id) ? await findReversal(db, merchantId, id) : null;
-  if (!reversal) throw reversalNotFound();
+  if (!reversal) throw paymentNotFound('reversal');
   return reversal;
-}
-
-const LOCK = statement('reversal_lock', 'SELECT 1 FROM reversals WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
-
-/** The reversal, locked: nobody else changes or approves it until the transaction ends. */
-export async function findReversalLocked(tx: Tx, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
-  // Two statements: a single one would read the approvals as they were before it waited for the lock.
-  await tx.run(LOCK, [merchantId, id]);
-  return findReversal(tx, merchantId, id);
 }
 
 const FIND_LATEST = statement(
   'reversal_find_latest',
-  `${SELECT} WHERE r.merchant_id = $1 AND r.collection_id = $2 ORDER BY r.id DESC LIMIT 1`,
+  `${SELECT} WHERE payments.merchant_id = $1 AND payments.collection_id = $2 ORDER BY payments.id DESC LIMIT 1`,
 );
 
 export async function findLatestReversal(
@@ -102,7 +97,7 @@ export async function findLatestReversal(
 
 const FIND_BY_OPERATOR_REFERENCE = statement(
   'reversal_find_by_operator_reference',
-  `${SELECT} WHERE r.operator_reference = $1 AND c.operator = $2`,
+  `${SELECT} WHERE payments.operator_reference = $1 AND payments.operator = $2`,
 );
 
 /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
@@ -131,59 +126,13 @@ export async function listReversals(
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value) + 2}`;
   const conditions = [
-    'r.merchant_id = $1',
-    ...(states === undefined ? [] : [`r.state = ANY(${place(states)})`]),
-    ...(before === undefined ? [] : [`r.id < ${place(before)}`]),
+    "payments.merchant_id = $1 AND payments.kind = 'reversal'",
+    ...(states === undefined ? [] : [`payments.state = ANY(${place(states)})`]),
+    ...(before === undefined ? [] : [`payments.id < ${place(before)}`]),
   ];
-  const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY r.id DESC LIMIT $2`;
+  const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY payments.id DESC LIMIT $2`;
   const query = composedStatement('reversals_list', text);
   return readPage(limit, async (count) =>
     (await db.run<ReversalRow>(query, [merchantId, count, ...values])).map(toReversal),
   );
-}
-
-// The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.
-const UPDATE = statement(
-  'reversal_update',
-  `UPDATE reversals SET state = $3, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
-     decided_by = $10, rejection_reason = $11, send_deadline_at = $12, approvals_required = $13, release_attestation = $14,
-     request_attestation = $15, status_kind = $17, status_queried_at = $18, status_attestation = $19,
-     workflow_started_at = CASE WHEN state = 'queued' AND $3 <> 'expired' THEN NULL
-                                ELSE coalesce(workflow_started_at, $5) END,
-     start_due_at = now(), workflow_failures = 0, start_failures = 0
-   WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8)
-     AND (send_repeated_at IS NULL OR NOT $16) RETURNING 1`,
-);
-
-/** `basis`: of the verified status on which the change rests. Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
-export async function updateReversal(
-  tx: Tx,
-  { before, after, checkDueAt, failedBy, requiresNotAccepted, requiresNotSent }: ReversalChange,
-  { requiresOneTry, basis = null }: Condition & { readonly basis?: StatusBasis | null } = ANY_TRIES,
-): Promise<boolean> {
-  const status = after.state === 'failed' ? attestedFailureOf(tx, after, basis) : null;
-  const values = [
-    before.id,
-    before.state,
-    after.state,
-    after.failureCode,
-    after.updatedAt,
-    checkDueAt,
-    requiresNotAccepted,
-    requiresNotSent,
-    failedBy,
-    after.decidedBy,
-    after.rejectionReason,
-    after.sendDeadlineAt,
-    after.approvalsRequired,
-    after.releaseAttestation,
-    after.requestAttestation,
-    requiresOneTry,
-    status?.kind,
-    status?.queriedAt,
-    status?.attestation,
-  ];
-  if ((await tx.run(UPDATE, values)).length === 0) return false;
-  tx.announce(entryOf('reversal', after, { from: before.state, eventId: null }));
-  return true;
 }

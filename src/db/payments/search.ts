@@ -1,6 +1,7 @@
 // Finds objects of a merchant by what people have in hand: an id, a reference or its beginning, a phone, a key, a request.
 import { idTimeMs, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
+import type { PaymentKind } from '../../domain/payments/payment.ts';
 import type { FoundBy, HitKind, SearchHit } from '../../domain/payments/search.ts';
 import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
@@ -10,7 +11,6 @@ const MOST = 10;
 type Found = Omit<SearchHit, 'kind' | 'foundBy'>;
 
 const PAYMENT_COLUMNS = 'id, state, amount_minor, currency, reference, phone, NULL AS title, created_at';
-const REFUND_COLUMNS = 'r.id, r.state, c.amount_minor, c.currency, c.reference, c.phone, NULL AS title, r.created_at';
 const OTHER_COLUMNS = 'NULL::bigint AS amount_minor, NULL AS currency, NULL AS reference, NULL AS phone';
 
 const NEWEST = `ORDER BY id DESC LIMIT ${MOST}`;
@@ -19,8 +19,7 @@ const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
   // Only among what was created soon after the request came: there is no index of requests.
   request_id: `id >= $3 AND id < $4 AND request_id = $2 ${NEWEST}`,
   operator_reference: 'operator_reference = $2::uuid',
-  // As the index has them: some payments of before share a receipt, and are found by everything else.
-  operator_receipt: `operator = ANY('{${OPERATOR_IDS.join(',')}}') AND operator_receipt = $2 AND NOT receipt_shared`,
+  operator_receipt: `operator = ANY('{${OPERATOR_IDS.join(',')}}') AND operator_receipt = $2`,
   idempotency_key: `lower(idempotency_key) = lower($2 COLLATE "C") ${NEWEST}`,
   reference: `lower(reference) = lower($2) ${NEWEST}`,
   phone: `phone = $2 ${NEWEST}`,
@@ -29,20 +28,14 @@ const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
     ORDER BY lower(reference) USING ~<~ LIMIT ${MOST}`,
 };
 
-function inPayments(table: 'collections' | 'payouts'): Record<FoundBy, Statement> {
-  const ways = Object.entries(PAYMENT_WAYS).map(([way, where]) => [
-    way,
-    statement(`${table}_search_${way}`, `SELECT ${PAYMENT_COLUMNS} FROM ${table} WHERE merchant_id = $1 AND ${where}`),
-  ]);
-  return Object.fromEntries(ways) as Record<FoundBy, Statement>;
-}
+const ALL_WAYS = Object.keys(PAYMENT_WAYS) as FoundBy[];
 
-const inReversals = (way: 'id' | 'operator_reference', where: string): Statement =>
-  statement(
-    `reversals_search_${way}`,
-    `SELECT ${REFUND_COLUMNS} FROM reversals r JOIN collections c ON c.id = r.collection_id
-     WHERE r.merchant_id = $1 AND r.${where}`,
+function inPayments(kind: PaymentKind, ways: readonly FoundBy[]): Partial<Record<FoundBy, Statement>> {
+  const source = `SELECT ${PAYMENT_COLUMNS} FROM payments WHERE merchant_id = $1 AND kind = '${kind}'`;
+  return Object.fromEntries(
+    ways.map((way) => [way, statement(`${kind}_search_${way}`, `${source} AND ${PAYMENT_WAYS[way]}`)]),
   );
+}
 
 const inCheckouts = (way: FoundBy, where: string): Statement =>
   statement(
@@ -53,12 +46,10 @@ const inCheckouts = (way: FoundBy, where: string): Statement =>
 
 /** Of each kind, the ways in which it is found. */
 const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Statement>>>>> = {
-  collection: inPayments('collections'),
-  payout: inPayments('payouts'),
-  reversal: {
-    id: inReversals('id', 'id = $2'),
-    operator_reference: inReversals('operator_reference', 'operator_reference = $2::uuid'),
-  },
+  collection: inPayments('collection', ALL_WAYS),
+  payout: inPayments('payout', ALL_WAYS),
+  // Everything else that people have in hand is that of its collection.
+  reversal: inPayments('reversal', ['id', 'operator_reference']),
   api_request: {
     id: statement(
       'api_requests_search_id',

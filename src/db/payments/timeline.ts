@@ -12,22 +12,16 @@ import {
   type TimelineEntry,
   type TimelineState,
 } from '../../domain/payments/timeline.ts';
-import { statement, type Queryable, type Statement } from '../platform/database.ts';
+import { statement, type Queryable } from '../platform/database.ts';
 
 /** A collection or a payout. */
 export type ListedRef = PaymentRef<'collection' | 'payout'>;
 
-type ByKind = Readonly<Record<ListedRef['kind'], Statement>>;
-const forEach = (name: string, text: (column: string) => string): ByKind => ({
-  collection: statement(`${name}_of_collection`, text('collection_id')),
-  payout: statement(`${name}_of_payout`, text('payout_id')),
-});
-
-const STATES = forEach(
+const STATES = statement(
   'timeline_states',
-  (column) => `SELECT id AS event_id, type, created_at, body::json -> 'data' ->> 'previous_state' AS previous_state,
+  `SELECT id AS event_id, type, created_at, body::json -> 'data' ->> 'previous_state' AS previous_state,
      coalesce((body::json -> 'data' ->> 'late')::boolean, false) AS is_late
-   FROM events WHERE ${column} = $1 ORDER BY resource_version LIMIT $2`,
+   FROM events WHERE payment_id = $1 ORDER BY resource_version LIMIT $2`,
 );
 
 export type RecordedState = Pick<TimelineState, 'previousState' | 'isLate'> & {
@@ -37,14 +31,14 @@ export type RecordedState = Pick<TimelineState, 'previousState' | 'isLate'> & {
 };
 
 /** The changes of state that events report, oldest first. */
-export async function listRecordedStates(db: Queryable, { kind, id }: ListedRef): Promise<RecordedState[]> {
-  return db.run<RecordedState>(STATES[kind], [id, MOST_OF_A_KIND]);
+export async function listRecordedStates(db: Queryable, { id }: ListedRef): Promise<RecordedState[]> {
+  return db.run<RecordedState>(STATES, [id, MOST_OF_A_KIND]);
 }
 
-const TRANSFERS = forEach(
+const TRANSFERS = statement(
   'timeline_transfers',
-  (column) => `SELECT kind, amount_minor, debit_account_id, credit_account_id, created_at FROM ledger_transfers
-   WHERE ${column} = $1 ORDER BY ledger_transfers.id LIMIT $2`,
+  `SELECT kind, amount_minor, debit_account_id, credit_account_id, created_at FROM ledger_transfers
+   WHERE payment_id = $1 ORDER BY ledger_transfers.id LIMIT $2`,
 );
 
 type TransferRow = {
@@ -55,11 +49,8 @@ type TransferRow = {
   readonly createdAt: Date;
 };
 
-export async function listTransfers(
-  db: Queryable,
-  { kind: paymentKind, id, merchantId }: ListedRef,
-): Promise<TimelineEntry[]> {
-  const rows = await db.run<TransferRow>(TRANSFERS[paymentKind], [id, MOST_OF_A_KIND]);
+export async function listTransfers(db: Queryable, { id, merchantId }: ListedRef): Promise<TimelineEntry[]> {
+  const rows = await db.run<TransferRow>(TRANSFERS, [id, MOST_OF_A_KIND]);
   return rows.map((row) => {
     const { kind, amountMinor } = row;
     const changeOf = (account: AccountId) =>
@@ -70,20 +61,20 @@ export async function listTransfers(
   });
 }
 
-const CALLBACKS = forEach(
+const CALLBACKS = statement(
   'timeline_callbacks',
-  (column) => `SELECT received_at AS at FROM operator_callbacks WHERE ${column} = $1 ORDER BY id LIMIT $2`,
+  `SELECT received_at AS at FROM operator_callbacks WHERE payment_id = $1 ORDER BY id LIMIT $2`,
 );
 
-export async function listCallbacks(db: Queryable, { kind, id }: ListedRef): Promise<TimelineEntry[]> {
-  const rows = await db.run<{ at: Date }>(CALLBACKS[kind], [id, MOST_OF_A_KIND]);
+export async function listCallbacks(db: Queryable, { id }: ListedRef): Promise<TimelineEntry[]> {
+  const rows = await db.run<{ at: Date }>(CALLBACKS, [id, MOST_OF_A_KIND]);
   return rows.map(({ at }) => ({ kind: 'operator_callback', at }));
 }
 
 const DISCREPANCIES = statement(
   'timeline_discrepancies',
   `SELECT kind, found_at, settled_at, settled_how AS settlement FROM discrepancies
-   WHERE coalesce(collection_id, payout_id, reversal_id) = ANY($1) ORDER BY discrepancies.id LIMIT $2`,
+   WHERE payment_id = ANY($1) ORDER BY discrepancies.id LIMIT $2`,
 );
 
 type DiscrepancyRow = {
@@ -101,7 +92,7 @@ export async function listDiscrepanciesOf(db: Queryable, ids: readonly string[])
 
 const REVERSALS = statement(
   'timeline_reversals',
-  `SELECT id, state, requested_by, created_at FROM reversals WHERE merchant_id = $1 AND collection_id = $2
+  `SELECT id, state, created_by AS requested_by, created_at FROM payments WHERE merchant_id = $1 AND collection_id = $2
    ORDER BY id LIMIT $3`,
 );
 
@@ -120,14 +111,12 @@ export async function listReversalsOf(
   return db.run<RequestedReversal>(REVERSALS, [merchantId, collectionId, MOST_OF_A_KIND]);
 }
 
-const DELIVERIES = forEach(
+const DELIVERIES = statement(
   'timeline_deliveries',
-  (
-    column,
-  ) => `SELECT d.id, d.event_id, v.type AS event_type, d.endpoint_id, e.url AS endpoint_url, d.state, d.attempt_count,
+  `SELECT d.id, d.event_id, v.type AS event_type, d.endpoint_id, e.url AS endpoint_url, d.state, d.attempt_count,
      d.next_attempt_at, d.created_at
    FROM events v JOIN deliveries d ON d.event_id = v.id JOIN endpoints e ON e.id = d.endpoint_id
-   WHERE v.${column} = $1 ORDER BY d.id LIMIT $2`,
+   WHERE v.payment_id = $1 ORDER BY d.id LIMIT $2`,
 );
 const ATTEMPTS = statement(
   'timeline_attempts',
@@ -139,8 +128,8 @@ const ATTEMPTS = statement(
 
 type AttemptRow = TimelineDelivery['attempts'][number] & { readonly id: DeliveryId };
 
-export async function listDeliveriesOfPayment(db: Queryable, { kind, id }: ListedRef): Promise<TimelineEntry[]> {
-  const deliveries = await db.run<Omit<TimelineDelivery, 'attempts'>>(DELIVERIES[kind], [id, MOST_OF_A_KIND]);
+export async function listDeliveriesOfPayment(db: Queryable, { id }: ListedRef): Promise<TimelineEntry[]> {
+  const deliveries = await db.run<Omit<TimelineDelivery, 'attempts'>>(DELIVERIES, [id, MOST_OF_A_KIND]);
   if (deliveries.length === 0) return [];
   const rows = await db.run<AttemptRow>(ATTEMPTS, [deliveries.map((delivery) => delivery.id)]);
   return deliveries.map((delivery) => {

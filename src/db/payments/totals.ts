@@ -51,13 +51,13 @@ export async function listTotals(
   return db.run<PaymentTotal>(LIST, [merchantId, from, to]);
 }
 
-const ofPayments = (kind: string, table: string, bounds: string) =>
-  `SELECT '${kind}' AS kind, operator, state, count(*)::int AS count, sum(amount_minor)::bigint AS amount_minor
-   FROM ${table} WHERE merchant_id = $1 AND ${bounds} GROUP BY operator, state`;
+const ofPayments = (kind: string, bounds: string) =>
+  `SELECT kind, operator, state, count(*)::int AS count, sum(amount_minor)::bigint AS amount_minor
+   FROM payments WHERE merchant_id = $1 AND kind = '${kind}' AND ${bounds} GROUP BY kind, operator, state`;
 const LIST_PART = statement(
   'payment_total_list_part',
-  `${ofPayments('collection', 'collections', 'id >= $2 AND id < $3')}
-   UNION ALL ${ofPayments('payout', 'payouts', 'id >= $4 AND id < $5')}`,
+  `${ofPayments('collection', 'id >= $2 AND id < $3')}
+   UNION ALL ${ofPayments('payout', 'id >= $4 AND id < $5')}`,
 );
 
 /** The same, counted from the payments: for less than a quarter of an hour. */
@@ -98,14 +98,13 @@ export async function foldTotals(db: Queryable, limit: number): Promise<number> 
 
 const LOCK = statement('payment_total_lock', 'LOCK TABLE payment_totals IN EXCLUSIVE MODE');
 const FORGET = 'DELETE FROM payment_totals WHERE merchant_id = $1';
-const rowsOf = (kind: string, table: string) =>
-  `SELECT merchant_id, quarter_of(created_at), '${kind}', operator, state, count(*), sum(amount_minor)
-   FROM ${table} WHERE merchant_id = $1 GROUP BY 1, 2, 4, 5`;
 // Reads payments and changes as of one moment: what changes after it stays a change.
 const REBUILD = statement(
   'payment_total_rebuild',
   `WITH forgotten AS (DELETE FROM payment_total_changes WHERE merchant_id = $1),
-   counted AS (${rowsOf('collection', 'collections')} UNION ALL ${rowsOf('payout', 'payouts')})
+   counted AS (
+     SELECT merchant_id, quarter_of(created_at), kind, operator, state, count(*), sum(amount_minor)
+     FROM payments WHERE merchant_id = $1 AND kind IN ('collection', 'payout') GROUP BY 1, 2, 3, 4, 5)
    INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor) SELECT * FROM counted`,
 );
 const EMPTY = statement('payment_total_empty', FORGET);

@@ -105,17 +105,19 @@ BEGIN
     WHERE u.id = person), true);
 END $$;
 
-CREATE FUNCTION refuse_while_waiting() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Refuses a move of money by a person who became an approver, or whose account was recovered, too short a time ago.
+CREATE FUNCTION check_waited(merchant text, person text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet'
-    USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_after_waiting';
+  IF NOT moves_money(merchant, person, at) THEN
+    RAISE EXCEPTION 'a new approver, or a recovered account, moves no money yet'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_after_waiting';
+  END IF;
 END $$;
 
-CREATE FUNCTION check_money_out() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+CREATE FUNCTION check_two_owners(merchant text) RETURNS void LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  IF is_live() AND count_secured_owners(NEW.merchant_id) < 2 THEN
-    RAISE EXCEPTION 'merchant % needs two owners with a second factor before money leaves it', NEW.merchant_id
+  IF is_live() AND count_secured_owners(merchant) < 2 THEN
+    RAISE EXCEPTION 'merchant % needs two owners with a second factor before money leaves it', merchant
       USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_two_owners';
   END IF;
-  RETURN NEW;
 END $$;

@@ -2,7 +2,6 @@
 -- A change adds rows in its own transaction and touches nothing that another payment touches. The dispatcher folds the rows
 -- of payment_total_changes and payment_moves, many at a time. Whoever reads totals adds both tables in one statement, so the
 -- totals are right at every moment.
--- New payments are counted once for each statement, because one statement accepts many collections.
 
 CREATE TABLE payment_totals (
   merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
@@ -48,7 +47,7 @@ COMMENT ON TABLE payment_moves IS
 COMMENT ON COLUMN payment_moves.from_state IS
   'Null: the payment was created, or it is a delivery, of which only the dead-lettered are counted.';
 COMMENT ON COLUMN payment_moves.seconds IS
-  'With the outcome: of a collection since its creation, of a payout or reversal since the first try to send it.';
+  'With the outcome: of a collection since its creation, of a payout or refund since the first try to send it.';
 
 CREATE TABLE payment_figures (
   kind text NOT NULL,
@@ -97,64 +96,8 @@ CREATE INDEX live_updates_age ON live_updates (changed_at);
 CREATE FUNCTION quarter_of(at timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE
   AS $$ SELECT date_bin('15 minutes', at, '2000-01-01 00:00:00+00') $$;
 
-CREATE FUNCTION count_payment() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor)
-  VALUES (NEW.merchant_id, quarter_of(NEW.created_at), TG_ARGV[0], NEW.operator,
-          CASE TG_OP WHEN 'UPDATE' THEN OLD.state END, NEW.state, NEW.amount_minor);
-  RETURN NULL;
-END $$;
-
--- The argument is the kind of payment.
-CREATE FUNCTION note_payment_move() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  operator_id text;
-  took double precision;
-BEGIN
-  IF TG_ARGV[0] = 'reversal' THEN
-    SELECT operator INTO operator_id FROM collections WHERE id = NEW.collection_id;
-  ELSE
-    operator_id := NEW.operator;
-  END IF;
-  -- A return, or an outcome that comes after the end, is not how long the payment took.
-  IF TG_OP = 'UPDATE' THEN
-    IF TG_ARGV[0] = 'collection' THEN
-      IF OLD.state IN ('initiated', 'prompted', 'reconciling') AND NEW.state IN ('succeeded', 'failed', 'expired') THEN
-        took := extract(epoch FROM NEW.updated_at - NEW.created_at);
-      END IF;
-    ELSIF OLD.state IN ('released', 'reconciling') AND NEW.state IN ('succeeded', 'failed') THEN
-      took := extract(epoch FROM NEW.updated_at - coalesce(NEW.send_begun_at, OLD.updated_at));
-    END IF;
-  END IF;
-  INSERT INTO payment_moves (kind, operator, from_state, to_state, seconds)
-  VALUES (TG_ARGV[0], operator_id, CASE TG_OP WHEN 'UPDATE' THEN OLD.state END, NEW.state,
-          -- `greatest` alone would make 0 of none.
-          CASE WHEN took IS NOT NULL THEN greatest(took, 0) END);
-  RETURN NULL;
-END $$;
-
 CREATE FUNCTION note_live_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, TG_ARGV[0], NEW.id, NEW.state);
-  RETURN NULL;
-END $$;
-
-CREATE FUNCTION note_approval() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_ARGV[0] = 'payout' THEN
-    INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'payout', NEW.payout_id, 'queued');
-  ELSE
-    INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'reversal', NEW.reversal_id, 'queued');
-  END IF;
-  RETURN NULL;
-END $$;
-
--- The argument is the kind of payment.
-CREATE FUNCTION note_created_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, to_state, amount_minor)
-    SELECT merchant_id, quarter_of(created_at), TG_ARGV[0], operator, state, amount_minor FROM created;
-  INSERT INTO payment_moves (kind, operator, to_state) SELECT TG_ARGV[0], operator, state FROM created;
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) SELECT merchant_id, TG_ARGV[0], id, state FROM created;
   RETURN NULL;
 END $$;

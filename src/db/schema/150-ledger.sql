@@ -92,8 +92,7 @@ CREATE TABLE ledger_transfers (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   kind text NOT NULL CHECK (kind IN (
     'collection_paid', 'collection_reversed', 'payout_held', 'payout_voided', 'payout_paid', 'payout_returned')),
-  collection_id text COLLATE "C" REFERENCES collections,
-  payout_id text COLLATE "C" REFERENCES payouts,
+  payment_id text COLLATE "C" NOT NULL REFERENCES payments,
   debit_account_id text COLLATE "C" NOT NULL,
   credit_account_id text COLLATE "C" NOT NULL,
   amount_minor bigint NOT NULL CHECK (amount_minor > 0),
@@ -110,11 +109,10 @@ CREATE TABLE ledger_transfers (
   FOREIGN KEY (debit_account_id, currency) REFERENCES ledger_accounts (id, currency),
   FOREIGN KEY (credit_account_id, currency) REFERENCES ledger_accounts (id, currency),
   CHECK (debit_account_id <> credit_account_id),
-  CONSTRAINT ledger_transfers_of_a_collection CHECK ((kind LIKE 'collection\_%') = (collection_id IS NOT NULL)),
-  CONSTRAINT ledger_transfers_of_a_payout CHECK ((kind LIKE 'payout\_%') = (payout_id IS NOT NULL)),
+  CONSTRAINT ledger_transfers_of_kind CHECK (
+    left(payment_id, 4) = CASE WHEN kind LIKE 'collection\_%' THEN 'col_' WHEN kind LIKE 'payout\_%' THEN 'pay_' END),
   -- Each movement of a payment is posted once, even when code runs twice.
-  CONSTRAINT ledger_transfers_once_per_collection UNIQUE (collection_id, kind),
-  CONSTRAINT ledger_transfers_once_per_payout UNIQUE (payout_id, kind),
+  CONSTRAINT ledger_transfers_once_per_payment UNIQUE (payment_id, kind),
   -- These two indexes also find the entries of an account.
   CONSTRAINT ledger_transfers_one_per_debit_entry UNIQUE (debit_account_id, debit_entry),
   CONSTRAINT ledger_transfers_one_per_credit_entry UNIQUE (credit_account_id, credit_entry),
@@ -162,23 +160,19 @@ CREATE TRIGGER ledger_transfers_append_only BEFORE UPDATE OR DELETE OR TRUNCATE 
 COMMENT ON TRIGGER ledger_transfers_append_only ON ledger_transfers IS
   'Refuses every update, delete and truncate: rows are only added.';
 
-CREATE FUNCTION check_transfer() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_transfer() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
-  amount bigint;
-  paid_in text;
+  payment payments%ROWTYPE;
+  operator_account text;
   merchant text;
   state_now text;
-  operator_account text;
   is_right boolean;
 BEGIN
-  IF NEW.collection_id IS NOT NULL THEN
-    SELECT amount_minor, currency, merchant_id, state, 'operator/' || operator || '/' || currency
-      INTO STRICT amount, paid_in, merchant, state_now, operator_account FROM collections WHERE id = NEW.collection_id;
-  ELSE
-    SELECT amount_minor, currency, merchant_id, state, 'operator/' || operator || '/' || currency
-      INTO STRICT amount, paid_in, merchant, state_now, operator_account FROM payouts WHERE id = NEW.payout_id;
-  END IF;
-  is_right := NEW.amount_minor = amount AND NEW.currency = paid_in AND CASE NEW.kind
+  SELECT * INTO STRICT payment FROM payments WHERE id = NEW.payment_id;
+  operator_account := 'operator/' || payment.operator || '/' || payment.currency;
+  merchant := payment.merchant_id;
+  state_now := payment.state;
+  is_right := NEW.amount_minor = payment.amount_minor AND NEW.currency = payment.currency AND CASE NEW.kind
     WHEN 'collection_paid' THEN state_now = 'succeeded'
       AND NEW.debit_account_id = operator_account AND NEW.credit_account_id = merchant || '/available'
     WHEN 'collection_reversed' THEN state_now = 'reversed'
@@ -194,14 +188,20 @@ BEGIN
     ELSE false END;
   IF NOT is_right THEN
     RAISE EXCEPTION 'transfer % does not match the state, amount, currency or accounts of %', NEW.kind,
-      coalesce(NEW.collection_id, NEW.payout_id) USING ERRCODE = 'restrict_violation';
+      NEW.payment_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'payout_voided'
+     AND (NEW.status_kind IS NULL) <> (payment.state <> 'failed' OR payment.failed_by IS NOT DISTINCT FROM 'never_sent') THEN
+    RAISE EXCEPTION 'the hold of payout % is voided by another status than the payout says', NEW.payment_id
+      USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER ledger_transfers_check BEFORE INSERT ON ledger_transfers
   FOR EACH ROW EXECUTE FUNCTION check_transfer();
 COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS
-  'Refuses a transfer that does not match the state, amount, currency or accounts of its payment.';
+  'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another '
+  'status than that of the payout.';
 
 -- The fixed path keeps a caller from putting tables of its own in the place of these.
 CREATE FUNCTION post_transfer() RETURNS trigger LANGUAGE plpgsql
@@ -227,7 +227,7 @@ BEGIN
     RETURNING entry_count, balance_minor INTO NEW.credit_entry, NEW.credit_balance_minor;
   -- A reversal may make a debt; a payout may not.
   IF NEW.kind = 'payout_held' AND NEW.debit_balance_minor < 0 THEN
-    RAISE EXCEPTION 'payout % exceeds the available balance', NEW.payout_id USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'payout % exceeds the available balance', NEW.payment_id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $$;
@@ -236,20 +236,6 @@ CREATE TRIGGER ledger_transfers_post BEFORE INSERT ON ledger_transfers
 COMMENT ON TRIGGER ledger_transfers_post ON ledger_transfers IS
   'Refuses a payout that exceeds the available balance. It posts the transfer, as the owner of the tables, because the account of '
   'the application cannot change a balance. Its name sorts after ledger_transfers_check, so it runs after the check.';
-
-CREATE FUNCTION check_voided_status() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-  IF (NEW.status_kind IS NULL) <>
-     (SELECT state <> 'failed' OR failed_by IS NOT DISTINCT FROM 'never_sent' FROM payouts WHERE id = NEW.payout_id) THEN
-    RAISE EXCEPTION 'the hold of payout % is voided by another status than the payout says', NEW.payout_id
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER ledger_transfers_check_voided_status BEFORE INSERT ON ledger_transfers
-  FOR EACH ROW WHEN (NEW.kind = 'payout_voided') EXECUTE FUNCTION check_voided_status();
-COMMENT ON TRIGGER ledger_transfers_check_voided_status ON ledger_transfers IS
-  'Refuses to void a hold by another status than that of the payout.';
 
 CREATE VIEW ledger_entries AS
   SELECT id AS transfer_id, debit_account_id AS account_id, -amount_minor AS amount_minor, currency, created_at
@@ -338,9 +324,10 @@ COMMENT ON TRIGGER checked_payments_forward ON checked_payments IS 'Refuses to m
 CREATE FUNCTION reserved_by_refunds(merchant text) RETURNS bigint
   LANGUAGE plpgsql STABLE SET search_path = public, pg_temp AS $$
 BEGIN
-  RETURN (SELECT coalesce(sum(c.amount_minor), 0)
-    FROM reversals r JOIN collections c ON c.id = r.collection_id
-    WHERE r.merchant_id = merchant AND r.state IN ('queued', 'released', 'reconciling') AND c.state = 'succeeded');
+  RETURN (SELECT coalesce(sum(r.amount_minor), 0)
+    FROM payments r JOIN payments c ON c.id = r.collection_id
+    WHERE r.merchant_id = merchant AND r.kind = 'reversal' AND r.state IN ('queued', 'released', 'reconciling')
+      AND c.state = 'succeeded');
 END $$;
 
 -- What a merchant can still spend, in one call that locks the available account and then reads what the lock guards. It is a
@@ -356,6 +343,7 @@ BEGIN
   spendable_minor := spendable_minor - reserved_minor;
   IF api_key IS NOT NULL THEN
     SELECT coalesce(sum(p.amount_minor), 0) INTO STRICT queued_of_key_minor
-      FROM payouts p WHERE p.merchant_id = merchant AND p.state = 'queued' AND p.api_key_id = api_key;
+      FROM payments p
+      WHERE p.merchant_id = merchant AND p.kind = 'payout' AND p.state = 'queued' AND p.api_key_id = api_key;
   END IF;
 END $$;

@@ -52,21 +52,19 @@ CREATE TABLE events (
   id text COLLATE "C" PRIMARY KEY CHECK (length(id) = 30 AND id ~ '^evt_[0-7][0-9a-hjkmnp-tv-z]+$'),
   merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
   type text NOT NULL,
-  collection_id text COLLATE "C" REFERENCES collections,
-  payout_id text COLLATE "C" REFERENCES payouts,
+  payment_id text COLLATE "C" REFERENCES payments,
   endpoint_id text COLLATE "C",
   resource_version integer,
   body text NOT NULL CHECK (octet_length(body) <= 262144),
   request_id text COLLATE "C",
   created_at timestamptz NOT NULL,
   CONSTRAINT events_endpoint_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints (id, merchant_id),
-  CONSTRAINT events_of_a_resource CHECK (
-    (type LIKE 'collection.%') = (collection_id IS NOT NULL)
-    AND (type LIKE 'payout.%') = (payout_id IS NOT NULL)
-    AND (collection_id IS NULL AND payout_id IS NULL) = (resource_version IS NULL)),
+  CONSTRAINT events_of_a_payment CHECK (
+    left(payment_id, 4) IS NOT DISTINCT FROM
+      CASE WHEN type LIKE 'collection.%' THEN 'col_' WHEN type LIKE 'payout.%' THEN 'pay_' END
+    AND (payment_id IS NULL) = (resource_version IS NULL)),
   CONSTRAINT events_of_an_endpoint CHECK ((type LIKE 'endpoint.%') = (endpoint_id IS NOT NULL)),
-  CONSTRAINT events_one_per_change UNIQUE (collection_id, resource_version),
-  CONSTRAINT events_one_per_payout_change UNIQUE (payout_id, resource_version)
+  CONSTRAINT events_one_per_change UNIQUE (payment_id, resource_version)
 ) WITH (
   autovacuum_analyze_threshold = 10000, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_threshold = 10000);
 COMMENT ON TABLE events IS 'What is sent about a change of a payment, or as a test of an endpoint.';
@@ -90,16 +88,13 @@ COMMENT ON TRIGGER events_append_only ON events IS 'Refuses every update, delete
 -- Foreign keys over (id, merchant_id) would say the same, at the price of one more index on each of the busiest tables.
 CREATE FUNCTION check_event_created() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF NEW.collection_id IS NOT NULL
-     AND NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND merchant_id = NEW.merchant_id)
-     OR NEW.payout_id IS NOT NULL
-     AND NOT EXISTS (SELECT 1 FROM payouts WHERE id = NEW.payout_id AND merchant_id = NEW.merchant_id) THEN
+  IF NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
     RAISE EXCEPTION 'event % belongs to another merchant than its payment', NEW.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NULL;
 END $$;
 CREATE TRIGGER events_check_created AFTER INSERT ON events
-  FOR EACH ROW WHEN (NEW.collection_id IS NOT NULL OR NEW.payout_id IS NOT NULL) EXECUTE FUNCTION check_event_created();
+  FOR EACH ROW WHEN (NEW.payment_id IS NOT NULL) EXECUTE FUNCTION check_event_created();
 COMMENT ON TRIGGER events_check_created ON events IS 'Refuses an event of another merchant than that of its payment.';
 
 CREATE TABLE deliveries (
@@ -135,11 +130,11 @@ COMMENT ON COLUMN deliveries.state IS
 COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
 COMMENT ON COLUMN deliveries.leased_until IS
   'Set while a dispatcher holds it. When the lease has run out, any dispatcher may claim it, and the event is sent again.';
-COMMENT ON COLUMN deliveries.workflow_started_at IS 'As collections.workflow_started_at.';
-COMMENT ON COLUMN deliveries.start_due_at IS 'As collections.start_due_at.';
-COMMENT ON COLUMN deliveries.start_failures IS 'As collections.start_failures.';
-COMMENT ON COLUMN deliveries.workflow_failures IS 'As collections.workflow_failures.';
-COMMENT ON COLUMN deliveries.check_due_at IS 'As collections.check_due_at.';
+COMMENT ON COLUMN deliveries.workflow_started_at IS 'As payments.workflow_started_at.';
+COMMENT ON COLUMN deliveries.start_due_at IS 'As payments.start_due_at.';
+COMMENT ON COLUMN deliveries.start_failures IS 'As payments.start_failures.';
+COMMENT ON COLUMN deliveries.workflow_failures IS 'As payments.workflow_failures.';
+COMMENT ON COLUMN deliveries.check_due_at IS 'As payments.check_due_at.';
 
 -- Each endpoint has a backlog of its own, so that a long one delays no other endpoint.
 CREATE INDEX deliveries_pending ON deliveries (endpoint_id, id) WHERE state = 'pending';

@@ -3,20 +3,15 @@
 CREATE TABLE operator_callbacks (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   operator text NOT NULL,
-  collection_id text COLLATE "C" REFERENCES collections,
-  payout_id text COLLATE "C" REFERENCES payouts,
-  reversal_id text COLLATE "C" REFERENCES reversals,
+  payment_id text COLLATE "C" NOT NULL REFERENCES payments,
   body text NOT NULL CHECK (octet_length(body) <= 65536),
   content_type text NOT NULL CHECK (length(content_type) <= 200),
   source_address inet NOT NULL,
-  received_at timestamptz NOT NULL,
-  CONSTRAINT operator_callbacks_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1)
+  received_at timestamptz NOT NULL
 );
 COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
 
-CREATE INDEX operator_callbacks_collection ON operator_callbacks (collection_id, id);
-CREATE INDEX operator_callbacks_payout ON operator_callbacks (payout_id, id) WHERE payout_id IS NOT NULL;
-CREATE INDEX operator_callbacks_reversal ON operator_callbacks (reversal_id, id) WHERE reversal_id IS NOT NULL;
+CREATE INDEX operator_callbacks_of_payment ON operator_callbacks (payment_id, id);
 CREATE INDEX operator_callbacks_age ON operator_callbacks (received_at);
 
 CREATE TABLE operator_exchanges (
@@ -36,7 +31,7 @@ COMMENT ON TABLE operator_exchanges IS
   'Each send to an operator and each query of a status, and how it ended in a word of the service. Nothing that was sent or '
   'received is kept here, and no receipt.';
 COMMENT ON COLUMN operator_exchanges.payment_id IS
-  'A collection, payout or reversal. A foreign key would lock the row of the payment for each exchange.';
+  'A foreign key would lock the row of the payment for each exchange.';
 COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
 
 CREATE INDEX operator_exchanges_payment ON operator_exchanges (payment_id, id);
@@ -51,10 +46,7 @@ BEGIN
   IF TG_OP = 'UPDATE' THEN
     RAISE EXCEPTION 'an exchange with an operator cannot change' USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NOT EXISTS (
-       SELECT FROM collections WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
-       UNION ALL SELECT FROM payouts WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id
-       UNION ALL SELECT FROM reversals WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
+  IF NOT EXISTS (SELECT FROM payments WHERE id = NEW.payment_id AND merchant_id = NEW.merchant_id) THEN
     RAISE EXCEPTION 'an exchange about % is of no payment of its merchant', NEW.payment_id
       USING ERRCODE = 'restrict_violation';
   END IF;
@@ -68,9 +60,7 @@ COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS
 CREATE TABLE discrepancies (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
-  collection_id text COLLATE "C" REFERENCES collections,
-  payout_id text COLLATE "C" REFERENCES payouts,
-  reversal_id text COLLATE "C" REFERENCES reversals,
+  payment_id text COLLATE "C" NOT NULL REFERENCES payments,
   kind text NOT NULL CHECK (kind IN (
     'paid_after_failed', 'declined_after_paid', 'refunded_twice', 'receipt_reused', 'paid_otherwise', 'release_unattested',
     'credit_unattested')),
@@ -80,7 +70,6 @@ CREATE TABLE discrepancies (
   found_at timestamptz NOT NULL,
   settled_at timestamptz,
   settled_how text CHECK (length(settled_how) BETWEEN 1 AND 500),
-  CONSTRAINT discrepancies_of_one CHECK (num_nonnulls(collection_id, payout_id, reversal_id) = 1),
   CONSTRAINT discrepancies_settled CHECK ((settled_at IS NULL) = (settled_how IS NULL)),
   CONSTRAINT discrepancies_reported CHECK (
     (reported_amount IS NULL) = (reported_currency IS NULL) AND (kind = 'paid_otherwise' OR reported_amount IS NULL))
@@ -88,7 +77,7 @@ CREATE TABLE discrepancies (
 COMMENT ON TABLE discrepancies IS
   'A status of an operator that contradicts the recorded outcome of a payment. It leads to no posting by itself: the ledger check '
   'reports it every day until a person records how it was settled. Another one of its kind may follow.';
-COMMENT ON COLUMN discrepancies.collection_id IS
+COMMENT ON COLUMN discrepancies.payment_id IS
   'A payer whose money was taken for a collection that is recorded as failed is owed a settlement too.';
 COMMENT ON COLUMN discrepancies.operator_receipt IS 'The operator''s receipt, where it says that it made the payment.';
 COMMENT ON COLUMN discrepancies.reported_amount IS
@@ -96,11 +85,8 @@ COMMENT ON COLUMN discrepancies.reported_amount IS
 
 CREATE INDEX discrepancies_open ON discrepancies (id) WHERE settled_at IS NULL;
 -- A payment has one open discrepancy of a kind, however often the operator repeats it.
-CREATE UNIQUE INDEX discrepancies_once_per_collection ON discrepancies (collection_id, kind) WHERE settled_at IS NULL;
-CREATE UNIQUE INDEX discrepancies_once_per_payout ON discrepancies (payout_id, kind) WHERE settled_at IS NULL;
-CREATE UNIQUE INDEX discrepancies_once_per_reversal ON discrepancies (reversal_id, kind) WHERE settled_at IS NULL;
--- The settled discrepancies of a payment.
-CREATE INDEX discrepancies_of_payment ON discrepancies (coalesce(collection_id, payout_id, reversal_id), kind);
+CREATE UNIQUE INDEX discrepancies_once_per_payment ON discrepancies (payment_id, kind) WHERE settled_at IS NULL;
+CREATE INDEX discrepancies_of_payment ON discrepancies (payment_id, kind);
 
 CREATE TRIGGER discrepancies_kept BEFORE DELETE OR TRUNCATE ON discrepancies
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -109,10 +95,10 @@ COMMENT ON TRIGGER discrepancies_kept ON discrepancies IS 'Refuses to delete row
 CREATE FUNCTION check_discrepancy_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD.settled_at IS NOT NULL
-     OR (NEW.id, NEW.merchant_id, NEW.collection_id, NEW.payout_id, NEW.reversal_id, NEW.kind, NEW.operator_receipt,
+     OR (NEW.id, NEW.merchant_id, NEW.payment_id, NEW.kind, NEW.operator_receipt, NEW.reported_amount, NEW.reported_currency,
          NEW.found_at)
         IS DISTINCT FROM
-        (OLD.id, OLD.merchant_id, OLD.collection_id, OLD.payout_id, OLD.reversal_id, OLD.kind, OLD.operator_receipt,
+        (OLD.id, OLD.merchant_id, OLD.payment_id, OLD.kind, OLD.operator_receipt, OLD.reported_amount, OLD.reported_currency,
          OLD.found_at) THEN
     RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
@@ -121,12 +107,3 @@ END $$;
 CREATE TRIGGER discrepancies_check_change BEFORE UPDATE ON discrepancies
   FOR EACH ROW EXECUTE FUNCTION check_discrepancy_change();
 COMMENT ON TRIGGER discrepancies_check_change ON discrepancies IS 'Refuses every change but one settlement.';
-
-CREATE FUNCTION check_discrepancy_reported() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'discrepancy % can only be settled, and only once', OLD.id USING ERRCODE = 'restrict_violation';
-END $$;
-CREATE TRIGGER discrepancies_check_reported BEFORE UPDATE OF reported_amount, reported_currency ON discrepancies
-  FOR EACH ROW WHEN ((NEW.reported_amount, NEW.reported_currency) IS DISTINCT FROM (OLD.reported_amount, OLD.reported_currency))
-  EXECUTE FUNCTION check_discrepancy_reported();
-COMMENT ON TRIGGER discrepancies_check_reported ON discrepancies IS 'Refuses to change the money that the operator reports.';

@@ -75,7 +75,7 @@ CREATE TABLE checkout_attempts (
   code_sha256 bytea PRIMARY KEY CHECK (length(code_sha256) = 32),
   checkout_id text COLLATE "C" NOT NULL REFERENCES checkouts,
   merchant_id text COLLATE "C" NOT NULL,
-  collection_id text COLLATE "C" NOT NULL UNIQUE REFERENCES collections,
+  collection_id text COLLATE "C" NOT NULL UNIQUE REFERENCES payments,
   created_at timestamptz NOT NULL
 );
 COMMENT ON TABLE checkout_attempts IS 'One new collection by which a payer tries to pay a checkout.';
@@ -92,10 +92,10 @@ COMMENT ON TRIGGER checkout_attempts_kept ON checkout_attempts IS 'Refuses every
 CREATE FUNCTION check_checkout_attempt() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
   checkout checkouts%ROWTYPE;
-  collection collections%ROWTYPE;
+  collection payments%ROWTYPE;
 BEGIN
   SELECT * INTO checkout FROM checkouts WHERE id = NEW.checkout_id FOR NO KEY UPDATE;
-  SELECT * INTO collection FROM collections WHERE id = NEW.collection_id;
+  SELECT * INTO collection FROM payments WHERE id = NEW.collection_id;
   IF (collection.merchant_id, collection.amount_minor, collection.currency, collection.reference, collection.description,
       collection.metadata::jsonb, collection.state, NEW.merchant_id)
      IS DISTINCT FROM
@@ -108,7 +108,7 @@ BEGIN
     RAISE EXCEPTION 'checkout % takes no attempt any more', NEW.checkout_id USING ERRCODE = 'restrict_violation';
   END IF;
   IF checkout.use = 'one_time' AND EXISTS (
-       SELECT FROM checkout_attempts a JOIN collections c ON c.id = a.collection_id
+       SELECT FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
        WHERE a.checkout_id = NEW.checkout_id
          AND (c.state IN ('initiated', 'prompted', 'reconciling', 'succeeded', 'reversed')
               OR c.state = 'expired' AND c.failure_code = 'unknown')) THEN
@@ -116,8 +116,8 @@ BEGIN
       USING ERRCODE = 'restrict_violation';
   END IF;
   IF checkout.use = 'reusable' AND EXISTS (
-       SELECT FROM collections c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = NEW.checkout_id
-       WHERE c.merchant_id = NEW.merchant_id AND c.phone = collection.phone
+       SELECT FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = NEW.checkout_id
+       WHERE c.merchant_id = NEW.merchant_id AND c.kind = 'collection' AND c.phone = collection.phone
          AND c.state IN ('initiated', 'prompted', 'reconciling')) THEN
     RAISE EXCEPTION 'checkout % has a live attempt of this phone', NEW.checkout_id USING ERRCODE = 'restrict_violation';
   END IF;

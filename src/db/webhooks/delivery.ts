@@ -34,7 +34,7 @@ const DELIVERY_COLUMNS = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.atte
 const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_endpoint_failing, e.url,
   array_remove(ARRAY[e.secret_sealed, CASE WHEN e.previous_secret_until > now() THEN e.previous_secret_sealed END], NULL)
     AS secrets_sealed,
-  v.body, v.type AS event_type, coalesce(v.collection_id, v.payout_id) AS payment_id, v.request_id`;
+  v.body, v.type AS event_type, v.payment_id, v.request_id`;
 
 // A range of one endpoint: to an equality PostgreSQL would prefer the primary key, which has the order by id too, whenever its
 // statistics are of a moment at which most deliveries were pending; and read all that were delivered since.

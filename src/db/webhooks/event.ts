@@ -36,7 +36,7 @@ export async function insertEndpointEvent(tx: Tx, event: EndpointEvent): Promise
   tx.announce(DELIVERIES_OWED);
 }
 
-const COLUMNS = 'id, type, coalesce(collection_id, payout_id, endpoint_id) AS object_id, created_at';
+const COLUMNS = 'id, type, coalesce(payment_id, endpoint_id) AS object_id, created_at';
 
 export type EventFilter = {
   readonly type?: EventType;
@@ -74,9 +74,8 @@ export async function listEvents(
 }
 
 /** The column of events that holds an id of this kind. */
-export function columnOfObject(id: ListedEvent['objectId']): 'collection_id' | 'payout_id' | 'endpoint_id' {
-  if (isId('col', id)) return 'collection_id';
-  return isId('pay', id) ? 'payout_id' : 'endpoint_id';
+export function columnOfObject(id: ListedEvent['objectId']): 'payment_id' | 'endpoint_id' {
+  return isId('whe', id) ? 'endpoint_id' : 'payment_id';
 }
 
 const FIND = statement('event_find', `SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`);

@@ -3,7 +3,7 @@ import type { MerchantBacklog } from '../../domain/backlog.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { QUARANTINE_AFTER, type WorkKind } from '../../domain/work.ts';
 import { statement, type Queryable } from '../platform/database.ts';
-import { unionOfKinds } from './work-sources.ts';
+import { workOfAllKinds } from './work-sources.ts';
 
 // Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
 // next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
@@ -13,17 +13,14 @@ const MEASURE = statement(
   `SELECT merchant_id, count(*)::int AS count,
           count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
           coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
-   FROM (
-     (SELECT merchant_id, created_at AS since, workflow_failures = 0 AND prompt_deadline_at > now() AS is_timely
-      FROM collections WHERE state = 'initiated' AND send_begun_at IS NULL AND workflow_failures < $2 LIMIT $1)
-     UNION ALL
-     (SELECT merchant_id, updated_at, workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now()
-      FROM payouts WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
-        AND workflow_failures < $2 LIMIT $1)
-     UNION ALL
-     (SELECT merchant_id, updated_at, workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now()
-      FROM reversals WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
-        AND workflow_failures < $2 LIMIT $1)) AS waiting
+   FROM unnest(ARRAY['collection', 'payout', 'reversal']) AS each (kind)
+   CROSS JOIN LATERAL (
+     SELECT merchant_id, CASE p.kind WHEN 'collection' THEN created_at ELSE updated_at END AS since,
+            workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AS is_timely
+     FROM payments p
+     WHERE p.kind = each.kind AND workflow_failures < $2
+       AND (state IN ('initiated', 'released') AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
+     LIMIT $1) AS waiting
    GROUP BY merchant_id`,
 );
 
@@ -38,7 +35,7 @@ export async function measureBacklog(
 const COUNT_FAILING = statement(
   'work_count_failing',
   `SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE workflow_failures >= $1)::int AS quarantined
-   FROM (${unionOfKinds('workflow_failures', 'workflow_failures > 0')}) AS work
+   FROM (${workOfAllKinds('workflow_failures', 'workflow_failures > 0')}) AS work
    GROUP BY kind`,
 );
 
@@ -89,7 +86,7 @@ export async function measureAuditLag(db: Queryable): Promise<AuditLag> {
 
 const LIST_QUARANTINED = statement(
   'work_list_quarantined',
-  `${unionOfKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}
+  `${workOfAllKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}
    ORDER BY id LIMIT $2`,
 );
 

@@ -18,7 +18,7 @@ const isUnstarted = (kind: WorkKind) =>
 // Each is the first entry of an index, in its order, which leaves PostgreSQL no other way to find it.
 const isFirstDue = (kind: WorkKind, dueAt: string, condition: string) =>
   `coalesce((SELECT ${dueAt} FROM ${SOURCES[kind].table} w
-             WHERE ${condition} AND w.workflow_started_at IS NOT NULL ORDER BY ${dueAt} LIMIT 1) <= now(), false)`;
+             WHERE ${SOURCES[kind].isOf} AND ${condition} AND w.workflow_started_at IS NOT NULL ORDER BY ${dueAt} LIMIT 1) <= now(), false)`;
 const isLate = (kind: WorkKind) => isFirstDue(kind, 'w.check_due_at', SOURCES[kind].isUnfinished);
 const isRecheckLate = (kind: PaymentKind) =>
   isFirstDue(kind, 'w.recheck_check_due_at', 'w.recheck_check_due_at IS NOT NULL');

@@ -7,13 +7,10 @@ import { statement, type Queryable } from '../platform/database.ts';
 import type { LateWork } from './work-checks.ts';
 import { perPaymentKind, SOURCES } from './work-sources.ts';
 
-// A reversal is at the operator of its collection.
-const OPERATOR = { collection: 'w.operator', payout: 'w.operator', reversal: 'c.operator' } as const;
-
 const DUE_AT = 'coalesce(w.recheck_claimed_until, w.check_due_at)';
 
 const finalAt = (kind: PaymentKind, operator: string) =>
-  `FROM ${SOURCES[kind].table} w ${SOURCES[kind].joined} WHERE ${OPERATOR[kind]} = ${operator} AND NOT ${SOURCES[kind].isUnfinished}`;
+  `FROM payments w WHERE ${SOURCES[kind].isOf} AND w.operator = ${operator} AND NOT ${SOURCES[kind].isUnfinished}`;
 
 // One step in each index, however many are due.
 const firstDueOf = (kind: PaymentKind) =>
@@ -54,17 +51,17 @@ const REASON: Readonly<Record<PaymentKind, string>> = {
 
 // A callback that comes from now on sets check_due_at again. Times are in milliseconds, as the caller has them, so that they
 // can be compared.
-const CLAIM = perPaymentKind((kind, { table }) =>
+const CLAIM = perPaymentKind((kind) =>
   statement(
     `${kind}_claim_rechecks`,
-    `UPDATE ${table} w SET check_due_at = NULL,
+    `UPDATE payments w SET check_due_at = NULL,
        recheck_claimed_until = date_trunc('milliseconds', now() + make_interval(secs => $3 / 1000.0))
      WHERE w.id = ANY(ARRAY(SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
                             ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE OF w SKIP LOCKED))
      RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at,
        date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
        ${REASON[kind]} AS reason,
-       (SELECT max(received_at) FROM operator_callbacks WHERE ${kind}_id = w.id) AS called_back_at`,
+       (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = w.id) AS called_back_at`,
   ),
 );
 
@@ -93,10 +90,10 @@ export async function claimRechecks(
   return db.run<ClaimedRecheck>(CLAIM[kind], [operator, limit, leaseMs]);
 }
 
-const FINISH = perPaymentKind((kind, { table }) =>
+const FINISH = perPaymentKind((kind) =>
   statement(
     `${kind}_finish_rechecks`,
-    `UPDATE ${table} w SET recheck_claimed_until = NULL,
+    `UPDATE payments w SET recheck_claimed_until = NULL,
        check_due_at = CASE WHEN date_trunc('milliseconds', w.updated_at) = s.ended_at
          THEN least(w.check_due_at, s.due_at) ELSE w.check_due_at END,
        workflow_started_at = CASE WHEN s.is_news THEN NULL ELSE w.workflow_started_at END,
@@ -138,18 +135,18 @@ export async function finishRechecks(
 /** The recheck of a final payment whose run is checked; `recheckCheckDueAt` is when it is checked again. */
 export type RecheckRun = LateWork & { readonly recheckCheckDueAt: Date };
 
-const CLAIM_RECHECK_RUNS = perPaymentKind((kind, { table, joined, columns }) =>
+const CLAIM_RECHECK_RUNS = perPaymentKind((kind, { isOf, columns }) =>
   statement(
     `${kind}_claim_recheck_runs`,
     `WITH claimed AS (
-       UPDATE ${table} w
+       UPDATE payments w
        SET recheck_check_due_at = date_trunc('milliseconds', now() + make_interval(secs => $2 / 1000.0))
        WHERE w.id = ANY(ARRAY(
-         SELECT id FROM ${table} WHERE recheck_check_due_at <= now() AND workflow_started_at IS NOT NULL
-         ORDER BY recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+         SELECT w.id FROM payments w WHERE ${isOf} AND w.recheck_check_due_at <= now() AND w.workflow_started_at IS NOT NULL
+         ORDER BY w.recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
        RETURNING w.*)
      SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, w.recheck_check_due_at, ${columns}
-     FROM claimed w ${joined} ORDER BY w.id`,
+     FROM claimed w ORDER BY w.id`,
   ),
 );
 
@@ -163,10 +160,10 @@ export async function claimRecheckRuns(
   return rows.map((row) => ({ kind, ...row }) as RecheckRun);
 }
 
-const END_RECHECKS = perPaymentKind((kind, { table }) =>
+const END_RECHECKS = perPaymentKind((kind) =>
   statement(
     `${kind}_end_rechecks`,
-    `UPDATE ${table} w SET recheck_check_due_at = NULL, workflow_failures = 0, start_failures = 0
+    `UPDATE payments w SET recheck_check_due_at = NULL, workflow_failures = 0, start_failures = 0
      FROM unnest($1::text[], $2::timestamptz[]) AS s (id, check_due_at)
      WHERE w.id = s.id AND w.recheck_check_due_at = s.check_due_at AND w.workflow_started_at IS NOT NULL`,
   ),

@@ -17,9 +17,9 @@ const NEXT = {
 // Of the work that has been due for longest, the urgent first and then of each merchant in turn.
 const WINDOW = 1000;
 
-const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished, isUrgent, checkDueAt }) => {
+const CLAIM_LATE = perKind((kind, { table, isOf, columns, isUnfinished, isUrgent, checkDueAt }) => {
   const noun = kind === 'delivery' ? 'delivery' : 'payment';
-  const isStarted = `${isUnfinished} AND w.workflow_started_at IS NOT NULL`;
+  const isStarted = `${isOf} AND ${isUnfinished} AND w.workflow_started_at IS NOT NULL`;
   const urgentDueAt = kind === 'delivery' ? 'w.next_attempt_at' : 'w.check_due_at';
   const fields = `w.id, w.merchant_id, ${isUrgent} AS is_urgent, ${checkDueAt} AS due_at`;
   return statement(
@@ -40,7 +40,7 @@ const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished, isUrge
                               FOR UPDATE OF w SKIP LOCKED))
        RETURNING w.*)
      SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns}
-     FROM claimed w ${joined} WHERE ${DUE[noun]} ORDER BY w.id`,
+     FROM claimed w WHERE ${DUE[noun]} ORDER BY w.id`,
   );
 });
 

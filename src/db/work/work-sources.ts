@@ -6,8 +6,8 @@ import type { Statement } from '../platform/database.ts';
 /** `w` is the row, `s` the work that was started. */
 export type Source = {
   readonly table: string;
-  /** What is joined to a claimed row `w`. */
-  readonly joined: string;
+  /** Which rows of the table are of this kind. */
+  readonly isOf: string;
   /** The fields of its `Work`, but for kind, id, merchant and time of the last change. */
   readonly columns: string;
   readonly isUnstarted: string;
@@ -32,69 +32,44 @@ export type Source = {
 const HAS_NO_WORKFLOW = 'num_nulls(w.workflow_started_at) = 1';
 
 const FROM_NOW = 'now() + make_interval(secs => $5 / 1000.0)';
-// As in the indexes, word by word.
-const UNFINISHED = {
-  collection: `w.state IN ('initiated', 'prompted', 'reconciling')`,
-  payout: `w.state IN ('queued', 'released', 'reconciling')`,
-  reversal: `w.state IN ('queued', 'released', 'reconciling')`,
-};
-const unfinishedFirst = (isUnfinished: string) => `(${isUnfinished}) DESC, w.start_due_at`;
+// As in the indexes, word by word: of each kind the states in which something is awaited.
+const UNFINISHED = `w.state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')`;
+const UNSENT = `w.state IN ('initiated', 'released')`;
 
-// A recheck has a check of its own: its payment's next recheck may be due before or after it, or never.
-const afterStart = (unsent: string, isUnfinished: string) =>
-  `check_due_at = CASE WHEN w.state = '${unsent}' THEN greatest(w.check_due_at, ${FROM_NOW}) ELSE w.check_due_at END,
-   recheck_check_due_at = CASE WHEN ${isUnfinished} THEN NULL ELSE ${FROM_NOW} END`;
+/** The payments of one kind. */
+function paymentsOf(kind: PaymentKind): Source {
+  const isOfKind = `w.kind = '${kind}'`;
+  return {
+    table: 'payments',
+    columns: `${kind === 'reversal' ? '' : 'w.idempotency_key, '}w.operator, w.state`,
+    isOf: isOfKind,
+    isUnstarted: `${isOfKind} AND w.workflow_started_at IS NULL`,
+    isStillUnstarted: HAS_NO_WORKFLOW,
+    // Only a payout or refund changes by a decision of which its workflow is signalled.
+    isUnchanged: kind === 'collection' ? 'true' : 'w.updated_at = s.updated_at',
+    isUnfinished: UNFINISHED,
+    startOrder: `(${UNFINISHED}) DESC, w.start_due_at`,
+    isUrgent: UNSENT,
+    checkDueAt: 'w.check_due_at',
+    // A recheck has a check of its own: its payment's next recheck may be due before or after it, or never.
+    checkAfterStart: `check_due_at = CASE WHEN ${UNSENT} THEN greatest(w.check_due_at, ${FROM_NOW}) ELSE w.check_due_at END,
+      recheck_check_due_at = CASE WHEN ${UNFINISHED} THEN NULL ELSE ${FROM_NOW} END`,
+  };
+}
 
 export const SOURCES: Readonly<Record<WorkKind, Source>> = {
-  collection: {
-    table: 'collections',
-    joined: '',
-    columns: 'w.idempotency_key, w.operator, w.state',
-    isUnstarted: 'w.workflow_started_at IS NULL',
-    isStillUnstarted: HAS_NO_WORKFLOW,
-    isUnchanged: 'true',
-    isUnfinished: UNFINISHED.collection,
-    startOrder: unfinishedFirst(UNFINISHED.collection),
-    isUrgent: `w.state = 'initiated'`,
-    checkDueAt: 'w.check_due_at',
-    checkAfterStart: afterStart('initiated', UNFINISHED.collection),
-  },
-  payout: {
-    table: 'payouts',
-    joined: '',
-    columns: 'w.idempotency_key, w.operator, w.state',
-    isUnstarted: 'w.workflow_started_at IS NULL',
-    isStillUnstarted: HAS_NO_WORKFLOW,
-    isUnchanged: 'w.updated_at = s.updated_at',
-    isUnfinished: UNFINISHED.payout,
-    startOrder: unfinishedFirst(UNFINISHED.payout),
-    isUrgent: `w.state = 'released'`,
-    checkDueAt: 'w.check_due_at',
-    checkAfterStart: afterStart('released', UNFINISHED.payout),
-  },
-  reversal: {
-    table: 'reversals',
-    joined: 'JOIN collections c ON c.id = w.collection_id',
-    columns: 'c.operator, w.state',
-    isUnstarted: 'w.workflow_started_at IS NULL',
-    isStillUnstarted: HAS_NO_WORKFLOW,
-    isUnchanged: 'w.updated_at = s.updated_at',
-    isUnfinished: UNFINISHED.reversal,
-    startOrder: unfinishedFirst(UNFINISHED.reversal),
-    isUrgent: `w.state = 'released'`,
-    checkDueAt: 'w.check_due_at',
-    checkAfterStart: afterStart('released', UNFINISHED.reversal),
-  },
+  collection: paymentsOf('collection'),
+  payout: paymentsOf('payout'),
+  reversal: paymentsOf('reversal'),
   delivery: {
     table: 'deliveries',
-    joined: '',
+    isOf: 'true',
     columns: 'w.endpoint_id, w.replay_count',
     isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL`,
     isStillUnstarted: `w.state || '' = 'retrying' AND ${HAS_NO_WORKFLOW}`,
     isUnchanged: 'w.replay_count = s.replay_count',
     isUnfinished: `w.state = 'retrying'`,
     startOrder: 'w.start_due_at',
-    // Servers of before the checks give a delivery none.
     isUrgent: 'w.check_due_at IS NULL',
     checkDueAt: 'coalesce(w.check_due_at, w.next_attempt_at)',
     checkAfterStart: `check_due_at = greatest(w.next_attempt_at, now()) + make_interval(secs => $5 / 1000.0)`,
@@ -111,7 +86,6 @@ function statementsOf<Kind extends WorkKind>(kinds: readonly Kind[], make: Make<
 }
 
 /** The rows of every kind that fulfil the condition, each with its kind and these columns. */
-export const unionOfKinds = (columns: string, condition: string) =>
-  WORK_KINDS.map((kind) => `SELECT '${kind}' AS kind, ${columns} FROM ${SOURCES[kind].table} WHERE ${condition}`).join(
-    ' UNION ALL ',
-  );
+export const workOfAllKinds = (columns: string, condition: string) =>
+  `SELECT kind, ${columns} FROM payments WHERE ${condition}
+   UNION ALL SELECT 'delivery', ${columns} FROM deliveries WHERE ${condition}`;

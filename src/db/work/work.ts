@@ -7,7 +7,7 @@ import { perKind } from './work-sources.ts';
 // delays nobody; rechecks of final payments are claimed after all else. A merchant costs three steps in the index, however
 // many rows it has. The rows are locked in a subquery of its own, because a window function may not lock. A range of one merchant,
 // in the order of the index of unstarted work: for an equality PostgreSQL would take whichever index its statistics favour.
-const CLAIM_UNSTARTED = perKind((kind, { table, joined, columns, isUnstarted, isUnfinished, startOrder }) =>
+const CLAIM_UNSTARTED = perKind((kind, { table, columns, isUnstarted, isUnfinished, startOrder }) =>
   statement(
     `${kind}_claim_unstarted`,
     `WITH RECURSIVE merchant AS (
@@ -32,7 +32,7 @@ const CLAIM_UNSTARTED = perKind((kind, { table, joined, columns, isUnstarted, is
      claimed AS (
        UPDATE ${table} w SET start_due_at = now() + make_interval(secs => $3 / 1000.0)
        WHERE w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns} FROM claimed w ${joined} ORDER BY w.id`,
+     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns} FROM claimed w ORDER BY w.id`,
   ),
 );
 

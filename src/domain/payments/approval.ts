@@ -32,8 +32,3 @@ export type ApprovedState = keyof typeof APPROVAL_STATE;
 export function approvalState(state: ApprovedState): ApprovalState {
   return APPROVAL_STATE[state];
 }
-
-/** The approval as JSON. */
-export function approvalObject({ userId, approvedAt }: Approval) {
-  return { user_id: userId, approved_at: approvedAt.toISOString() };
-}

@@ -1,9 +1,7 @@
 // A collection: its states, the table of its transitions, and what merchants see of it.
-import { DomainError } from '../errors.ts';
-import { failure, type FailureCode } from './failure.ts';
-import type { ApiKeyId, CollectionId, MerchantId, UserId } from '../ids.ts';
-import type { Currency } from '../money.ts';
-import type { OperatorId } from './operator-catalogue.ts';
+import { failure } from './failure.ts';
+import type { CollectionId, UserId } from '../ids.ts';
+import { requestedObject, type PaymentFields, type RequestedFields } from './payment-fields.ts';
 
 export type CollectionState =
   'initiated' | 'prompted' | 'reconciling' | 'succeeded' | 'failed' | 'expired' | 'reversed';
@@ -45,65 +43,29 @@ export const COLLECTION_TRANSITIONS: Readonly<
   },
   succeeded: { returned: 'reversed' },
   failed: {},
-  // A decline counts only where the operator had not said how it ended: `changeCollection` sees to that.
+  // A decline counts only where the operator had not said how it ended: `changePayment` sees to that.
   expired: { paid: 'succeeded', declined: 'failed' },
   reversed: {},
 };
 
 export const COLLECTION_STATES = Object.keys(COLLECTION_TRANSITIONS) as CollectionState[];
 
-export type Collection = {
-  readonly id: CollectionId;
-  readonly merchantId: MerchantId;
-  readonly idempotencyKey: string;
-  readonly state: CollectionState;
-  readonly previousState: CollectionState | null;
-  /** Counts state changes; 0 is the collection as it was created. */
-  readonly version: number;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
-  readonly reference: string;
-  readonly phone: string;
-  readonly operator: OperatorId;
-  /** The operator's name for it: a UUID v4, recorded before anything is sent. */
-  readonly operatorReference: string;
-  readonly description: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly failureCode: FailureCode | null;
-  readonly amountReversedMinor: bigint;
-  /** The operator's own number of the payment that it paid; null until it has paid. */
-  readonly operatorReceipt: string | null;
-  /** The person who requested it in a session; null: it was created with a key, or before that was recorded. */
-  readonly createdBy: UserId | null;
-  /** The key that it was created with; null: none, or it was created before that was recorded. */
-  readonly apiKeyId: ApiKeyId | null;
-  /** The request that made it; null: it was made before that was recorded. */
-  readonly requestId: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  /** After this time no prompt may be raised for it. */
-  readonly promptDeadlineAt: Date;
-  /** When the first try to raise the prompt began, whatever it led to; null when nobody tried. */
-  readonly sendBegunAt: Date | null;
-  /** When the prompt on the handset expires; null until the operator accepted it. */
-  readonly promptExpiresAt: Date | null;
-};
+export type Collection = PaymentFields<'collection', CollectionId, CollectionState> &
+  RequestedFields<CollectionState> & {
+    /** The person who requested it in a session; null: it was created with a key, or before that was recorded. */
+    readonly createdBy: UserId | null;
+    /** After this time no prompt may be raised for it. */
+    readonly promptDeadlineAt: Date;
+    /** When the prompt on the handset expires; null until the operator accepted it. */
+    readonly promptExpiresAt: Date | null;
+  };
 
-/** The collection as JSON, the same in the fetch route, in lists and in events. Amounts fit a JSON number by check. */
+/** The collection as JSON, the same in the fetch route, in lists and in events. */
 export function collectionObject(collection: Collection) {
   return {
     id: collection.id,
     state: collection.state,
-    amount: Number(collection.amountMinor),
-    currency: collection.currency,
-    reference: collection.reference,
-    phone: collection.phone,
-    operator: collection.operator,
-    description: collection.description,
-    metadata: collection.metadata,
-    failure: collection.failureCode === null ? null : failure(collection.failureCode),
-    operator_reference: collection.operatorReference,
-    amount_reversed: Number(collection.amountReversedMinor),
+    ...requestedObject(collection, collection.failureCode && failure(collection.failureCode)),
     created_at: collection.createdAt.toISOString(),
     updated_at: collection.updatedAt.toISOString(),
     prompt_expires_at: collection.promptExpiresAt?.toISOString() ?? null,
@@ -118,9 +80,4 @@ export function isLateOutcome({ state, previousState, promptExpiresAt, updatedAt
   if (state !== 'succeeded' && state !== 'failed') return false;
   if (previousState === 'expired') return true;
   return state === 'succeeded' && promptExpiresAt !== null && updatedAt > promptExpiresAt;
-}
-
-/** For an unknown id and, in the same words, for the id of another merchant. */
-export function collectionNotFound(): DomainError {
-  return new DomainError('collection_not_found', 'There is no collection with this id.');
 }

@@ -1,12 +1,13 @@
 // What collections, payouts and reversals have in common: how one is identified, and which of their states are final.
 import type { CollectionId, MerchantId, PayoutId, ReversalId } from '../ids.ts';
-import type { CollectionState } from './collection.ts';
-import type { PayoutState } from './payout.ts';
-import type { ReversalState } from './reversal.ts';
+import type { Collection } from './collection.ts';
+import type { Payout } from './payout.ts';
+import type { Reversal } from './reversal.ts';
 
+type Payments = { readonly collection: Collection; readonly payout: Payout; readonly reversal: Reversal };
 type PaymentIds = { readonly collection: CollectionId; readonly payout: PayoutId; readonly reversal: ReversalId };
 
-export type PaymentKind = keyof PaymentIds;
+export type PaymentKind = keyof Payments;
 export const PAYMENT_KINDS = ['collection', 'payout', 'reversal'] as const satisfies readonly PaymentKind[];
 export type PaymentId = PaymentIds[PaymentKind];
 
@@ -15,7 +16,13 @@ export type PaymentRef<Kind extends PaymentKind = PaymentKind> = {
   [Each in Kind]: { readonly kind: Each; readonly id: PaymentIds[Each]; readonly merchantId: MerchantId };
 }[Kind];
 
-export type PaymentState = CollectionState | PayoutState | ReversalState;
+/** The whole of one payment. */
+export type Payment<Kind extends PaymentKind = PaymentKind> = Payments[Kind];
+export type PaymentState = Payment['state'];
+
+/** The kinds that send money out, and that people release: payouts, and the refunds of reversals. */
+export type MoneyOutKind = Exclude<PaymentKind, 'collection'>;
+export type MoneyOut = Payment<MoneyOutKind>;
 
 const IS_FINAL: Readonly<Record<PaymentState, boolean>> = {
   initiated: false,

@@ -1,18 +1,8 @@
 // What a row records of a send, and which ends of a payment it confirms.
 import type { Clocks } from '../clocks.ts';
-import { firstLateCheckAt } from './late-checks.ts';
 import { OPERATORS, type OperatorId } from './operator-catalogue.ts';
-import { isFinal } from './payment.ts';
-import type { PayoutState } from './payout.ts';
-import type { ReversalState } from './reversal.ts';
+import type { NotFounds } from './payment-fields.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
-
-/** How often, and from when to when, the operator said that it does not know the payment; counted on its row. */
-export type NotFounds = {
-  readonly notFoundCount: number;
-  readonly notFoundSince: Date | null;
-  readonly notFoundLastAt: Date | null;
-};
 
 /** As a row records it. The send deadline is set by the release. */
 type RecordedSend = NotFounds & {
@@ -67,21 +57,4 @@ export function confirmsNeverAccepted(
   const progress = { sendDeadlineAtMs: row.sendDeadlineAt?.getTime() ?? null, isAccepted: row.acceptedAt !== null };
   const decidedAtMs = Math.min(queriedAtMs, at.getTime());
   return isNeverAccepted(progress, decidedAtMs, notFoundGraceMs) && hasNotFoundEvidence(row, notFoundSpanMs);
-}
-
-export type SendCheckClocks = Pick<Clocks, 'staleAfterMs' | 'lateCheckAgesMs' | 'returnCheckAgesMs'>;
-
-/**
- * When a payout or refund that went to this state is checked next; null when nothing more is awaited. What failed on
- * evidence, and not by the operator's own status, may still turn out to be paid; what was paid may be returned.
- */
-export function moneyOutCheckDueAt(
-  state: PayoutState | ReversalState,
-  by: string,
-  at: Date,
-  clocks: SendCheckClocks,
-): Date | null {
-  if (!isFinal(state)) return new Date(at.getTime() + clocks.staleAfterMs);
-  if (by === 'never_accepted') return firstLateCheckAt('may_be_paid', at, clocks);
-  return firstLateCheckAt(state === 'succeeded' ? 'may_be_returned' : null, at, clocks);
 }

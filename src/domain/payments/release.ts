@@ -1,9 +1,7 @@
 // Whether a person may release a payout or a refund: by the two-person rule, and by what the merchant's policy requires besides.
 import { DomainError } from '../errors.ts';
 import { hasFreshSecondFactor, permissionDenied, type Person } from '../accounts/member.ts';
-import type { ApprovedState } from './approval.ts';
-import { isId, type PayoutId, type ReversalId } from '../ids.ts';
-import type { Payout } from './payout.ts';
+import type { MoneyOut } from './payment.ts';
 import type { Policy } from '../accounts/policy.ts';
 
 export const DAILY_LIMIT_WINDOW_MS = 24 * 60 * 60 * 1000;
@@ -12,14 +10,8 @@ export function approvalsRequired(policy: Policy, amountMinor: bigint): number {
   return policy.twoApproversAboveMinor !== null && amountMinor > policy.twoApproversAboveMinor ? 2 : 1;
 }
 
-/** A payout or a refund, as far as people decide about it. */
-export type ApprovablePayment = Pick<
-  Payout,
-  'merchantId' | 'amountMinor' | 'createdBy' | 'approvals' | 'approvalsRequired' | 'expiresAt'
-> & { readonly id: PayoutId | ReversalId; readonly state: ApprovedState };
-
 export type ReleaseAttempt = {
-  readonly payment: ApprovablePayment;
+  readonly payment: MoneyOut;
   readonly person: Person;
   readonly policy: Policy;
   /** What this person released in the 24 hours before `at`, payouts and refunds together. */
@@ -43,6 +35,12 @@ export function checkRelease(attempt: ReleaseAttempt): void {
   if (limit !== null && attempt.releasedMinor + payment.amountMinor > limit) {
     throw permissionDenied('more than this person may release in 24 hours');
   }
+  if (payment.kind === 'reversal' && payment.isCollectionReturned) {
+    throw new DomainError(
+      'state_conflict',
+      'The operator has already returned the money of this collection. Reject the refund.',
+    );
+  }
 }
 
 /** Throws `permission_denied` when this person must verify the second factor again before they release anything. */
@@ -52,17 +50,17 @@ export function checkSecondFactor(person: Person, policy: Policy, at: Date): voi
   }
 }
 
-export function notQueued(payment: ApprovablePayment): DomainError {
+export function notQueued(payment: MoneyOut): DomainError {
   const text = `This ${nounOf(payment)} is ${payment.state}: only a queued one can be decided on.`;
   return new DomainError('state_conflict', text);
 }
 
-function nounOf({ id }: ApprovablePayment): 'payout' | 'refund' {
-  return isId('pay', id) ? 'payout' : 'refund';
+function nounOf({ kind }: Pick<MoneyOut, 'kind'>): 'payout' | 'refund' {
+  return kind === 'payout' ? 'payout' : 'refund';
 }
 
 /** Whether as many people approved the payment as it needs, each once and none of them its maker. */
-export function isReleasedByOthers({ approvals, approvalsRequired: required, createdBy }: ApprovablePayment): boolean {
+export function isReleasedByOthers({ approvals, approvalsRequired: required, createdBy }: MoneyOut): boolean {
   const others = new Set(approvals.map(({ userId }) => userId).filter((userId) => userId !== createdBy));
   return others.size >= required && others.size === approvals.length;
 }

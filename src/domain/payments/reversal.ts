@@ -1,11 +1,8 @@
 // A reversal that a maker requested: its states, the table of its transitions, and what merchants see of it.
-import { DomainError } from '../errors.ts';
-import { approvalObject, approvalState, type Approval, type ApprovalState } from './approval.ts';
-import { payoutFailure, type FailureCode } from './failure.ts';
-import type { CollectionId, MerchantId, ReversalId, UserId } from '../ids.ts';
-import type { Currency } from '../money.ts';
-import type { OperatorId } from './operator-catalogue.ts';
-import type { NotFounds } from './recorded-send.ts';
+import { approvalState, type ApprovalState } from './approval.ts';
+import { payoutFailure } from './failure.ts';
+import type { CollectionId, ReversalId } from '../ids.ts';
+import { moneyOutObject, type MoneyOutFields, type PaymentFields } from './payment-fields.ts';
 
 /** As of a payout. The collection itself becomes `reversed` when the refund succeeds. */
 export type ReversalState =
@@ -52,48 +49,14 @@ export function statesOfReversalApproval(approval: ApprovalState): ReversalState
   return REVERSAL_STATES.filter((state) => approvalState(state) === approval);
 }
 
-export type Reversal = {
-  readonly id: ReversalId;
-  readonly merchantId: MerchantId;
-  readonly collectionId: CollectionId;
-  /** Of the collection: the whole of it goes back, to the phone that it came from. */
-  readonly operator: OperatorId;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
-  readonly phone: string;
-  readonly reference: string;
-  readonly collectionOperatorReference: string;
-  readonly state: ReversalState;
-  /** The operator's name for the refund: a UUID v4, recorded before anything is sent. */
-  readonly operatorReference: string;
-  readonly failureCode: FailureCode | null;
-  /** The maker: the person who requested it. Never one of its approvers. */
-  readonly createdBy: UserId;
-  /** The request that made it; null: it was made before that was recorded. */
-  readonly requestId: string | null;
-  readonly approvalsRequired: number;
-  /** Oldest first. */
-  readonly approvals: readonly Approval[];
-  /** Who rejected or cancelled it. */
-  readonly decidedBy: UserId | null;
-  readonly rejectionReason: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  /** From this time on it cannot be released. */
-  readonly expiresAt: Date;
-  /** After this time the refund is not sent any more; null until it is released. */
-  readonly sendDeadlineAt: Date | null;
-  /** By the process that recorded the request; null when no process of ours did, or one of a version that attested none. */
-  readonly requestAttestation: string | null;
-  /** By the process that recorded the release; null until then. */
-  readonly releaseAttestation: string | null;
-  /** When the first try to send the refund began, whatever it led to; null when nobody tried. */
-  readonly sendBegunAt: Date | null;
-  /** When the operator first confirmed that it has the refund; null until then. */
-  readonly acceptedAt: Date | null;
-  /** Whether its collection is reversed, so that no refund may be sent. */
-  readonly isCollectionReturned: boolean;
-} & NotFounds;
+/** Amount, currency, phone, reference and operator are those of the collection: the whole of it goes back where it came from. */
+export type Reversal = PaymentFields<'reversal', ReversalId, ReversalState> &
+  MoneyOutFields & {
+    readonly collectionId: CollectionId;
+    readonly collectionOperatorReference: string;
+    /** Whether its collection is reversed, so that no refund may be sent. */
+    readonly isCollectionReturned: boolean;
+  };
 
 export function reversalObject(reversal: Reversal) {
   return {
@@ -108,16 +71,6 @@ export function reversalObject(reversal: Reversal) {
     failure: reversal.failureCode === null ? null : payoutFailure(reversal.failureCode),
     operator_reference: reversal.operatorReference,
     requested_by: reversal.createdBy,
-    approvals_required: reversal.approvalsRequired,
-    approvals: reversal.approvals.map(approvalObject),
-    rejection_reason: reversal.rejectionReason,
-    created_at: reversal.createdAt.toISOString(),
-    updated_at: reversal.updatedAt.toISOString(),
-    expires_at: reversal.expiresAt.toISOString(),
+    ...moneyOutObject(reversal),
   };
-}
-
-/** For an unknown id and, in the same words, for the id of another merchant. */
-export function reversalNotFound(): DomainError {
-  return new DomainError('reversal_not_found', 'There is no reversal with this id.');
 }

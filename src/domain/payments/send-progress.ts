@@ -1,4 +1,6 @@
-// How far the send of a payout or refund got, and what a status says against an outcome. Pure, because workflows replay it.
+// How far the send of a payout or refund got, what follows from a status, and what a status says against an outcome. Pure, because
+// workflows replay it.
+import type { FailureCode } from './failure.ts';
 import type { AttestedStatus, OperatorStatus } from './operator-status.ts';
 import { isRecheckable, type PaymentKind, type PaymentState } from './payment.ts';
 
@@ -14,6 +16,44 @@ export type SendProgress = {
   readonly notFoundCount: number;
   readonly hasNotFoundEvidence: boolean;
 };
+
+/** The part of a payout or refund from which its workflow decides the next step. */
+export type MoneyOutSnapshot<State> = SendProgress & {
+  readonly state: State;
+  readonly approvals: number;
+  readonly approvalsRequired: number;
+  readonly expiresAtMs: number;
+};
+
+/** What the workflow of a payout or refund records a transition from, unless the operator has paid it. */
+export type UnpaidInput =
+  | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'never_sent' }
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode }
+  | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
+
+/** A status and the time of its query. */
+export type QueriedStatus = Omit<AttestedStatus, 'attestation'>;
+
+/** Whether it is released, and has no outcome. */
+export function isBeingSent({ state, sendDeadlineAtMs }: MoneyOutSnapshot<string>): boolean {
+  return (state === 'released' || state === 'reconciling') && sendDeadlineAtMs !== null;
+}
+
+/** The transition of a payment that is being sent, where the status does not say that it is paid; null to keep waiting. */
+export function nextOfUnpaid(
+  snapshot: MoneyOutSnapshot<string>,
+  { status, queriedAtMs }: QueriedStatus,
+  notFoundGraceMs: number,
+): UnpaidInput | null {
+  if (status.kind === 'declined') return { kind: 'declined', failureCode: status.failureCode };
+  const isProvenNotFound = status.kind === 'not_found' && snapshot.hasNotFoundEvidence;
+  if (isProvenNotFound && isNeverAccepted(snapshot, queriedAtMs, notFoundGraceMs)) {
+    return { kind: 'never_accepted', queriedAtMs };
+  }
+  const isOverdue = snapshot.sendDeadlineAtMs !== null && queriedAtMs >= snapshot.sendDeadlineAtMs;
+  const isUnknown = snapshot.state === 'released' && (isOverdue || status.kind === 'paid_otherwise');
+  return isUnknown ? { kind: 'outcome_unknown' } : null;
+}
 
 /** Whether nobody tried to send the payment, and nobody may any more: no operator need be queried about it. */
 export function isNeverSent(

@@ -23,15 +23,14 @@ export type StateChange = {
   readonly at: Date;
 };
 
-type ChangedPayment = Pick<StateChange, 'id' | 'merchantId' | 'operator' | 'failureCode' | 'requestId'> & {
+type ChangedPayment = Pick<StateChange, 'kind' | 'id' | 'merchantId' | 'operator' | 'failureCode' | 'requestId'> & {
   readonly state: PaymentState;
   readonly updatedAt: Date;
 };
 
 /** That the payment, as it is now, came into its state. */
 export function entryOf(
-  kind: PaymentKind,
-  { id, merchantId, operator, failureCode, requestId, state, updatedAt }: ChangedPayment,
+  { kind, id, merchantId, operator, failureCode, requestId, state, updatedAt }: ChangedPayment,
   { from, eventId }: Pick<StateChange, 'from' | 'eventId'>,
 ): StateChange {
   const payment = { kind, id, merchantId, operator, failureCode, requestId };

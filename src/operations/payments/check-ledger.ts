@@ -4,7 +4,7 @@ import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import { findAllUnattestedCredits, findUnattestedRefunds } from '../../db/payments/attested-credit.ts';
 import { findAvailableAccounts, isCheckpointAttested } from '../../db/payments/ledger-checkpoint.ts';
 import { findBalanceDrift, findLastOfRange, findUndecided } from '../../db/payments/ledger.ts';
-import { findUnpostedCollections, findUnpostedPayouts, type IdRange } from '../../db/payments/unposted.ts';
+import { findUnposted, type IdRange } from '../../db/payments/unposted.ts';
 import { discrepancyFault } from '../../domain/payments/discrepancy.ts';
 import {
   checkpointFault,
@@ -21,7 +21,7 @@ const MOST_DISCREPANCIES = 100;
 const MOST_UNDECIDED = 100;
 const UNDECIDED_AFTER_DAYS = 3;
 
-type Part = 'account' | 'collection' | 'payout';
+type Part = 'account' | 'payment';
 
 type Range = {
   readonly size: number;
@@ -33,16 +33,11 @@ const RANGES: Readonly<Record<Part, Range>> = {
   account: {
     size: 100,
     find: async (reads, range) => [...(await findBalanceDrift(reads, range)), ...(await findUnattested(reads, range))],
-    next: 'collection',
+    next: 'payment',
   },
-  collection: {
+  payment: {
     size: 10_000,
-    find: async (reads, range) => (await findUnpostedCollections(reads, range)).map(unpostedFault),
-    next: 'payout',
-  },
-  payout: {
-    size: 10_000,
-    find: async (reads, range) => (await findUnpostedPayouts(reads, range)).map(unpostedFault),
+    find: async (reads, range) => (await findUnposted(reads, range)).map(unpostedFault),
     next: 'done',
   },
 };

@@ -2,12 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/names.ts';
 import { insertCheckout } from '../../db/payments/checkout.ts';
-import {
-  claimIdempotencyKey,
-  storeResponse,
-  type KeyedRequest,
-  type StoredResponse,
-} from '../../db/payments/idempotency-key.ts';
+import { answerOnce } from '../../db/payments/idempotency-key.ts';
 import type { ActedBy, KnownPerson } from '../../domain/accounts/member.ts';
 import { invalidParameters } from '../../domain/errors.ts';
 import { idTimeMs, newId } from '../../domain/ids.ts';
@@ -18,9 +13,10 @@ import {
   type Checkout,
   type CheckoutUse,
 } from '../../domain/payments/checkout.ts';
+import type { Answer } from '../../domain/payments/answer.ts';
 import { amountBounds } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
-import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { newCode } from '../../security/token.ts';
 import type { PaymentContext } from './payment-context.ts';
 
@@ -40,7 +36,7 @@ export type CreateCheckout = {
   readonly at: Date;
 };
 
-export type CreatedCheckout = { readonly kind: 'created' | 'replayed'; readonly response: StoredResponse };
+export type CreatedCheckout = Answer<readonly []>;
 
 /**
  * One transaction claims the key, inserts the checkout and the audit entry, and stores the response. Repeating the call returns the
@@ -49,24 +45,16 @@ export type CreatedCheckout = { readonly kind: 'created' | 'replayed'; readonly 
 export async function createCheckout(context: PaymentContext, input: CreateCheckout): Promise<CreatedCheckout> {
   const { by, at } = input;
   const { merchantId, userId } = by.person;
-  const request: KeyedRequest = {
-    merchantId,
-    key: input.idempotencyKey,
-    fingerprint: requestFingerprint('POST', '/v1/console/checkouts', input.request),
-    at,
-  };
-  return context.db.withTransaction(async (tx) => {
-    const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', response: stored };
+  const request = keyedRequest('/v1/console/checkouts', { ...input, merchantId }, input.request);
+  return answerOnce(context.db, request, async (tx) => {
     requirePayable(context, input);
     const checkout = newCheckout(input);
     const createdBy = (await findNames(tx, merchantId, [userId], [])).person(userId);
     const response = { status: 201, body: JSON.stringify(input.present(checkout, createdBy)) };
-    await storeResponse(tx, request, response);
     await insertCheckout(tx, checkout);
     const after = { amount: Number(checkout.amountMinor), use: checkout.use, return_url: checkout.returnUrl };
     await recordAct(tx, by, { action: 'checkout.created', subjectId: checkout.id, after, at });
-    return { kind: 'created', response };
+    return { kind: 'accepted', response, payments: [] };
   });
 }
 

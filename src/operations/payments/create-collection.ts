@@ -7,46 +7,20 @@ import { insertAttempt, listEarlierAttempts } from '../../db/payments/checkout-a
 import { createBatcher } from '../../db/platform/batcher.ts';
 import { acceptCollections, type Acceptance } from '../../db/payments/collection-acceptance.ts';
 import { insertCollection } from '../../db/payments/collection.ts';
-import {
-  claimIdempotencyKey,
-  storeResponse,
-  type KeyedRequest,
-  type StoredResponse,
-} from '../../db/payments/idempotency-key.ts';
+import { answerOnce } from '../../db/payments/idempotency-key.ts';
+import { accepted, type Answer } from '../../domain/payments/answer.ts';
 import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
-import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
-import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
-import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import { newRequested, type CreatePayment } from '../../domain/payments/new-payment.ts';
 import { backlogFull, recordsUnavailable } from '../../domain/errors.ts';
-import {
-  idTimeMs,
-  newId,
-  type ApiKeyId,
-  type CheckoutId,
-  type CollectionId,
-  type MerchantId,
-} from '../../domain/ids.ts';
+import { newId, type ApiKeyId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
-import { requestFingerprint } from '../../security/request-fingerprint.ts';
-import type { ActedBy } from '../../domain/accounts/member.ts';
-import type { Currency } from '../../domain/money.ts';
+import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-export type CreateCollection = {
-  readonly merchantId: MerchantId;
-  readonly merchantCurrency: Currency;
-  readonly idempotencyKey: string;
-  readonly request: PaymentRequest;
-  readonly requestId: string;
-  /** False while the backlog is too large or too old: then only repeated requests get a response. */
-  readonly isAcceptingWork: boolean;
-  /** The person whose session makes the request; absent for an API key. */
-  readonly by?: ActedBy;
-  /** The key that makes the request; absent for a session. */
-  readonly apiKeyId?: ApiKeyId;
+export type CreateCollection = CreatePayment & {
   /** The attempt of a payer at a checkout; absent for what a merchant requests. */
   readonly attempt?: CollectionAttempt;
-  readonly at: Date;
 };
 
 export type CollectionAttempt = {
@@ -57,9 +31,7 @@ export type CollectionAttempt = {
   readonly limits: readonly AttemptLimit[];
 };
 
-export type CreatedCollection =
-  | { readonly kind: 'created'; readonly response: StoredResponse; readonly collection: Collection }
-  | { readonly kind: 'replayed'; readonly response: StoredResponse };
+export type CreatedCollection = Answer<readonly [Collection]>;
 
 /**
  * One transaction claims the key, inserts the collection and stores the response: all or nothing. Repeating the call
@@ -68,25 +40,20 @@ export type CreatedCollection =
  * `planPayment` throws; of an attempt at a checkout also `AttemptRefused`, and `rate_limited`; nothing is stored then.
  */
 export async function createCollection(context: PaymentContext, input: CreateCollection): Promise<CreatedCollection> {
-  const request = keyedRequest(input);
-  return context.db.withTransaction(async (tx) => {
-    const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', response: stored };
+  return answerOnce(context.db, keyed(input), async (tx) => {
     if (!input.isAcceptingWork) throw backlogFull();
     const { attempt } = input;
     const checkout = attempt ? await openCheckout(tx, input, attempt, context) : null;
     const collection = newCollection(input, context);
-    const response = acceptedResponse(collection);
-    await storeResponse(tx, request, response);
     await insertCollection(tx, collection);
     if (attempt && checkout) await insertAttempt(tx, checkout, attempt.codeSha256, collection);
     if (input.by)
       await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
-    return { kind: 'created', response, collection };
+    return accepted(collection, 202);
   });
 }
 
-type AcceptCollection = Omit<CreateCollection, 'by' | 'attempt'> & {
+type AcceptCollection = Omit<CreatePayment, 'by'> & {
   readonly apiKeyId: ApiKeyId;
   /** The version of the key's row that was verified. */
   readonly keyVersion: string;
@@ -116,19 +83,16 @@ export function createAcceptance(
   return async (input) => {
     if (!input.isAcceptingWork) return null;
     const collection = newCollection(input, context);
-    const response = acceptedResponse(collection);
+    const answer = accepted(collection, 202);
     const { keyVersion } = input;
-    const accepted = await batcher.add({ collection, request: keyedRequest(input), response, keyVersion });
-    return accepted.has(collection.id) ? { kind: 'created', response, collection } : null;
+    const request = keyed(input);
+    const recorded = await batcher.add({ collection, request, response: answer.response, keyVersion });
+    return recorded.has(collection.id) ? answer : null;
   };
 }
 
-function keyedRequest({ merchantId, idempotencyKey: key, request, at }: CreateCollection): KeyedRequest {
-  return { merchantId, key, fingerprint: requestFingerprint('POST', '/v1/api/collections', request), at };
-}
-
-function acceptedResponse(collection: Collection): StoredResponse {
-  return { status: 202, body: JSON.stringify(collectionObject(collection)) };
+function keyed(input: CreateCollection): KeyedRequest {
+  return keyedRequest('/v1/api/collections', input, input.request);
 }
 
 const TOO_MANY = 'Too many attempts to pay. Wait, then try again.';
@@ -152,36 +116,13 @@ async function openCheckout(
 }
 
 function newCollection(input: CreateCollection, { clocks, coverage }: PaymentContext): Collection {
-  const { request } = input;
-  const { operator } = planPayment(request, input.merchantCurrency, coverage);
-  const id = newId('col', input.at.getTime());
-  // Lists filter by the time in the id, so the collection is created at that time.
-  const at = new Date(idTimeMs(id));
+  const requested = newRequested(newId('col', input.at.getTime()), input, coverage);
   return {
-    id,
-    merchantId: input.merchantId,
-    idempotencyKey: input.idempotencyKey,
+    ...requested,
+    kind: 'collection',
     state: 'initiated',
-    previousState: null,
-    version: 0,
-    amountMinor: request.amountMinor,
-    currency: input.merchantCurrency,
-    reference: request.reference,
-    phone: request.phone,
-    operator,
-    operatorReference: newOperatorReference(at.getTime()),
-    description: request.description,
-    metadata: request.metadata,
-    failureCode: null,
-    amountReversedMinor: 0n,
-    operatorReceipt: null,
     createdBy: input.by?.person.userId ?? null,
-    apiKeyId: input.apiKeyId ?? null,
-    requestId: input.requestId,
-    createdAt: at,
-    updatedAt: at,
-    promptDeadlineAt: new Date(at.getTime() + clocks.promptDeadlineMs),
-    sendBegunAt: null,
+    promptDeadlineAt: new Date(requested.createdAt.getTime() + clocks.promptDeadlineMs),
     promptExpiresAt: null,
   };
 }

@@ -1,54 +1,33 @@
 // Accepts a request for a payout: once per idempotency key, and with its money held from then on.
 import { LRUCache } from 'lru-cache';
 import { recordAct } from '../../db/accounts/audit.ts';
-import {
-  claimIdempotencyKey,
-  storeResponse,
-  type KeyedRequest,
-  type StoredResponse,
-} from '../../db/payments/idempotency-key.ts';
+import { answerOnce } from '../../db/payments/idempotency-key.ts';
 import { lockSpendable, type Spendable } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
-import { insertPayout } from '../../db/payments/payout-change.ts';
+import { insertPayout } from '../../db/payments/payout.ts';
 import { findPermissionVersion } from '../../db/accounts/payout-permission.ts';
 import { acceptPayout } from '../../db/payments/payout-acceptance.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
-import { DomainError, errorBody, backlogFull } from '../../domain/errors.ts';
-import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
-import { requestFingerprint } from '../../security/request-fingerprint.ts';
-import { countsAsMaker, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { DomainError, backlogFull } from '../../domain/errors.ts';
+import { newId, type ApiKeyId, type UserId } from '../../domain/ids.ts';
+import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
+import { countsAsMaker, permissionDenied } from '../../domain/accounts/member.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
-import type { Currency } from '../../domain/money.ts';
+import { accepted, refused, type Answer } from '../../domain/payments/answer.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
-import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
+import { newMoneyOut, newRequested, type CreatePayment } from '../../domain/payments/new-payment.ts';
+import { planPayment } from '../../domain/payments/payment-request.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
-import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
-import { approvalsRequired } from '../../domain/payments/release.ts';
-import { attestedPayout } from '../../security/release-attestation.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-export type CreatePayout = {
-  readonly merchantId: MerchantId;
-  readonly merchantCurrency: Currency;
+export type CreatePayout = CreatePayment & {
   /** The maker: the person who makes the request, or who created the API key that makes it. */
   readonly createdBy: UserId;
-  readonly apiKeyId: ApiKeyId | null;
-  /** The person whose session makes the request, for the audit log; absent for an API key. */
-  readonly by?: ActedBy;
-  readonly idempotencyKey: string;
-  readonly request: PaymentRequest;
-  /** Recorded with the payout, or in the response that is stored when the balance is too small. */
-  readonly requestId: string;
-  /** False while the backlog is too large or too old: then only repeated requests get a response. */
-  readonly isAcceptingWork: boolean;
-  readonly at: Date;
 };
 
-export type CreatedPayout =
-  | { readonly kind: 'created'; readonly response: StoredResponse; readonly payout: Payout }
-  | { readonly kind: 'refused' | 'replayed'; readonly response: StoredResponse };
+export type CreatedPayout = Answer<readonly [Payout]>;
 
 export type PlanPayout = Pick<CreatePayout, 'request' | 'merchantCurrency'>;
 
@@ -68,17 +47,14 @@ export function planPayout(
  * `state_conflict` when the API key's queued payouts would hold more than the policy allows; nothing is stored then.
  */
 export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
-  const request = keyedPayout(input);
-  return context.db.withTransaction(async (tx) => {
-    const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', response: stored };
+  return answerOnce(context.db, keyed(input), async (tx) => {
     if (!input.isAcceptingWork) throw backlogFull();
-    // Read now: a member who was removed after the key or session was checked can create no more payouts.
-    const roles = await findRoles(tx, input.merchantId, input.createdBy);
-    if (roles.length === 0) throw permissionDenied('no longer a member');
-    const policy = await findPolicy(tx, input.merchantId);
     const { merchantId, createdBy: userId, apiKeyId, at } = input;
     const { environment } = context;
+    // Read now: a member who was removed after the key or session was checked can create no more payouts.
+    const roles = await findRoles(tx, merchantId, userId);
+    if (roles.length === 0) throw permissionDenied('no longer a member');
+    const policy = await findPolicy(tx, merchantId);
     await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at }, apiKeyId);
     const payout = newPayout(input, policy, context);
     const limitMinor = policy.keyHeldLimitMinor;
@@ -86,17 +62,12 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     requireWithinKeyLimit(payout, spendable, limitMinor);
     if (spendable.spendableMinor < payout.amountMinor) {
       const reserved = { amountMinor: spendable.reservedMinor, currency: payout.currency };
-      const refusal = balanceInsufficient('payout', reserved);
-      const response = { status: 402, body: JSON.stringify(errorBody(refusal, input.requestId)) };
-      await storeResponse(tx, request, response);
-      return { kind: 'refused', response };
+      return refused(balanceInsufficient('payout', reserved), input.requestId);
     }
-    const response = queuedResponse(payout);
-    await storeResponse(tx, request, response);
-    if (!(await insertPayout(tx, payout, context.environment))) throw idempotencyKeyInUse();
+    if (!(await insertPayout(tx, payout, environment))) throw idempotencyKeyInUse();
     const act = { action: 'payout.created', subjectId: payout.id, after: summaryOf(payout), at: payout.createdAt };
     if (input.by) await recordAct(tx, input.by, act);
-    return { kind: 'created', response, payout };
+    return accepted(payout, 202);
   });
 }
 
@@ -133,13 +104,14 @@ export function createPayoutAcceptance(
     if (input.at < permission.since) return null;
     const payout = await unlessRefused(() => newPayout(input, permission.policy, context));
     if (payout === null) return null;
-    const response = queuedResponse(payout);
+    const answer = accepted(payout, 202);
+    const { response } = answer;
     const { version: permissionVersion, policy } = permission;
     const { keyHeldLimitMinor } = policy;
-    const acceptance = { payout, request: keyedPayout(input), response, permissionVersion, keyHeldLimitMinor };
+    const acceptance = { payout, request: keyed(input), response, permissionVersion, keyHeldLimitMinor };
     const outcome = await acceptPayout(context.db, acceptance, context.environment);
     if (outcome === 'unconfirmed') known.delete(name);
-    return outcome === 'created' ? { kind: 'created', response, payout } : null;
+    return outcome === 'created' ? answer : null;
   };
 }
 
@@ -168,14 +140,8 @@ async function unlessRefused<Result>(decide: () => Result | Promise<Result>): Pr
   }
 }
 
-/** The request of the payout under its idempotency key. */
-function keyedPayout({ merchantId, idempotencyKey: key, request, at }: CreatePayout): KeyedRequest {
-  return { merchantId, key, fingerprint: requestFingerprint('POST', '/v1/api/payouts', request), at };
-}
-
-/** The response to a request whose payout is queued. */
-function queuedResponse(payout: Payout): StoredResponse {
-  return { status: 202, body: JSON.stringify(payoutObject(payout)) };
+function keyed(input: CreatePayout): KeyedRequest {
+  return keyedRequest('/v1/api/payouts', input, input.request);
 }
 
 // Counted behind the lock on the available balance, which every new payout of the merchant takes: otherwise simultaneous requests
@@ -196,50 +162,13 @@ function summaryOf({ state, amountMinor, currency, reference, approvalsRequired:
 
 /** The payout that is requested, `queued`, as the policy has it. Throws what `planPayment` throws. */
 function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext): Payout {
-  const { clocks, releases } = context;
-  const { request, merchantId } = input;
-  const { operator } = planPayout(context, input);
-  const id = newId('pay', input.at.getTime());
-  // Lists filter by the time in the id, so the payout is created at that time.
-  const at = new Date(idTimeMs(id));
-  const payout: Payout = {
-    id,
-    merchantId,
-    idempotencyKey: input.idempotencyKey,
-    state: 'queued',
-    previousState: null,
-    version: 0,
-    amountMinor: request.amountMinor,
-    currency: input.merchantCurrency,
-    reference: request.reference,
-    phone: request.phone,
-    operator,
-    operatorReference: newOperatorReference(at.getTime()),
-    description: request.description,
-    metadata: request.metadata,
-    failureCode: null,
-    amountReversedMinor: 0n,
-    operatorReceipt: null,
-    createdBy: input.createdBy,
-    apiKeyId: input.apiKeyId,
-    requestId: input.requestId,
-    approvalsRequired: approvalsRequired(policy, request.amountMinor),
-    approvals: [],
-    decidedBy: null,
-    rejectionReason: null,
-    createdAt: at,
-    updatedAt: at,
-    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? clocks.payoutExpiryMs)),
-    sendDeadlineAt: null,
-    requestAttestation: null,
-    releaseAttestation: null,
-    sendBegunAt: null,
-    acceptedAt: null,
-    notFoundCount: 0,
-    notFoundSince: null,
-    notFoundLastAt: null,
-  };
-  return { ...payout, requestAttestation: releases.attestRequest(attestedPayout(payout), payout) };
+  const { clocks, coverage, releases } = context;
+  const requested = newRequested(newId('pay', input.at.getTime()), input, coverage);
+  const { amountMinor, createdAt } = requested;
+  const { createdBy } = input;
+  const queued = newMoneyOut({ amountMinor, createdBy, policy, createdAt, expiryMs: clocks.payoutExpiryMs });
+  const payout: Payout = { ...requested, ...queued, kind: 'payout' };
+  return { ...payout, requestAttestation: releases.attestRequest(payout) };
 }
 
 // The stored response has expired, and the payout is still pending: the id of its workflow contains the key.

@@ -2,26 +2,22 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { getCollection } from '../../db/payments/collection.ts';
 import type { Tx } from '../../db/platform/database.ts';
-import {
-  claimIdempotencyKey,
-  storeResponse,
-  type KeyedRequest,
-  type StoredResponse,
-} from '../../db/payments/idempotency-key.ts';
+import { answerOnce } from '../../db/payments/idempotency-key.ts';
 import { lockSpendable } from '../../db/payments/ledger.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
-import { DomainError, errorBody } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
-import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { accepted, refused, type Answer } from '../../domain/payments/answer.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
+import { newMoneyOut } from '../../domain/payments/new-payment.ts';
 import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
-import { approvalsRequired, checkSecondFactor } from '../../domain/payments/release.ts';
-import { reversalObject, type Reversal, type ReversalState } from '../../domain/payments/reversal.ts';
-import { attestedRefund } from '../../security/release-attestation.ts';
+import { checkSecondFactor } from '../../domain/payments/release.ts';
+import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type CreateReversal = {
@@ -31,9 +27,7 @@ export type CreateReversal = {
   readonly at: Date;
 };
 
-export type CreatedReversal =
-  | { readonly kind: 'created'; readonly response: StoredResponse; readonly reversal: Reversal }
-  | { readonly kind: 'refused' | 'replayed'; readonly response: StoredResponse };
+export type CreatedReversal = Answer<readonly [Reversal]>;
 
 /**
  * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves
@@ -43,23 +37,12 @@ export type CreatedReversal =
  * and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
 export async function createReversal(context: PaymentContext, input: CreateReversal): Promise<CreatedReversal> {
-  const { person } = input.by;
-  const request: KeyedRequest = {
-    merchantId: person.merchantId,
-    key: input.idempotencyKey,
-    fingerprint: requestFingerprint('POST', `/v1/console/collections/${input.collectionId}/reversal`, person.userId),
-    at: input.at,
-  };
-  return context.db.withTransaction(async (tx) => {
-    const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', response: stored };
+  const { merchantId, userId } = input.by.person;
+  const path = `/v1/console/collections/${input.collectionId}/reversal`;
+  const request = keyedRequest(path, { ...input, merchantId }, userId);
+  return answerOnce(context.db, request, async (tx) => {
     const reversal = await insert(tx, input, context);
-    const isRefused = reversal instanceof DomainError;
-    const response = isRefused
-      ? { status: 402, body: JSON.stringify(errorBody(reversal, input.by.requestId)) }
-      : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
-    await storeResponse(tx, request, response);
-    return isRefused ? { kind: 'refused', response } : { kind: 'created', response, reversal };
+    return reversal instanceof DomainError ? refused(reversal, input.by.requestId) : accepted(reversal, 202);
   });
 }
 
@@ -91,40 +74,30 @@ async function insert(
   if (spendableMinor < collection.amountMinor) {
     return balanceInsufficient('refund', { amountMinor: reservedMinor, currency: collection.currency });
   }
+  const { operator, amountMinor, currency, phone, reference } = collection;
   const requested: Reversal = {
-    id: newId('rev', at.getTime()),
-    merchantId,
-    collectionId: collection.id,
-    operator: collection.operator,
-    amountMinor: collection.amountMinor,
-    currency: collection.currency,
-    phone: collection.phone,
-    reference: collection.reference,
-    collectionOperatorReference: collection.operatorReference,
-    state: 'queued',
+    ...{
+      kind: 'reversal',
+      id: newId('rev', at.getTime()),
+      merchantId,
+      operator,
+      amountMinor,
+      currency,
+      phone,
+      reference,
+    },
+    ...newMoneyOut({ amountMinor, createdBy: userId, policy, createdAt: at, expiryMs: clocks.payoutExpiryMs }),
     operatorReference: newOperatorReference(at.getTime()),
     failureCode: null,
-    createdBy: userId,
     requestId: by.requestId,
-    approvalsRequired: approvalsRequired(policy, collection.amountMinor),
-    approvals: [],
-    decidedBy: null,
-    rejectionReason: null,
     createdAt: at,
     updatedAt: at,
-    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? clocks.payoutExpiryMs)),
-    sendDeadlineAt: null,
-    requestAttestation: null,
-    releaseAttestation: null,
     sendBegunAt: null,
+    collectionId: collection.id,
+    collectionOperatorReference: collection.operatorReference,
     isCollectionReturned: false,
-    acceptedAt: null,
-    notFoundCount: 0,
-    notFoundSince: null,
-    notFoundLastAt: null,
   };
-  const requestAttestation = releases.attestRequest(attestedRefund(requested), requested);
-  const reversal: Reversal = { ...requested, requestAttestation };
+  const reversal: Reversal = { ...requested, requestAttestation: releases.attestRequest(requested) };
   if (!(await insertReversal(tx, reversal))) throw underWay();
   await recordAct(tx, by, {
     action: 'reversal.requested',

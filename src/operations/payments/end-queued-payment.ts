@@ -2,63 +2,44 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { asRequested } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
+import { getLocked, recordDecision } from '../../db/payments/payment.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
-import type { Payout } from '../../domain/payments/payout.ts';
+import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
+import type { Decision } from '../../domain/payments/payment-change.ts';
 import { notQueued } from '../../domain/payments/release.ts';
-import type { Reversal } from '../../domain/payments/reversal.ts';
-import {
-  APPROVABLE_PAYOUT,
-  APPROVABLE_REFUND,
-  type ApprovableKind,
-  type ApprovablePayment,
-  type Decision,
-} from '../../db/payments/approvable-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Ending = { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
-type EndQueued = { readonly by: ActedBy; readonly decision: Ending; readonly at: Date };
 
-export type EndQueuedPayout = EndQueued & { readonly payoutId: string };
-export type EndQueuedReversal = EndQueued & { readonly reversalId: string };
-
-/**
- * One transaction ends the payout, voids its hold, and writes the event and the audit entry. Repeating the same
- * decision by the same person changes nothing and returns the same payout. Throws `payout_not_found`,
- * `permission_denied` and `state_conflict`.
- */
-export async function endQueuedPayout(context: PaymentContext, input: EndQueuedPayout): Promise<Payout> {
-  return endQueued(context, input, { kind: APPROVABLE_PAYOUT, id: input.payoutId });
-}
+export type EndQueuedPayment<Kind extends MoneyOutKind = MoneyOutKind> = {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly by: ActedBy;
+  readonly decision: Ending;
+  readonly at: Date;
+};
 
 /**
- * The same for a refund, of which nothing was held: its amount counts as available again. Throws `reversal_not_found`,
- * `permission_denied` and `state_conflict`.
+ * One transaction ends the payment, and writes the audit entry and, of a payout, the event; it voids the hold of a payout, and the amount
+ * of a refund counts as available again. Repeating the same decision by the same person changes nothing and returns the same payment.
+ * Throws `payout_not_found` or `reversal_not_found`, `permission_denied` and `state_conflict`.
  */
-export async function endQueuedReversal(context: PaymentContext, input: EndQueuedReversal): Promise<Reversal> {
-  return endQueued(context, input, { kind: APPROVABLE_REFUND, id: input.reversalId });
-}
-
-async function endQueued<Payment extends ApprovablePayment>(
+export async function endQueuedPayment<Kind extends MoneyOutKind>(
   { db, environment, clocks }: PaymentContext,
-  input: EndQueued,
-  { kind, id }: { readonly kind: ApprovableKind<Payment>; readonly id: string },
-): Promise<Payment> {
-  const { by, at } = input;
+  input: EndQueuedPayment<Kind>,
+): Promise<Payment<Kind>> {
+  const { kind, id, by, at } = input;
   const { merchantId, userId } = by.person;
-  return db.withTransaction(async (tx) => {
+  const ended = await db.withTransaction(async (tx) => {
     const roles = await findRolesLocked(tx, merchantId, userId);
-    const payment = await kind.findLocked(tx, merchantId, id);
-    if (payment === null) throw kind.notFound();
+    const payment = await getLocked(tx, kind, merchantId, id);
     checkMayEnd(payment, roles, input);
     if (isRepeat(payment, input)) return payment;
-    const after = await kind.record(asRequested(tx, by.requestId), payment, decisionOf(input), {
-      environment,
-      clocks,
-      at,
-    });
+    const recording = { environment, clocks, at };
+    const after = await recordDecision(asRequested(tx, by.requestId), payment, decisionOf(input), recording);
     if (after === null) throw notQueued(payment);
     await recordAct(tx, by, {
-      action: `${kind.noun}.${after.state}`,
+      action: `${kind}.${after.state}`,
       subjectId: after.id,
       before: { state: payment.state },
       after: { state: after.state, rejection_reason: after.rejectionReason },
@@ -66,14 +47,15 @@ async function endQueued<Payment extends ApprovablePayment>(
     });
     return after;
   });
+  return ended as Payment<Kind>;
 }
 
-function decisionOf({ decision, by: { person } }: EndQueued): Decision {
+function decisionOf({ decision, by: { person } }: EndQueuedPayment): Decision {
   const by = person.userId;
   return decision.kind === 'reject' ? { kind: 'rejected', by, reason: decision.reason } : { kind: 'cancelled', by };
 }
 
-function checkMayEnd(payment: ApprovablePayment, roles: readonly Role[], { decision, by }: EndQueued): void {
+function checkMayEnd(payment: MoneyOut, roles: readonly Role[], { decision, by }: EndQueuedPayment): void {
   if (decision.kind === 'reject') {
     if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('no longer an approver');
   } else if (payment.createdBy !== by.person.userId || roles.length === 0) {
@@ -81,7 +63,7 @@ function checkMayEnd(payment: ApprovablePayment, roles: readonly Role[], { decis
   }
 }
 
-function isRepeat(payment: ApprovablePayment, { decision, by }: EndQueued): boolean {
+function isRepeat(payment: MoneyOut, { decision, by }: EndQueuedPayment): boolean {
   if (payment.decidedBy !== by.person.userId) return false;
   return decision.kind === 'reject' ? payment.rejectionReason === decision.reason : payment.state === 'cancelled';
 }

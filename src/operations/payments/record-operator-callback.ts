@@ -33,7 +33,7 @@ export async function recordOperatorCallback(
 ): Promise<{ payment: PaymentWork; isKept: boolean } | null> {
   // The most frequent kind first.
   const recorded = await recordCallbackOfCollection(db, input, MOST_PER_PAYMENT);
-  const payment = recorded ? ({ kind: 'collection', ...recorded.collection } as const) : await findSent(db, input);
+  const payment = recorded ? recorded.collection : await findSent(db, input);
   if (payment === null) return null;
   if (recorded && !isFinal(payment.state)) return { payment, isKept: recorded.isKept };
   const callback = { ...input, payment };
@@ -64,7 +64,5 @@ async function findSent(
   { operator, operatorReference }: RecordOperatorCallback,
 ): Promise<PaymentWork | null> {
   const payout = await findPayoutByOperatorReference(db, operator, operatorReference);
-  if (payout) return { kind: 'payout', ...payout };
-  const reversal = await findReversalByOperatorReference(db, operator, operatorReference);
-  return reversal && { kind: 'reversal', ...reversal };
+  return payout ?? findReversalByOperatorReference(db, operator, operatorReference);
 }

@@ -2,15 +2,12 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { recordRefusal } from '../../db/accounts/refusal.ts';
 import { asRequested, withSavepoint, type Tx } from '../../db/platform/database.ts';
-import {
-  claimIdempotencyKey,
-  storeResponse,
-  type KeyedRequest,
-  type StoredResponse,
-} from '../../db/payments/idempotency-key.ts';
+import { answerOnce } from '../../db/payments/idempotency-key.ts';
+import { isPaymentAttested } from '../../db/payments/attested-credit.ts';
 import { findAttestedFunds, type AttestedFunds } from '../../db/payments/attested-funds.ts';
 import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } from '../../db/payments/approval.ts';
-import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
+import { getLocked, lockPayments, recordDecision } from '../../db/payments/payment.ts';
+import { findPayout } from '../../db/payments/payout.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
@@ -21,9 +18,11 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { isId } from '../../domain/ids.ts';
-import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
+import { accepted, type Answer } from '../../domain/payments/answer.ts';
 import { approvalState } from '../../domain/payments/approval.ts';
+import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
 import {
   approvalsRequired,
@@ -31,14 +30,7 @@ import {
   checkSecondFactor,
   DAILY_LIMIT_WINDOW_MS,
 } from '../../domain/payments/release.ts';
-import type { Reversal } from '../../domain/payments/reversal.ts';
 import { checkBeforeDeadlineMs } from '../../domain/work.ts';
-import {
-  APPROVABLE_PAYOUT,
-  APPROVABLE_REFUND,
-  type ApprovableKind,
-  type ApprovablePayment,
-} from '../../db/payments/approvable-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Release = {
@@ -47,64 +39,40 @@ type Release = {
   readonly at: Date;
 };
 
-export type ReleasePayout = Release & { readonly payoutId: string };
+export type ReleasePayment<Kind extends MoneyOutKind = MoneyOutKind> = Release & {
+  readonly kind: Kind;
+  readonly id: string;
+};
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
-export type ReleaseReversal = Release & { readonly reversalId: string };
 
 /** A release within its transaction. */
-type Attempt<Input extends Release = Release> = Input & {
+type Attempt = Release & {
   /** Read once: a release moves no money between accounts, so several do not change it for each other. */
   readonly funds: () => Promise<AttestedFunds>;
 };
 
-function attempt<Input extends Release>(tx: Tx, input: Input): Attempt<Input> {
+function attempt(tx: Tx, input: Release): Attempt {
   let funds: Promise<AttestedFunds> | undefined;
   return { ...input, funds: () => (funds ??= findAttestedFunds(tx, input.by.person.merchantId)) };
 }
 
-type Subject<Payment extends ApprovablePayment> = { readonly kind: ApprovableKind<Payment>; readonly id: string };
-type Replayed = { readonly kind: 'replayed'; readonly response: StoredResponse };
-export type ReleasedPayout =
-  { readonly kind: 'approved'; readonly response: StoredResponse; readonly payout: Payout } | Replayed;
-export type ReleasedReversal =
-  { readonly kind: 'approved'; readonly response: StoredResponse; readonly reversal: Reversal } | Replayed;
-/** `payouts` are the payouts that this call approved. */
-export type ReleasedPayouts =
-  { readonly kind: 'approved'; readonly response: StoredResponse; readonly payouts: readonly Payout[] } | Replayed;
-
 /**
- * One transaction records the approval, the release if the payout now has all the approvals it needs, the event, the
- * audit entry and the stored response. It checks the two-person rule on locked rows (the payout, the person's roles and
- * what they released), and the database checks the approval once more by itself. Throws `payout_not_found`,
- * `approval_self`, `state_conflict`, `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded
- * then.
+ * One transaction records the approval, the release if the payment now has all the approvals it needs, the event of a payout, the
+ * audit entry and the stored response. It checks the two-person rule on locked rows (the payment, the person's roles and
+ * what they released), and the database checks the approval once more by itself. A refund is not released once the operator returned
+ * its collection by itself. Throws `payout_not_found` or `reversal_not_found`, `approval_self`, `state_conflict`,
+ * `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
-export async function releasePayout(context: PaymentContext, input: ReleasePayout): Promise<ReleasedPayout> {
-  const path = `/v1/console/payouts/${input.payoutId}/release`;
-  const released = await releaseOne(context, input, { kind: APPROVABLE_PAYOUT, id: input.payoutId, path });
-  return released.kind === 'replayed' ? released : { ...released, payout: released.payment };
-}
-
-/** The same for a refund, with `reversal_not_found`. It is not released once the operator returned its collection by itself. */
-export async function releaseReversal(context: PaymentContext, input: ReleaseReversal): Promise<ReleasedReversal> {
-  const path = `/v1/console/reversals/${input.reversalId}/release`;
-  const released = await releaseOne(context, input, { kind: APPROVABLE_REFUND, id: input.reversalId, path });
-  return released.kind === 'replayed' ? released : { ...released, reversal: released.payment };
-}
-
-async function releaseOne<Payment extends ApprovablePayment>(
+export async function releasePayment<Kind extends MoneyOutKind>(
   context: PaymentContext,
-  input: Release,
-  { kind, id, path }: Subject<Payment> & { readonly path: string },
-): Promise<{ readonly kind: 'approved'; readonly response: StoredResponse; readonly payment: Payment } | Replayed> {
-  const request = keyed(input, requestFingerprint('POST', path, input.by.person.userId));
-  return context.db.withTransaction(async (tx) => {
-    const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', response: stored };
+  { kind, id, ...input }: ReleasePayment<Kind>,
+): Promise<Answer<readonly [Payment<Kind>]>> {
+  const path = `/v1/console/${kind}s/${id}/release`;
+  const { merchantId, userId } = input.by.person;
+  const request = keyedRequest(path, { ...input, merchantId }, userId);
+  return answerOnce(context.db, request, async (tx) => {
     const payment = await approve(tx, { kind, id }, attempt(tx, input), context);
-    const response = { status: 200, body: JSON.stringify(kind.toObject(payment)) };
-    await storeResponse(tx, request, response);
-    return { kind: 'approved', response, payment };
+    return accepted(payment as Payment<Kind>, 200);
   });
 }
 
@@ -117,18 +85,20 @@ const MANY = '/v1/console/payouts/release';
  * as released. Refusals of the person are recorded in the audit log. Throws `permission_denied` for a person who may
  * release nothing now, `state_conflict` while the merchant needs a second owner, and what `claimIdempotencyKey` throws.
  */
-export async function releasePayouts(context: PaymentContext, input: ReleasePayouts): Promise<ReleasedPayouts> {
+export async function releasePayouts(
+  context: PaymentContext,
+  input: ReleasePayouts,
+): Promise<Answer<readonly Payout[]>> {
   const { person } = input.by;
   const ids = input.payoutIds;
-  const request = keyed(input, requestFingerprint('POST', MANY, { userId: person.userId, ids }));
-  return context.db.withTransaction(async (tx) => {
-    const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', response: stored };
+  const { merchantId, userId } = person;
+  const request = keyedRequest(MANY, { ...input, merchantId }, { userId, ids });
+  return answerOnce(context.db, request, async (tx) => {
     // Locked in the same order as by the release of one payment: the person, then the payouts.
     const policy = await requireApprover(tx, person, context.environment, input.at);
     // Refused for all payouts together, and not stored: after a step-up the same key can be used.
     checkSecondFactor(person, policy, input.at);
-    await lockPayouts(tx, person.merchantId, ids);
+    await lockPayments(tx, merchantId, ids);
     const payouts: Payout[] = [];
     const each = attempt(tx, input);
     const data = [];
@@ -142,8 +112,7 @@ export async function releasePayouts(context: PaymentContext, input: ReleasePayo
       });
     }
     const response = { status: 200, body: JSON.stringify({ data }) };
-    await storeResponse(tx, request, response);
-    return { kind: 'approved', response, payouts };
+    return { kind: 'accepted', response, payments: payouts };
   });
 }
 
@@ -153,10 +122,8 @@ type ReleaseResult =
 
 async function tryToApprove(tx: Tx, payoutId: string, input: Attempt, context: PaymentContext): Promise<ReleaseResult> {
   try {
-    const payout = await withSavepoint(tx, () =>
-      approve(tx, { kind: APPROVABLE_PAYOUT, id: payoutId }, input, context),
-    );
-    return { payout, error: null, isNew: true };
+    const payout = await withSavepoint(tx, () => approve(tx, { kind: 'payout', id: payoutId }, input, context));
+    return { payout: payout as Payout, error: null, isNew: true };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const own = error.code === 'state_conflict' ? await findOwnRelease(tx, payoutId, input) : null;
@@ -177,10 +144,6 @@ async function findOwnRelease(tx: Tx, payoutId: string, { by: { person } }: Rele
   return payout.approvals.some(({ userId }) => userId === person.userId) ? payout : null;
 }
 
-function keyed({ by, idempotencyKey: key, at }: Release, fingerprint: Buffer): KeyedRequest {
-  return { merchantId: by.person.merchantId, key, fingerprint, at };
-}
-
 /** The merchant's policy. */
 async function requireApprover(tx: Tx, person: Person, environment: Environment, at: Date): Promise<Policy> {
   const { merchantId, userId } = person;
@@ -196,41 +159,39 @@ function sendChecks(clocks: Clocks): Clocks {
   return { ...clocks, staleAfterMs: checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs) };
 }
 
-async function approve<Payment extends ApprovablePayment>(
+async function approve(
   tx: Tx,
-  { kind, id }: Subject<Payment>,
+  { kind, id }: { readonly kind: MoneyOutKind; readonly id: string },
   input: Attempt,
   context: PaymentContext,
-): Promise<Payment> {
+): Promise<MoneyOut> {
   const { at } = input;
   const { person } = input.by;
   const { merchantId, userId } = person;
   const policy = await requireApprover(tx, person, context.environment, at);
-  const payment = await kind.findLocked(tx, merchantId, id);
-  if (payment === null) throw kind.notFound();
+  const payment = await getLocked(tx, kind, merchantId, id);
   // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
   const own = payment.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payment.state === 'queued' && own !== undefined;
-  const count = { kind, policy, at };
+  const count = { policy, at };
   if (isRepeat && (await countApprovals(tx, payment, count, context)) < payment.approvalsRequired) return payment;
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   const isCounted = own !== undefined && own.approvedAt > since;
   const releasedMinor = isCounted ? approvedMinor - payment.amountMinor : approvedMinor;
   checkRelease({ payment, person, policy, releasedMinor, at });
-  kind.checkMayRelease(payment);
-  checkRequest(payment, kind, context);
-  await requireAttestedMoney(tx, payment, kind, await input.funds());
-  const attestation = context.releases.attestApproval(kind.toAttested(payment), { userId, approvedAt: at });
-  if (!isRepeat) await insertApproval(tx, { kind: kind.noun, id: payment.id, userId, merchantId, at, attestation });
+  checkRequest(payment, context);
+  await requireAttestedMoney(tx, payment, await input.funds());
+  const attestation = context.releases.attestApproval(payment, { userId, approvedAt: at });
+  if (!isRepeat) await insertApproval(tx, { kind, id: payment.id, userId, merchantId, at, attestation });
   const approvals = isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }];
-  const approved = withApprovalsRequired({ ...payment, approvals }, policy, kind, context);
+  const approved = withApprovalsRequired({ ...payment, approvals }, policy, context);
   const isReleased = (await countApprovals(tx, approved, count, context)) >= approved.approvalsRequired;
   const after = isReleased
-    ? await release(asRequested(tx, input.by.requestId), approved, { kind, at }, context)
-    : await waitForAnother(tx, approved, kind, at);
+    ? await release(asRequested(tx, input.by.requestId), approved, at, context)
+    : await waitForAnother(tx, approved, at);
   await recordAct(tx, input.by, {
-    action: `${kind.noun}.${isReleased ? 'released' : 'approved'}`,
+    action: `${kind}.${isReleased ? 'released' : 'approved'}`,
     subjectId: payment.id,
     before: { state: payment.state, approvals: payment.approvals.length },
     after: { state: after.state, approvals: after.approvals.length },
@@ -241,29 +202,25 @@ async function approve<Payment extends ApprovablePayment>(
 
 // What is queued may have been changed by hand since somebody requested it. The maker knows what they requested, and the
 // approver sees only the row.
-function checkRequest<Payment extends ApprovablePayment>(
-  payment: Payment,
-  kind: ApprovableKind<Payment>,
-  context: PaymentContext,
-): void {
-  if (context.releases.isRequestAttested(kind.toAttested(payment), payment, payment.requestAttestation)) return;
-  context.db.attestor.report({ table: `${kind.noun}s`, key: payment.id });
+function checkRequest(payment: MoneyOut, { releases, db }: PaymentContext): void {
+  if (releases.isRequestAttested(payment)) return;
+  db.attestor.report({ table: `${payment.kind}s`, key: payment.id });
   throw new DomainError(
     'state_conflict',
-    `This ${kind.noun} does not match its original request. Reject it, and have it requested again.`,
+    `This ${payment.kind} does not match its original request. Reject it, and have it requested again.`,
   );
 }
 
 // Held money left the available balance when the payout was made, so that balance without what nobody attested covers everything that
-// was spent and held so far, or somebody spends money that no operator reported.
-async function requireAttestedMoney<Payment extends ApprovablePayment>(
+// was spent and held so far, or somebody spends money that no operator reported. What goes back to a payer came by its collection.
+async function requireAttestedMoney(
   tx: Tx,
-  payment: Payment,
-  kind: ApprovableKind<Payment>,
+  payment: MoneyOut,
   { unattestedMinor, attestedMinor, checkedTo }: AttestedFunds,
 ): Promise<void> {
   const isCovered = unattestedMinor === 0n || attestedMinor >= 0n;
-  if (isCovered && (await kind.isMoneyAttested(tx, payment, checkedTo))) return;
+  const isPaid = payment.kind === 'payout' || (await isPaymentAttested(tx, payment.collectionId, checkedTo));
+  if (isCovered && isPaid) return;
   throw new DomainError(
     'state_conflict',
     'This payment would spend money that the service did not record as received. Only the staff of the service can resolve that.',
@@ -271,54 +228,38 @@ async function requireAttestedMoney<Payment extends ApprovablePayment>(
 }
 
 // A policy that became stricter applies to queued payments; one that became looser does not.
-function withApprovalsRequired<Payment extends ApprovablePayment>(
-  payment: Payment,
-  policy: Policy,
-  kind: ApprovableKind<Payment>,
-  { releases }: PaymentContext,
-): Payment {
+function withApprovalsRequired(payment: MoneyOut, policy: Policy, { releases }: PaymentContext): MoneyOut {
   const needed = approvalsRequired(policy, payment.amountMinor);
   if (needed <= payment.approvalsRequired) return payment;
-  const raised: Payment = { ...payment, approvalsRequired: needed };
-  return { ...raised, requestAttestation: releases.attestRequest(kind.toAttested(raised), raised) };
+  const raised = { ...payment, approvalsRequired: needed };
+  return { ...raised, requestAttestation: releases.attestRequest(raised) };
 }
 
 // An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more, or not yet
 // again after they lost the role. What a recovery withdrew is not among them.
-async function countApprovals<Payment extends ApprovablePayment>(
+async function countApprovals(
   tx: Tx,
-  payment: Payment,
-  { kind, policy, at }: { readonly kind: ApprovableKind<Payment>; readonly policy: Policy; readonly at: Date },
+  payment: MoneyOut,
+  { policy, at }: { readonly policy: Policy; readonly at: Date },
   { releases, environment }: PaymentContext,
 ): Promise<number> {
-  const subject = kind.toAttested(payment);
-  const attested = payment.approvals.filter((approval) => releases.isApprovalAttested(subject, approval));
+  const attested = payment.approvals.filter((approval) => releases.isApprovalAttested(payment, approval));
   const approvers = attested.map(({ userId }) => userId);
   return countApprovers(tx, approvers, { merchantId: payment.merchantId, policy, environment, at });
 }
 
-async function release<Payment extends ApprovablePayment>(
-  tx: Tx,
-  approved: Payment,
-  { kind, at }: { readonly kind: ApprovableKind<Payment>; readonly at: Date },
-  context: PaymentContext,
-): Promise<Payment> {
+async function release(tx: Tx, approved: MoneyOut, at: Date, context: PaymentContext): Promise<MoneyOut> {
   const sendDeadlineAt = new Date(at.getTime() + context.clocks.payoutSendDeadlineMs);
-  const releaseAttestation = context.releases.attestRelease(kind.toAttested(approved), { ...approved, sendDeadlineAt });
+  const releaseAttestation = context.releases.attestRelease({ ...approved, sendDeadlineAt });
   const decision = { kind: 'released', sendDeadlineAt, releaseAttestation } as const;
   const { environment } = context;
-  const after = await kind.record(tx, approved, decision, { environment, clocks: sendChecks(context.clocks), at });
+  const after = await recordDecision(tx, approved, decision, { environment, clocks: sendChecks(context.clocks), at });
   if (after === null) throw new Error(`${approved.id} could not be released from ${approved.state}`);
   return after;
 }
 
-async function waitForAnother<Payment extends ApprovablePayment>(
-  tx: Tx,
-  approved: Payment,
-  { noun: kind }: ApprovableKind<Payment>,
-  at: Date,
-): Promise<Payment> {
+async function waitForAnother(tx: Tx, approved: MoneyOut, at: Date): Promise<MoneyOut> {
   const { id, approvalsRequired: count, requestAttestation } = approved;
-  await requireApprovals(tx, { kind, id, count, requestAttestation, at });
+  await requireApprovals(tx, { id, count, requestAttestation, at });
   return { ...approved, updatedAt: at };
 }

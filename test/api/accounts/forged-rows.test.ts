@@ -303,9 +303,9 @@ describe('with the application’s account of the database alone', () => {
       const id = await queuedPayout();
       // As its owner, past the rules: the account of the application is refused.
       const assign = async (set: string, to: unknown) => {
-        await testEnv.db.pool.query('ALTER TABLE payouts DISABLE TRIGGER USER');
-        await testEnv.db.pool.query(`UPDATE payouts SET ${set} WHERE id = $1`, [id, to]);
-        await testEnv.db.pool.query('ALTER TABLE payouts ENABLE TRIGGER USER');
+        await testEnv.db.pool.query('ALTER TABLE payments DISABLE TRIGGER USER');
+        await testEnv.db.pool.query(`UPDATE payments SET ${set} WHERE id = $1`, [id, to]);
+        await testEnv.db.pool.query('ALTER TABLE payments ENABLE TRIGGER USER');
       };
       await assign(assignment, value);
       assertError(await release(approver, id), 'state_conflict');

@@ -5,7 +5,8 @@ import { phoneFor, promptsRaised } from '../../support/payments.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { contextOf, paid, basisFor } from '../../db/rows.ts';
-import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
+import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
+import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { API_ONLY } from '../responses.ts';
 import { checkoutMaker, openPayer, unescaped, type MakeCheckout, type Payer } from './payer.ts';
 
@@ -79,7 +80,7 @@ describe('a payer at a checkout', function () {
 
   async function phonesAt(path: string): Promise<string[]> {
     const { rows } = await testEnv.db.pool.query<{ phone: string }>(
-      `SELECT c.phone FROM collections c JOIN checkout_attempts a ON a.collection_id = c.id
+      `SELECT c.phone FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id
        JOIN checkouts k ON k.id = a.checkout_id WHERE k.code = $1`,
       [path.split('/').at(-1)],
     );
@@ -105,7 +106,9 @@ describe('a payer at a checkout', function () {
     assert.match(asked.html, /data-seconds="\d+">0:\d\d</);
     assert.match(asked.html, /\*165#/);
     assert.equal(await promptsRaised(testEnv, phone), 1);
-    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM collections WHERE phone = $1', [phone]);
+    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection' AND phone = $1", [
+      phone,
+    ]);
     assert.equal(rows.length, 1);
   });
 
@@ -156,9 +159,10 @@ describe('a payer at a checkout', function () {
     assert.deepEqual(doubtful.fields, {});
     assert.equal((await payer.open(path)).location, own);
     assert.equal((await other.open(path)).heading, 'No payment is taken here now');
-    const { rows } = await testEnv.db.pool.query<{ id: string }>('SELECT id FROM collections WHERE phone = $1', [
-      phone,
-    ]);
+    const { rows } = await testEnv.db.pool.query<{ id: string }>(
+      "SELECT id FROM payments WHERE kind = 'collection' AND phone = $1",
+      [phone],
+    );
     await late(rows[0]!.id);
     assert.equal((await payer.open(own)).heading, 'Paid');
     assert.equal((await other.open(path)).heading, 'This is paid');
@@ -192,9 +196,9 @@ describe('a payer at a checkout', function () {
 
   /** The operator says that it was paid, after it had expired. */
   async function late(id: string): Promise<void> {
-    const ref = { id, merchantId: testEnv.merchant.id } as Parameters<typeof recordCollectionTransition>[1]['ref'];
+    const ref = { kind: 'collection', id, merchantId: testEnv.merchant.id } as PaymentRef<'collection'>;
     const at = new Date();
-    await recordCollectionTransition(contextOf(testEnv.db), {
+    await recordTransition(contextOf(testEnv.db), {
       ref,
       transition: paid(),
       at,
@@ -248,7 +252,8 @@ describe('a payer at a checkout in a currency of several countries', function ()
   it('says which country a number is of that is one of two, and nobody is asked before', async () => {
     const { id: merchantId } = await testEnv.addMerchant('XOF');
     const { make } = await checkoutMaker(testEnv, merchantId);
-    const count = async () => (await testEnv.db.pool.query('SELECT 1 FROM collections')).rowCount;
+    const count = async () =>
+      (await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection'")).rowCount;
     for (const [country, expected] of [
       ['BJ', '2290197123456'],
       ['BJ', '2290196123456'],
@@ -270,7 +275,9 @@ describe('a payer at a checkout in a currency of several countries', function ()
       assert.equal(await count(), before);
       const { status, html } = await payer.post(path, { ...asked.fields, country, phone: national });
       assert.equal(status, 303, html);
-      const { rows } = await testEnv.db.pool.query<{ phone: string }>('SELECT phone FROM collections ORDER BY id DESC');
+      const { rows } = await testEnv.db.pool.query<{ phone: string }>(
+        "SELECT phone FROM payments WHERE kind = 'collection' ORDER BY id DESC",
+      );
       assert.equal(rows[0]?.phone, expected);
     }
     // The other country's number is of an operator that this one does not reach.

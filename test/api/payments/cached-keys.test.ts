@@ -28,7 +28,7 @@ describe('a cached key', () => {
   const idempotencyKey = () => randomUUID();
   const collectionsOf = async (usedKey: string): Promise<number> => {
     const { rows } = await testEnv.db.pool.query<{ count: number }>(
-      `SELECT count(*)::int AS count FROM collections c JOIN api_keys k ON k.id = c.api_key_id WHERE k.key_sha256 = $1`,
+      `SELECT count(*)::int AS count FROM payments c JOIN api_keys k ON k.id = c.api_key_id WHERE k.key_sha256 = $1`,
       [hashApiKey(usedKey)],
     );
     return rows[0]?.count ?? 0;
@@ -68,7 +68,7 @@ describe('a cached key', () => {
     assert.equal(await accept(known.rowVersion, { isAcceptingWork: false }), null);
     statements = 0;
     const created = await accept(known.rowVersion);
-    assert.deepEqual([created?.kind, statements], ['created', 1]);
+    assert.deepEqual([created?.kind, statements], ['accepted', 1]);
     assert.equal(await accept(known.rowVersion), null, 'the idempotency key has its response');
   });
 

@@ -113,7 +113,7 @@ describe('checkouts in the console', () => {
     const inList = (list.json['data'] as Record<string, unknown>[]).find(({ id }) => id === collection.id);
     assert.equal(inList!['checkout_id'], checkout.id);
     // What a program sees of it is what it always was.
-    const { rows } = await testEnv.db.pool.query<{ body: string }>('SELECT body FROM events WHERE collection_id = $1', [
+    const { rows } = await testEnv.db.pool.query<{ body: string }>('SELECT body FROM events WHERE payment_id = $1', [
       collection.id,
     ]);
     assert.ok(rows.every(({ body }) => !body.includes('checkout')));

@@ -143,10 +143,10 @@ describe('payments in the console', () => {
     ];
     await queue(db, shop, 1003n, { clocks: { payoutExpiryMs: 1 } });
     await sent(1004n);
-    await tamper(db, 'UPDATE payouts SET approvals_required = 2 WHERE id = $1', [approved.id]);
+    await tamper(db, 'UPDATE payments SET approvals_required = 2 WHERE id = $1', [approved.id]);
     await tamper(
       db,
-      `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation) VALUES ($1, $2, $3, now(), $4)`,
+      `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation) VALUES ($1, $2, $3, now(), $4)`,
       [approved.id, approver.person.id, shop.merchantId, 'a'.repeat(43)],
     );
     const forMe = { waiting_for: 'me' };

@@ -22,7 +22,7 @@ describe('simultaneous calls with one idempotency key', () => {
     ];
   const untilPaid = (id: unknown) => eventually('the payment', async () => (await stateOf(id)) === 'succeeded');
   const rowsOf = async (idempotencyKey: string) =>
-    (await testEnv.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
+    (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
 
   /** The first of the accepted responses, which all have one text; fails unless every other response is "in flight". */
   function firstAccepted(responses: readonly ApiResponse[]): ApiResponse {

@@ -24,7 +24,7 @@ describe('an idempotency key', () => {
     });
   const withHeader = (value: string) => create(null, { headers: { 'idempotency-key': value } });
   const rowsOf = async (idempotencyKey: string) =>
-    (await testEnv.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
+    (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
   const age = (idempotencyKey: string, interval: string) =>
     testEnv.db.pool.query('UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key = $1', [
       idempotencyKey,
@@ -220,7 +220,7 @@ describe('an idempotency key', () => {
 
   it('stores no internal error, so that a retry creates the payment', async () => {
     const idempotencyKey = randomUUID();
-    await testEnv.db.pool.query('ALTER TABLE collections RENAME TO mislaid');
+    await testEnv.db.pool.query('ALTER TABLE payments RENAME TO mislaid');
     const failed = await create(idempotencyKey);
     await testEnv.db.pool.query('ALTER TABLE mislaid RENAME TO collections');
     assertError(failed, 'internal_error');

@@ -33,7 +33,7 @@ describe('an operator’s callback', () => {
   const storedFor = async (id: string) =>
     (
       await testEnv.db.pool.query<StoredCallback>(
-        'SELECT body, content_type, source_address, operator FROM operator_callbacks WHERE collection_id = $1 ORDER BY id',
+        'SELECT body, content_type, source_address, operator FROM operator_callbacks WHERE payment_id = $1 ORDER BY id',
         [id],
       )
     ).rows;

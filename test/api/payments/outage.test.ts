@@ -79,7 +79,7 @@ describe('the API during an outage', () => {
         return responses.every(({ status }) => status === 202);
       });
       const { rows } = await testEnv.db.pool.query<{ rows: number; keys: number }>(
-        `SELECT count(*)::int AS rows, count(DISTINCT idempotency_key)::int AS keys FROM collections
+        `SELECT count(*)::int AS rows, count(DISTINCT idempotency_key)::int AS keys FROM payments
          WHERE idempotency_key = ANY($1)`,
         [keys],
       );
@@ -157,12 +157,12 @@ describe('the API during an outage', () => {
     it('refuses new payments once many have waited too long, and accepts them again when they are carried out', async () => {
       for (let i = 0; i < 10; i++) await create(testEnv.baseUrl);
       // What its workflow has done nothing for counts, whether the workflow was started or not.
-      await testEnv.db.pool.query('UPDATE collections SET workflow_started_at = now()');
+      await testEnv.db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_AGE_MS: '1' });
       await backlogIsFull(baseUrl);
       assertError(await create(baseUrl), 'service_unavailable');
       const { rows } = await testEnv.db.pool.query<Pick<Collection, 'id' | 'merchantId'>>(
-        `SELECT id, merchant_id AS "merchantId" FROM collections WHERE state = 'initiated'`,
+        `SELECT id, merchant_id AS "merchantId" FROM payments WHERE kind = 'collection' AND state = 'initiated'`,
       );
       for (const row of rows) await record(testEnv.db, row, { kind: 'prompt_accepted' });
       const accepted = await eventually('capacity for new work', async () => {

@@ -94,7 +94,7 @@ describe('a succeeded collection', () => {
     await callBack(testEnv, payment.operatorReference, 'FAILED');
     await eventually('the recheck that follows to end', async () => {
       const { rows } = await testEnv.db.pool.query<{ count: string }>(
-        'SELECT count(*) FROM operator_callbacks WHERE collection_id = $1',
+        'SELECT count(*) FROM operator_callbacks WHERE payment_id = $1',
         [payment.id],
       );
       return Number(rows[0]?.count) === 2;
@@ -146,12 +146,9 @@ describe('a succeeded collection', () => {
     const { payment, merchant, approver } = shop;
     // The operator does not know the payment by this reference, so it refuses a refund.
     const reference = randomUUID();
-    await testEnv.db.pool.query('ALTER TABLE collections DISABLE TRIGGER collections_check_change');
-    await testEnv.db.pool.query('UPDATE collections SET operator_reference = $2 WHERE id = $1', [
-      payment.id,
-      reference,
-    ]);
-    await testEnv.db.pool.query('ALTER TABLE collections ENABLE TRIGGER collections_check_change');
+    await testEnv.db.pool.query('ALTER TABLE payments DISABLE TRIGGER payments_requested_kept');
+    await testEnv.db.pool.query('UPDATE payments SET operator_reference = $2 WHERE id = $1', [payment.id, reference]);
+    await testEnv.db.pool.query('ALTER TABLE payments ENABLE TRIGGER payments_requested_kept');
     assert.equal((await refund(shop)).status, 200);
     await untilReversal(approver, payment, 'failed');
     await untilState(testEnv, payment, 'succeeded');
@@ -190,7 +187,7 @@ describe('a succeeded collection', () => {
     const { payment, merchant } = await paid();
     for (let i = 0; i < 22; i++) await callBack(testEnv, payment.operatorReference, 'FAILED');
     const { rows } = await testEnv.db.pool.query<{ is_due: boolean }>(
-      `SELECT check_due_at < now() + interval '61 s' AS is_due FROM collections WHERE id = $1`,
+      `SELECT check_due_at < now() + interval '61 s' AS is_due FROM payments WHERE id = $1`,
       [payment.id],
     );
     assert.deepEqual(rows, [{ is_due: true }]);
@@ -294,7 +291,7 @@ describe('a refund that was released while no worker ran', () => {
     });
     assert.deepEqual([shown['state'], (shown['failure'] as { code: string }).code], ['failed', 'already_returned']);
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
-    const sent = 'SELECT 1 FROM reversals WHERE send_begun_at IS NOT NULL';
+    const sent = "SELECT 1 FROM payments WHERE kind = 'reversal' AND send_begun_at IS NOT NULL";
     assert.equal((await db.pool.query(sent)).rowCount, 0);
   });
 });

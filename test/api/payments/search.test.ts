@@ -110,7 +110,7 @@ describe('the search of the console', () => {
 
   it('finds a payment by the operator’s receipt, of this merchant alone', async () => {
     const { rows } = await testEnv.db.pool.query<{ receipt: string }>(
-      'SELECT operator_receipt AS receipt FROM collections WHERE id = $1',
+      'SELECT operator_receipt AS receipt FROM payments WHERE id = $1',
       [collection.id],
     );
     const { receipt } = rows[0]!;

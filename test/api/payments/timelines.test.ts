@@ -134,7 +134,7 @@ describe('one payment in the console', () => {
       (by as { id: string }).id,
     ]);
     assert.deepEqual(reversals, [[requested.json['id'], 'queued', maker.id]]);
-    await tamper(testEnv.db, 'DELETE FROM discrepancies WHERE collection_id = $1', [payment.id]);
+    await tamper(testEnv.db, 'DELETE FROM discrepancies WHERE payment_id = $1', [payment.id]);
     assert.deepEqual(fieldsOf(only(timeline, 'discrepancy'), 'discrepancy', 'settled_at'), [
       ['declined_after_paid', null],
     ]);

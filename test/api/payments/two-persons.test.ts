@@ -205,7 +205,7 @@ describe('the two-person rule', () => {
     );
     const { amount, currency, reference, state } = (
       await testEnv.db.pool.query(
-        `SELECT amount_minor::int AS amount, currency, reference, 'queued' AS state FROM payouts WHERE id = $1`,
+        `SELECT amount_minor::int AS amount, currency, reference, 'queued' AS state FROM payments WHERE id = $1`,
         [id],
       )
     ).rows[0] as Record<string, unknown>;

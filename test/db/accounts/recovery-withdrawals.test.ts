@@ -79,7 +79,7 @@ describe('the recovery of an account', () => {
     assert.deepEqual(await approversOf(id), ['queued', [otherApprover.userId]], 'one approval is not two');
     await release(db, recovered, id);
     assert.deepEqual(await approversOf(id), ['released', [otherApprover.userId, approver.userId]]);
-    const { rows } = await db.pool.query('SELECT 1 FROM payout_approvals WHERE payout_id = $1', [id]);
+    const { rows } = await db.pool.query('SELECT 1 FROM approvals WHERE payment_id = $1', [id]);
     assert.equal(rows.length, 3, 'what was withdrawn stays on record');
   });
 
@@ -134,7 +134,7 @@ describe('the recovery of an account', () => {
       const [approved, other] = [await queue(db, shop, 200n), await queue(db, shop, 200n)];
       await release(db, person, approved.id);
       const recovery = await prepare(person);
-      const lock = { sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [approved.id] };
+      const lock = { sql: 'SELECT 1 FROM payments WHERE id = $1 FOR UPDATE', values: [approved.id] };
       let late: Promise<unknown>[] = [];
       await whileLocked(db, lock, recovery, () => {
         // All of them wait for what the recovery holds, or come after it.
@@ -156,7 +156,7 @@ describe('the recovery of an account', () => {
       const { id } = await queue(db, shop, 400n);
       await release(db, first, id);
       const recovery = await prepare(approver);
-      const lock = { sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [id] };
+      const lock = { sql: 'SELECT 1 FROM payments WHERE id = $1 FOR UPDATE', values: [id] };
       const recovering: Promise<void>[] = [];
       const begin = () => release(db, last, id);
       await whileLocked(db, lock, begin, () => {

@@ -44,10 +44,10 @@ describe('the backlog', () => {
   it('is the payouts that are released and not being sent', async () => {
     const shop = await makeShop(db, 100_000n);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
-    await db.pool.query('UPDATE payouts SET workflow_started_at = now()');
+    await db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout'");
     assert.deepEqual(await counts(), [1]);
     const payout = await makePayout(db, shop, 'released');
-    await markSendBegun(db, { kind: 'payout', ...payout }, new Date());
+    await markSendBegun(db, payout, new Date());
     assert.deepEqual(await counts(), [1]);
   });
 
@@ -55,7 +55,7 @@ describe('the backlog', () => {
     const shop = await makeShop(db, 10_000n);
     await queue(db, shop, 1000n);
     assert.deepEqual(await counts(), [1]);
-    await db.pool.query('UPDATE payouts SET workflow_started_at = now()');
+    await db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout'");
     assert.deepEqual(await counts(), []);
   });
 
@@ -63,7 +63,7 @@ describe('the backlog', () => {
     const shop = await makeShop(db, 10_000n);
     const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     assert.deepEqual(await counts(), [1]);
-    await markSendBegun(db, { kind: 'reversal', ...reversal }, new Date());
+    await markSendBegun(db, reversal, new Date());
     assert.deepEqual(await counts(), []);
   });
 
@@ -89,10 +89,10 @@ describe('the backlog', () => {
 
   it('is not late with work whose own workflow fails, and does not have quarantined work in it', async () => {
     await makeOld();
-    await db.pool.query('UPDATE collections SET workflow_failures = 1');
+    await db.pool.query("UPDATE payments SET workflow_failures = 1 WHERE kind = 'collection'");
     assert.deepEqual(await measure(), [{ merchantId, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
     assert.deepEqual(await countFailingWork(db), [{ kind: 'collection', failing: 1, quarantined: 0 }]);
-    await db.pool.query('UPDATE collections SET workflow_failures = 10');
+    await db.pool.query("UPDATE payments SET workflow_failures = 10 WHERE kind = 'collection'");
     assert.deepEqual(await measure(), []);
     assert.deepEqual(await countFailingWork(db), [{ kind: 'collection', failing: 1, quarantined: 1 }]);
   });

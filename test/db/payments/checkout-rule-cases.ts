@@ -20,7 +20,7 @@ const checkout = ({ merchantId, makerId }: RuleFixture, fields: Fields = {}): Sq
 const reusable = (fixture: RuleFixture): Sql => checkout(fixture, { id: REUSABLE, use: 'reusable', expires_at: null });
 
 const collection = (fixture: RuleFixture, id: string, fields: Fields = {}): Sql =>
-  insertRow('collections', { ...VALID_ROWS.collections(fixture), id, ...fields });
+  insertRow('payments', { ...VALID_ROWS.collections(fixture), id, ...fields });
 const attempt = ({ merchantId }: RuleFixture, id: string, fields: Fields = {}): Sql =>
   insertRow('checkout_attempts', {
     ...{ code_sha256: randomBytes(32), checkout_id: ONE_TIME, merchant_id: merchantId, collection_id: id },
@@ -36,7 +36,7 @@ const attemptIn = (fixture: RuleFixture, state: keyof RuleFixture['collections']
     ? []
     : [
         {
-          text: 'UPDATE collections SET failure_code = $2 WHERE id = $1',
+          text: 'UPDATE payments SET failure_code = $2 WHERE id = $1',
           values: [fixture.collections[state], failureCode],
         },
       ]),

@@ -48,9 +48,10 @@ export async function attempt(db: Database, checkout: Checkout, options: Attempt
     request: { phone, amountMinor, reference, description, metadata, currency: null },
     requestId: 'req_test',
     isAcceptingWork: true,
+    apiKeyId: null,
     attempt: { checkoutId: checkout.id, codeSha256, limits },
     at,
   });
-  if (created.kind !== 'created') throw new Error('the attempt was made before');
-  return created.collection;
+  if (created.kind !== 'accepted') throw new Error('the attempt was made before');
+  return created.payments[0];
 }

@@ -31,14 +31,15 @@ describe('after a clock was an hour ahead', () => {
           metadata: {},
         },
         requestId: 'req_test',
+        apiKeyId: null,
         isAcceptingWork: true,
         at,
       });
-      assert.ok(created.kind === 'created');
-      return oneRow<{ created_at: Date; prompt_deadline_at: Date }>(
+      assert.ok(created.kind === 'accepted');
+      return oneRow<{ created_at: Date; send_deadline_at: Date }>(
         db,
-        'SELECT created_at, prompt_deadline_at FROM collections WHERE id = $1',
-        [created.collection.id],
+        'SELECT created_at, send_deadline_at FROM payments WHERE id = $1',
+        [created.payments[0].id],
       );
     };
     const now = new Date();
@@ -46,8 +47,8 @@ describe('after a clock was an hour ahead', () => {
     const row = await createAt(now);
     assert.ok(isNear(aheadOf(row.created_at, now), 0), row.created_at.toISOString());
     assert.ok(
-      isNear(aheadOf(row.prompt_deadline_at, now), TEST_CLOCKS.promptDeadlineMs),
-      row.prompt_deadline_at.toISOString(),
+      isNear(aheadOf(row.send_deadline_at, now), TEST_CLOCKS.promptDeadlineMs),
+      row.send_deadline_at.toISOString(),
     );
   });
 
@@ -56,8 +57,8 @@ describe('after a clock was an hour ahead', () => {
     const now = new Date();
     await requestPayout(db, shop, 1000n, { at: new Date(now.getTime() + HOUR_MS) });
     const created = await requestPayout(db, shop, 1000n, { at: now });
-    assert.ok(created.kind === 'created');
-    const { createdAt, expiresAt } = created.payout;
+    assert.ok(created.kind === 'accepted');
+    const { createdAt, expiresAt } = created.payments[0];
     assert.ok(isNear(aheadOf(createdAt, now), 0), createdAt.toISOString());
     assert.ok(isNear(aheadOf(expiresAt, now), TEST_CLOCKS.payoutExpiryMs), expiresAt.toISOString());
   });

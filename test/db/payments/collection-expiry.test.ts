@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Collection, CollectionState } from '../../../src/domain/payments/collection.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
-import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
+import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
 import { contextOf, makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
@@ -80,8 +80,8 @@ describe('a collection without an outcome', () => {
   ): Promise<boolean> {
     const basis = { kind: 'declined', queriedAtMs: overAtMs + queriedMs } as const;
     const at = new Date(overAtMs + recordedMs);
-    const input = { ref: { id, merchantId }, transition: EXPIRED, at, basis };
-    return (await recordCollectionTransition(contextOf(db), input)).state === 'expired';
+    const input = { ref: { kind: 'collection', id, merchantId }, transition: EXPIRED, at, basis } as const;
+    return (await recordTransition(contextOf(db), input)).payment.state === 'expired';
   }
 
   it('expires by the operator’s own status when that was queried after its prompt was over, and by our own clock', async () => {
@@ -122,7 +122,7 @@ describe('a collection without an outcome', () => {
     assert.deepEqual([failed.state, failed.previousState, failed.failureCode], ['failed', 'expired', 'wrong_pin']);
     const { body } = await oneRow<{ body: string }>(
       db,
-      `SELECT body FROM events WHERE collection_id = $1 AND type = 'collection.failed'`,
+      `SELECT body FROM events WHERE payment_id = $1 AND type = 'collection.failed'`,
       [id],
     );
     assert.equal((JSON.parse(body) as { data: { late?: boolean } }).data.late, true);

@@ -99,9 +99,9 @@ async function insertMany(db: Database, merchantId: MerchantId, offset: number):
     ids.push(lowestIdAt('col', FIRST_AT_MS + (row * 2 + offset) * SECOND));
   }
   await db.pool.query(
-    `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
-       operator_reference, metadata, created_at, updated_at, prompt_deadline_at)
-     SELECT id, $2, id, 'initiated', 5000, 'UGX', 'INV-' || n % 50, (256772000000 + n % 50)::text, 'mtn-momo',
+    `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+       operator_reference, metadata, created_at, updated_at, send_deadline_at)
+     SELECT id, 'collection', $2, id, 'initiated', 5000, 'UGX', 'INV-' || n % 50, (256772000000 + n % 50)::text, 'mtn-momo',
        gen_random_uuid(), '{}', now(), now(), now()
      FROM unnest($1::text[]) WITH ORDINALITY AS ids (id, n)`,
     [ids, merchantId],

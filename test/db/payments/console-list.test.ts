@@ -271,10 +271,10 @@ async function insertMany(db: Database, merchantId: MerchantId, person: string |
   const ids = Array.from({ length: ROWS }, (_, row) => lowestIdAt('col', FIRST_AT_MS + (row * 2 + offset) * SECOND));
   await tamper(
     db,
-    `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, failure_code, amount_minor,
-       currency, reference, phone, operator, operator_reference, metadata, created_at, updated_at, prompt_deadline_at,
+    `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, failure_code, amount_minor,
+       currency, reference, phone, operator, operator_reference, metadata, created_at, updated_at, send_deadline_at,
        created_by)
-     SELECT id, $2, 'k-' || n, CASE WHEN n % 3000 = 0 THEN 'expired' WHEN n % 300 = 0 THEN 'failed' ELSE 'initiated' END,
+     SELECT id, 'collection', $2, 'k-' || n, CASE WHEN n % 3000 = 0 THEN 'expired' WHEN n % 300 = 0 THEN 'failed' ELSE 'initiated' END,
        CASE WHEN n % 300 = 0 THEN 'initiated' END, CASE WHEN n % 300 = 0 THEN 1 ELSE 0 END,
        CASE WHEN n % 300 = 0 THEN 'unknown' END, CASE WHEN n IN (5, 29995) THEN 1000000 ELSE 1 + n % 499 END, 'UGX',
        CASE WHEN n IN (10, 9000, 29000) THEN '${RARE}' ELSE 'INV-' || n % 10 END, (256772000000 + n % 50)::text, 'mtn-momo',
@@ -290,16 +290,17 @@ async function insertAttempts(db: Database, merchantId: MerchantId, id: Checkout
     db,
     `INSERT INTO checkout_attempts (code_sha256, checkout_id, merchant_id, collection_id, created_at)
      SELECT sha256(id::bytea), $2, merchant_id, id, now()
-     FROM (SELECT *, substring(idempotency_key FROM 3)::int AS n FROM collections WHERE merchant_id = $1) AS c WHERE ${condition}`,
+     FROM (SELECT *, substring(idempotency_key FROM 3)::int AS n FROM payments
+           WHERE kind = 'collection' AND merchant_id = $1) AS c WHERE ${condition}`,
     [merchantId, id],
   );
 }
 
 async function insertOne(db: Database, merchantId: MerchantId, reference: string): Promise<void> {
   await db.pool.query(
-    `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
-       operator_reference, metadata, created_at, updated_at, prompt_deadline_at)
-     VALUES ($1, $2, 'one', 'initiated', 5000, 'UGX', $3, '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(), now())`,
+    `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+       operator_reference, metadata, created_at, updated_at, send_deadline_at)
+     VALUES ($1, 'collection', $2, 'one', 'initiated', 5000, 'UGX', $3, '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(), now())`,
     [lowestIdAt('col', Date.now()), merchantId, reference],
   );
 }

@@ -6,9 +6,7 @@ import { assignedColumn } from './any-payment-rule-cases.ts';
 const SETTLED = "settled_at = now(), settled_how = 'the payee sent it back'";
 const FOUND_FIELDS: readonly string[] = [
   `merchant_id = '${newId('mer')}'`,
-  'payout_id = NULL',
-  `collection_id = '${newId('col')}'`,
-  `reversal_id = '${newId('rev')}'`,
+  `payment_id = '${newId('col')}'`,
   "kind = 'declined_after_paid'",
   'operator_receipt = NULL',
   "found_at = found_at - interval '1 day'",
@@ -21,13 +19,9 @@ const change = (assignments: string) => ({ text: `UPDATE discrepancies SET ${ass
 export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
   ...wrongInserts('discrepancies', [
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'discrepancies_merchant_id_fkey'],
-    [
-      'an unknown collection',
-      () => ({ payout_id: null, collection_id: newId('col') }),
-      'discrepancies_collection_id_fkey',
-    ],
-    ['an unknown payout', () => ({ payout_id: newId('pay') }), 'discrepancies_payout_id_fkey'],
-    ['an unknown reversal', () => ({ payout_id: null, reversal_id: newId('rev') }), 'discrepancies_reversal_id_fkey'],
+    ['an unknown collection', () => ({ payment_id: newId('col') }), 'discrepancies_payment_id_fkey'],
+    ['an unknown payout', () => ({ payment_id: newId('pay') }), 'discrepancies_payment_id_fkey'],
+    ['an unknown reversal', () => ({ payment_id: newId('rev') }), 'discrepancies_payment_id_fkey'],
     ['an unknown kind', { kind: 'odd' }, 'discrepancies_kind_check'],
     ['an empty receipt', { operator_receipt: '' }, 'discrepancies_operator_receipt_check'],
     ['an amount that is no number', { ...OTHERWISE, reported_amount: '-1' }, 'discrepancies_reported_amount_check'],
@@ -36,27 +30,23 @@ export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
     ['a currency without other money', { ...OTHERWISE, reported_amount: null }, 'discrepancies_reported'],
     ['other money of another kind', { ...OTHERWISE, kind: 'paid_after_failed' }, 'discrepancies_reported'],
     ['an empty settlement', { settled_at: new Date(), settled_how: '' }, 'discrepancies_settled_how_check'],
-    ['a row without a payment', { payout_id: null }, 'discrepancies_of_one'],
-    ['a row with two payments', ({ reversals }) => ({ reversal_id: reversals.failed }), 'discrepancies_of_one'],
-    [
-      'a row with a collection and a payout',
-      ({ collections }) => ({ collection_id: collections.failed }),
-      'discrepancies_of_one',
-    ],
     ['a settled row without a settlement', { settled_at: new Date() }, 'discrepancies_settled'],
   ]),
-  twoRows('the same discrepancy of a payout twice', 'discrepancies_once_per_payout', 'discrepancies'),
+  ruleCase('a discrepancy without a payment', /null value in column "payment_id"/, (fixture) => [
+    insert(fixture, 'discrepancies', { payment_id: null }),
+  ]),
+  twoRows('the same discrepancy of a payout twice', 'discrepancies_once_per_payment', 'discrepancies'),
   twoRows(
     'the same discrepancy of a collection twice',
-    'discrepancies_once_per_collection',
+    'discrepancies_once_per_payment',
     'discrepancies',
-    ({ collections }) => ({ payout_id: null, collection_id: collections.failed }),
+    ({ collections }) => ({ payment_id: collections.failed }),
   ),
   twoRows(
     'the same discrepancy of a reversal twice',
-    'discrepancies_once_per_reversal',
+    'discrepancies_once_per_payment',
     'discrepancies',
-    ({ reversals }) => ({ payout_id: null, reversal_id: reversals.failed }),
+    ({ reversals }) => ({ payment_id: reversals.failed }),
   ),
   ...FOUND_FIELDS.map((assignment): RuleCase =>
     ruleCase(

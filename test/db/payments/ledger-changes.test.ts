@@ -109,11 +109,11 @@ describe('the check of what changed in the ledger', () => {
       const merchantId = await paidMerchant(100n);
       assert.deepEqual(await check(), []);
       const { id } = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 30n });
-      await db.pool.query('CREATE TABLE kept AS SELECT * FROM ledger_transfers WHERE collection_id = $1', [id]);
+      await db.pool.query('CREATE TABLE kept AS SELECT * FROM ledger_transfers WHERE payment_id = $1', [id]);
       await tamper(db, `${sql} WHERE collection_id = $1`, [id]);
       assert.ok((await check()).includes(available(merchantId)));
       assert.deepEqual(await checkpointOf(available(merchantId)), [1, 100]);
-      await tamper(db, 'DELETE FROM ledger_transfers WHERE collection_id = $1', [id]);
+      await tamper(db, 'DELETE FROM ledger_transfers WHERE payment_id = $1', [id]);
       await tamper(db, 'INSERT INTO ledger_transfers OVERRIDING SYSTEM VALUE SELECT * FROM kept');
       await db.pool.query('DROP TABLE kept');
       assert.deepEqual(await check(), []);
@@ -126,12 +126,12 @@ describe('the check of what changed in the ledger', () => {
     assert.deepEqual(await check(), []);
     const { id } = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 30n });
     // No event reports it.
-    await tamper(db, 'UPDATE events SET id = $2 WHERE collection_id = $1 AND resource_version = 2', [
+    await tamper(db, 'UPDATE events SET id = $2 WHERE payment_id = $1 AND resource_version = 2', [
       id,
       `evt_${'0'.repeat(26)}`,
     ]);
     const become = (state: string, receipt: string | null) =>
-      tamper(db, 'UPDATE collections SET state = $2, operator_receipt = $3 WHERE id = $1', [id, state, receipt]);
+      tamper(db, 'UPDATE payments SET state = $2, operator_receipt = $3 WHERE id = $1', [id, state, receipt]);
     await become('prompted', null);
     assert.deepEqual(await check(), [id]);
     assert.deepEqual(await check(), [id], 'it is still there');
@@ -165,9 +165,11 @@ describe('the check of what changed in the ledger', () => {
     await Promise.all(Array.from({ length: 101 }, () => makeCollection(db, many, 'succeeded', { amountMinor: 1n })));
     const other = await paidMerchant(50n);
     const become = (state: string, receipt: string, merchantId: MerchantId) =>
-      tamper(db, `UPDATE collections SET state = '${state}', operator_receipt = ${receipt} WHERE merchant_id = $1`, [
-        merchantId,
-      ]);
+      tamper(
+        db,
+        `UPDATE payments SET state = '${state}', operator_receipt = ${receipt} WHERE kind = 'collection' AND merchant_id = $1`,
+        [merchantId],
+      );
     const before = await findCheckedPayments(db);
     // No event reports them.
     await tamper(db, "UPDATE checked_payments SET changed_before = now() + interval '1 hour'");
@@ -188,12 +190,12 @@ describe('the check of what changed in the ledger', () => {
     const checkedUpTo = (minutes: number) =>
       tamper(db, 'UPDATE checked_payments SET changed_before = now() + make_interval(mins => $1)', [minutes]);
     assert.deepEqual(await check(), []);
-    await tamper(db, `UPDATE collections SET state = 'succeeded', operator_receipt = 'r-3' WHERE id = $1`, [id]);
+    await tamper(db, `UPDATE payments SET state = 'succeeded', operator_receipt = 'r-3' WHERE id = $1`, [id]);
     await checkedUpTo(14);
     assert.deepEqual(await check(), [id]);
     await checkedUpTo(16);
     assert.deepEqual(await check(), []);
-    await tamper(db, `UPDATE collections SET state = 'prompted', operator_receipt = NULL WHERE id = $1`, [id]);
+    await tamper(db, `UPDATE payments SET state = 'prompted', operator_receipt = NULL WHERE id = $1`, [id]);
     await checkedUpTo(0);
   });
 

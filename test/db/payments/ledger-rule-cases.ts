@@ -113,7 +113,7 @@ const BALANCE_CASES: readonly RuleCase[] = [
   ),
   ruleCase('a change of an account beside the posting of a transfer', NOT_POSTED, (fixture) => [
     DISABLE_CHECK,
-    transfer(fixture, { collection_id: fixture.collections.prompted }),
+    transfer(fixture, { payment_id: fixture.collections.prompted }),
     update(
       'ledger_accounts',
       `${fixture.merchantId}/available`,
@@ -127,7 +127,7 @@ const BALANCE_CASES: readonly RuleCase[] = [
     DISABLE_CHECK,
     DISABLE_POSTING,
     {
-      text: `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency,
+      text: `INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency,
                created_at, credit_entry, credit_balance_minor, status_kind, status_queried_at, status_attestation)
              SELECT 'collection_paid', $1, 'operator/mtn-momo/UGX', id, 5000, 'UGX', now(), entry_count + 1, balance_minor,
                'paid', now(), '${ATTESTATION}'
@@ -143,22 +143,22 @@ const BALANCE_CASES: readonly RuleCase[] = [
   ruleCase('an entry without the balance after it', 'ledger_transfers_entry_balances', (fixture) => [
     DISABLE_CHECK,
     DISABLE_POSTING,
-    transfer(fixture, { collection_id: fixture.collections.prompted, credit_entry: 1_000_000 }),
+    transfer(fixture, { payment_id: fixture.collections.prompted, credit_entry: 1_000_000 }),
   ]),
   ruleCase('two transfers with one entry of an account', 'ledger_transfers_one_per_credit_entry', (fixture) => [
     DISABLE_CHECK,
     DISABLE_POSTING,
-    transfer(fixture, { collection_id: fixture.collections.prompted, credit_entry: 1, credit_balance_minor: 5000 }),
+    transfer(fixture, { payment_id: fixture.collections.prompted, credit_entry: 1, credit_balance_minor: 5000 }),
   ]),
   ruleCase(
     'two transfers with one entry of an account that they debit',
     'ledger_transfers_one_per_debit_entry',
     (fixture) =>
       [fixture.collections.prompted, fixture.collections.initiated].reduce<Sql[]>(
-        (statements, collection_id) => [
+        (statements, payment_id) => [
           ...statements,
           transfer(fixture, {
-            collection_id,
+            payment_id,
             debit_account_id: `${fixture.merchantId}/held`,
             debit_entry: 1_000_000,
             credit_entry: 1_000_000 + statements.length,
@@ -172,7 +172,7 @@ const BALANCE_CASES: readonly RuleCase[] = [
   ruleCase(
     'a transfer into a merchant’s account that is not posted',
     'ledger_transfers_credit_entry_counted',
-    (fixture) => [DISABLE_CHECK, DISABLE_POSTING, transfer(fixture, { collection_id: fixture.collections.prompted })],
+    (fixture) => [DISABLE_CHECK, DISABLE_POSTING, transfer(fixture, { payment_id: fixture.collections.prompted })],
   ),
   ruleCase(
     'a transfer out of a merchant’s account that is not posted',
@@ -181,7 +181,7 @@ const BALANCE_CASES: readonly RuleCase[] = [
       DISABLE_CHECK,
       DISABLE_POSTING,
       transfer(fixture, {
-        collection_id: fixture.collections.prompted,
+        payment_id: fixture.collections.prompted,
         debit_account_id: `${fixture.merchantId}/available`,
         credit_account_id: 'operator/mtn-momo/UGX',
       }),
@@ -195,7 +195,7 @@ const ATTESTATION = `1.${'a'.repeat(43)}`;
 function transfer(fixture: RuleFixture, columns: Readonly<Record<string, unknown>> = {}): Sql {
   return insertRow('ledger_transfers', {
     kind: 'collection_paid',
-    collection_id: fixture.collections.succeeded,
+    payment_id: fixture.collections.succeeded,
     debit_account_id: 'operator/mtn-momo/UGX',
     credit_account_id: `${fixture.merchantId}/available`,
     amount_minor: 5000,
@@ -222,9 +222,9 @@ const WRONG_TRANSFERS: readonly [string, (fixture: RuleFixture) => Record<string
     (fixture) => ({ debit_account_id: `${fixture.merchantId}/available`, credit_account_id: 'operator/mtn-momo/UGX' }),
   ],
   ['from an account to itself', (fixture) => ({ debit_account_id: `${fixture.merchantId}/available` })],
-  ['for a collection that is prompted', (fixture) => ({ collection_id: fixture.collections.prompted })],
-  ['for a collection that failed', (fixture) => ({ collection_id: fixture.collections.failed })],
-  ['for another merchant’s collection', (fixture) => ({ collection_id: fixture.otherCollectionId })],
+  ['for a collection that is prompted', (fixture) => ({ payment_id: fixture.collections.prompted })],
+  ['for a collection that failed', (fixture) => ({ payment_id: fixture.collections.failed })],
+  ['for another merchant’s collection', (fixture) => ({ payment_id: fixture.otherCollectionId })],
 ];
 
 // The constraints hold even when the trigger is disabled.
@@ -240,14 +240,14 @@ const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<strin
     'ledger_transfers_kind_check',
   ],
   [
-    'a collection’s transfer without the collection, with the trigger disabled',
-    () => ({ collection_id: null }),
-    'ledger_transfers_of_a_collection',
+    'a collection’s transfer of a payout, with the trigger disabled',
+    ({ payouts }) => ({ payment_id: payouts.succeeded }),
+    'ledger_transfers_of_kind',
   ],
   [
     'a transfer for an unknown collection, with the trigger disabled',
-    () => ({ collection_id: newId('col') }),
-    'ledger_transfers_collection_id_fkey',
+    () => ({ payment_id: newId('col') }),
+    'ledger_transfers_payment_id_fkey',
   ],
   [
     'a transfer from an account to itself, with the trigger disabled',
@@ -256,45 +256,45 @@ const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<strin
   ],
   [
     'a transfer from an unknown account, with the trigger disabled',
-    (fixture) => ({ collection_id: fixture.collections.prompted, debit_account_id: 'operator/none/UGX' }),
+    (fixture) => ({ payment_id: fixture.collections.prompted, debit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_debit_account_id_currency_fkey',
   ],
   [
     'a transfer to an unknown account, with the trigger disabled',
-    (fixture) => ({ collection_id: fixture.collections.prompted, credit_account_id: 'operator/none/UGX' }),
+    (fixture) => ({ payment_id: fixture.collections.prompted, credit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_credit_account_id_currency_fkey',
   ],
   [
     'a transfer that makes money available without an attestation, with the trigger disabled',
-    (fixture) => ({ collection_id: fixture.collections.prompted, status_attestation: null }),
+    (fixture) => ({ payment_id: fixture.collections.prompted, status_attestation: null }),
     'ledger_transfers_attested',
   ],
   [
     'a collection that was paid by no status, with the trigger disabled',
-    (fixture) => ({ collection_id: fixture.collections.prompted, status_kind: null, status_queried_at: null }),
+    (fixture) => ({ payment_id: fixture.collections.prompted, status_kind: null, status_queried_at: null }),
     'ledger_transfers_status',
   ],
   [
     'a collection that was paid by a status that does not say so, with the trigger disabled',
-    (fixture) => ({ collection_id: fixture.collections.prompted, status_kind: 'pending' }),
+    (fixture) => ({ payment_id: fixture.collections.prompted, status_kind: 'pending' }),
     'ledger_transfers_status',
   ],
   [
     'a status without the time of its query, with the trigger disabled',
-    (fixture) => ({ collection_id: fixture.collections.prompted, status_queried_at: null }),
+    (fixture) => ({ payment_id: fixture.collections.prompted, status_queried_at: null }),
     'ledger_transfers_status',
   ],
   [
     'a held balance below zero, with the trigger disabled',
     (fixture) => ({
-      collection_id: fixture.collections.prompted,
+      payment_id: fixture.collections.prompted,
       debit_account_id: `${fixture.merchantId}/held`,
     }),
     'ledger_accounts_held_not_negative',
   ],
   [
     'a balance that is too large for a JSON number, with the trigger disabled',
-    (fixture) => ({ collection_id: fixture.collections.prompted, amount_minor: '9007199254740991' }),
+    (fixture) => ({ payment_id: fixture.collections.prompted, amount_minor: '9007199254740991' }),
     'ledger_accounts_balance_range',
   ],
 ];
@@ -306,11 +306,14 @@ const TRANSFER_CASES: readonly RuleCase[] = [
     ]),
   ),
   ruleCase('a transfer for an unknown collection', /query returned no rows/, (fixture) => [
-    transfer(fixture, { collection_id: newId('col') }),
+    transfer(fixture, { payment_id: newId('col') }),
   ]),
-  ruleCase('a second payment of one collection', 'ledger_transfers_once_per_collection', (fixture) => [
-    transfer(fixture),
-  ]),
+  ruleCase(
+    'a transfer without a payment, with the trigger disabled',
+    /null value in column "payment_id"/,
+    (fixture) => [DISABLE_CHECK, transfer(fixture, { payment_id: null })],
+  ),
+  ruleCase('a second payment of one collection', 'ledger_transfers_once_per_payment', (fixture) => [transfer(fixture)]),
   ...CONSTRAINT_CASES.map(([what, columns, constraint]): RuleCase =>
     ruleCase(what, constraint, (fixture) => [DISABLE_CHECK, transfer(fixture, columns(fixture))]),
   ),

@@ -155,7 +155,7 @@ describe('the ledger check', () => {
     const unpaid = await makeCollection(db, merchantId, 'prompted');
     const paid = await makeCollection(db, merchantId, 'succeeded');
     const become = (state: string, receipt: string | null, id: string) =>
-      tamper(db, 'UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
+      tamper(db, 'UPDATE payments SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
     await become('succeeded', '42', unpaid.id);
     await become('prompted', null, paid.id);
     const subjects = await faulty();
@@ -174,7 +174,7 @@ describe('the ledger check', () => {
     const paid = await makeCollection(db, merchantId, 'succeeded');
     const returned = await makeCollection(db, merchantId, 'reversed');
     const become = (state: string, amountReversed: number, id: string) =>
-      tamper(db, 'UPDATE collections SET state = $1, amount_reversed_minor = $2 WHERE id = $3', [
+      tamper(db, 'UPDATE payments SET state = $1, amount_reversed_minor = $2 WHERE id = $3', [
         state,
         amountReversed,
         id,
@@ -198,11 +198,11 @@ describe('the ledger check', () => {
     const expected: string[] = [];
     for (const state of PAYOUT_STATES) {
       const { id } = await makePayout(db, shop, state);
-      await tamper(db, `UPDATE payouts SET updated_at = now() - interval '73 hours' WHERE id = $1`, [id]);
+      await tamper(db, `UPDATE payments SET updated_at = now() - interval '73 hours' WHERE id = $1`, [id]);
       if (state === 'released' || state === 'reconciling') expected.push(id);
     }
     assert.deepEqual((await faulty()).sort(), expected.sort());
-    await tamper(db, 'UPDATE payouts SET updated_at = now() WHERE id = ANY ($1)', [expected]);
+    await tamper(db, 'UPDATE payments SET updated_at = now() WHERE id = ANY ($1)', [expected]);
     assert.deepEqual(await faulty(), []);
   });
 
@@ -221,13 +221,13 @@ describe('the ledger check', () => {
       const { id } = await makePayout(db, shop, state);
       const { original } = await oneRow<{ original: unknown }>(
         db,
-        'SELECT to_json(payouts) AS original FROM payouts WHERE id = $1',
+        'SELECT to_json(payments) AS original FROM payments WHERE id = $1',
         [id],
       );
-      await tamper(db, `UPDATE payouts SET state = $1, ${assignments} WHERE id = $2`, [claimed, id]);
+      await tamper(db, `UPDATE payments SET state = $1, ${assignments} WHERE id = $2`, [claimed, id]);
       assert.deepEqual(await faulty(), [id]);
-      await tamper(db, 'DELETE FROM payouts WHERE id = $1', [id]);
-      await tamper(db, 'INSERT INTO payouts SELECT * FROM json_populate_record(NULL::payouts, $1)', [
+      await tamper(db, 'DELETE FROM payments WHERE id = $1', [id]);
+      await tamper(db, 'INSERT INTO payments SELECT * FROM json_populate_record(NULL::payments, $1)', [
         JSON.stringify(original),
       ]);
       assert.deepEqual(await faulty(), []);
@@ -237,7 +237,7 @@ describe('the ledger check', () => {
   it('finds a payout whose transfer has another amount', async () => {
     const shop = await makeShop(db, 1000n);
     const { id, createdAt } = await makePayout(db, shop, 'queued');
-    await tamper(db, 'UPDATE payouts SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
+    await tamper(db, 'UPDATE payments SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
     assert.deepEqual(await faulty(), [id]);
     const recent = async (sinceMs: number) =>
       (await checkRecentPayments(db, new Date(sinceMs))).map(({ subject }) => subject);

@@ -157,7 +157,7 @@ describe('a payment that nobody tried to send', () => {
     await record(db, sent.ref, { kind: 'prompt_accepted' });
     await record(db, sent.ref, OUTCOME_UNKNOWN);
     // As a worker of before left it.
-    await tamper(db, 'UPDATE collections SET send_begun_at = NULL WHERE id = $1', [sent.ref.id]);
+    await tamper(db, 'UPDATE payments SET send_begun_at = NULL WHERE id = $1', [sent.ref.id]);
     assert.equal((await record(db, sent.ref, NEVER_SENT)).state, 'reconciling');
   });
 
@@ -174,7 +174,7 @@ describe('a payment that nobody tried to send', () => {
     await recordInput(sent, NEVER_SENT, sent.deadline);
     const { check_due_at: dueAt } = await oneRow<{ check_due_at: Date | null }>(
       db,
-      'SELECT check_due_at FROM collections WHERE id = $1',
+      'SELECT check_due_at FROM payments WHERE id = $1',
       [sent.ref.id],
     );
     assert.notEqual(dueAt, null);
@@ -212,7 +212,7 @@ describe('a payment that nobody tried to send', () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
     const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop, collection, LONG_AGO);
     await recordReversal(db, { id, merchantId }, NEVER_SENT, sendDeadlineAt);
-    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'created');
+    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'accepted');
   });
 });
 
@@ -237,7 +237,7 @@ describe('a try to send a payment', () => {
     const { id, merchantId } = await queue(db, shop, 1000n);
     await release(db, shop.approver, id, { clocks: { payoutSendDeadlineMs: 5000 } });
     const { sendDeadlineAt } = await getPayout(db, merchantId, id);
-    const row = { sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [id] };
+    const row = { sql: 'SELECT 1 FROM payments WHERE id = $1 FOR UPDATE', values: [id] };
     const send = () => activities().sendWithOperator({ kind: 'payout', id, merchantId });
     const untilOver = () => sleep(sendDeadlineAt!.getTime() - Date.now() + 1);
     assert.deepEqual(await whileLocked(db, row, send, untilOver), { kind: 'not_sent' });

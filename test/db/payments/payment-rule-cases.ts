@@ -4,6 +4,7 @@ import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.
 import { newId } from '../../../src/domain/ids.ts';
 import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
 import {
+  assignedColumn,
   illegalMoves,
   PAYMENT_FIELDS,
   requestedFieldCases,
@@ -14,7 +15,7 @@ import {
   wrongPaymentColumns,
 } from './any-payment-rule-cases.ts';
 
-const OF_NOTHING = { collection_id: null, resource_version: null };
+const OF_NOTHING = { payment_id: null, resource_version: null };
 
 const ACCESS_CASES: readonly RuleCase[] = [
   ...wrongInserts('merchants', [
@@ -25,7 +26,7 @@ const ACCESS_CASES: readonly RuleCase[] = [
   ]),
   ruleCase(
     'another currency for a merchant that has accounts',
-    'collections_merchant_id_currency_fkey',
+    'payments_merchant_id_currency_fkey',
     ({ merchantId }) => [update('merchants', merchantId, "currency = 'KES'")],
   ),
   ruleCase('to delete a merchant that has payments', /violates foreign key constraint/, ({ merchantId }) => [
@@ -55,38 +56,51 @@ const ACCESS_CASES: readonly RuleCase[] = [
 const COLLECTION_ROW_CASES: readonly RuleCase[] = [
   ...wrongPaymentColumns('collections'),
   ...wrongInserts('collections', [
-    ['an id that exists already', ({ collections }) => ({ id: collections.initiated }), 'collections_pkey'],
-    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'collections_merchant_id_currency_fkey'],
-    ['a reference that is too long', { reference: 'x'.repeat(101) }, 'collections_reference_check'],
-    ['a version above zero in the first state', { version: 1 }, 'collections_created_initiated'],
-    ['a previous state in the first state', { previous_state: 'prompted' }, 'collections_created_initiated'],
+    ['an id that exists already', ({ collections }) => ({ id: collections.initiated }), 'payments_pkey'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'payments_merchant_id_currency_fkey'],
+    ['a reference that is too long', { reference: 'x'.repeat(101) }, 'payments_reference_check'],
+    ['a version above zero in the first state', { version: 1 }, 'payments_created_in_first_state'],
+    ['a previous state in the first state', { previous_state: 'prompted' }, 'payments_created_in_first_state'],
   ]),
-  ruleCase('a collection of a person and of a key', 'collections_created_by_one', (fixture) => {
+  ...wrongInserts('collections', [
+    [
+      'a collection that it gives back',
+      ({ collections }) => ({ collection_id: collections.succeeded }),
+      'payments_columns_of_collections',
+    ],
+    ['a number of approvals', { approvals_required: 1 }, 'payments_columns_of_collections'],
+    ['no send deadline', { send_deadline_at: null }, 'payments_columns_of_collections'],
+    ['no idempotency key', { idempotency_key: null }, 'payments_columns_of_collections'],
+    ['the id of a payout', () => ({ id: newId('pay') }), 'payments_id_of_kind'],
+  ]),
+  ruleCase('a payment of an unknown kind', 'payments_kind_check', (fixture) => [
+    { text: 'ALTER TABLE payments DISABLE TRIGGER payments_check_new', values: [] },
+    insert(fixture, 'collections', { kind: 'gift', id: newId('col') }),
+  ]),
+  ruleCase('a collection of a person and of a key', 'payments_created_by_one', (fixture) => {
     const id = newId('key');
     const creators = { created_by: fixture.makerId, api_key_id: id };
     return [insert(fixture, 'api_keys', { id }), insert(fixture, 'collections', creators)];
   }),
-  ruleCase('a collection of a person of another merchant', /created by nobody of its merchant/, (fixture) => [
+  ruleCase('a collection of a person of another merchant', 'payments_merchant_id_created_by_fkey', (fixture) => [
     insert(fixture, 'collections', { created_by: fixture.otherMemberId }),
   ]),
-  ruleCase('a collection of a key of another merchant', /created by nobody of its merchant/, (fixture) => {
+  ruleCase('a collection of a key of another merchant', /created by no API key of its merchant/, (fixture) => {
     const id = newId('key');
     const key = insert(fixture, 'api_keys', { id, merchant_id: fixture.otherMerchantId });
     return [key, insert(fixture, 'collections', { api_key_id: id })];
   }),
-  ruleCase('another creator for a collection', /who created a collection cannot change/, ({ collections, makerId }) => [
-    update('collections', collections.prompted, `created_by = '${makerId}'`),
-  ]),
-  ruleCase('another key for a collection', /who created a collection cannot change/, ({ collections }) => [
-    update('collections', collections.prompted, 'api_key_id = NULL'),
+  ruleCase(
+    'another creator for a collection',
+    /the requested fields of payments cannot change/,
+    ({ collections, makerId }) => [update('payments', collections.prompted, `created_by = '${makerId}'`)],
+  ),
+  ruleCase('another key for a collection', /the requested fields of payments cannot change/, ({ collections }) => [
+    update('payments', collections.prompted, 'api_key_id = NULL'),
   ]),
 ];
 
-const REQUESTED_FIELDS: readonly string[] = [
-  ...PAYMENT_FIELDS,
-  `id = '${newId('col')}'`,
-  "prompt_deadline_at = prompt_deadline_at + interval '1 day'",
-];
+const REQUESTED_FIELDS: readonly string[] = [...PAYMENT_FIELDS, `id = '${newId('col')}'`];
 
 const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ...requestStaysCases('collection', ({ collections }) => collections.prompted),
@@ -97,27 +111,26 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
       ['prompted', "previous_state = 'reconciling'"],
       ['failed', "failure_code = 'unknown'"],
       ['succeeded', "operator_receipt = '43'"],
+      ['initiated', "send_deadline_at = send_deadline_at + interval '1 day'"],
     ] as const
   ).map(([state, assignment]): RuleCase =>
     ruleCase(
-      `to change the outcome of a collection that stays ${state}`,
+      `to set ${assignedColumn(assignment)} of a collection that stays ${state}`,
       /outcome of collection .* can change only together with its state/,
-      ({ collections }) => [update('collections', collections[state], assignment)],
+      ({ collections }) => [update('payments', collections[state], assignment)],
     ),
   ),
   ruleCase(
     'a state change of a collection that does not count up the version',
     /must count up version/,
-    ({ collections }) => [
-      update('collections', collections.initiated, "state = 'reconciling', previous_state = state"),
-    ],
+    ({ collections }) => [update('payments', collections.initiated, "state = 'reconciling', previous_state = state")],
   ),
   ruleCase(
     'a state change of a collection that names another previous state',
     /set previous_state to the old state/,
     ({ collections }) => [
       update(
-        'collections',
+        'payments',
         collections.prompted,
         "state = 'reconciling', version = version + 1, previous_state = 'initiated'",
       ),
@@ -126,38 +139,31 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ruleCase('a collection that is created in a later state', /must be created in state initiated/, (fixture) => [
     insert(fixture, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' }),
   ]),
-  ruleCase('a collection in an unknown state', 'collections_known_state', ({ collections }) => [
-    { text: "INSERT INTO collection_transitions VALUES ('initiated', 'paid')", values: [] },
+  ruleCase('a collection in an unknown state', 'payments_known_state', ({ collections }) => [
+    { text: "INSERT INTO payment_transitions VALUES ('collection', 'initiated', 'paid')", values: [] },
     move(collections.initiated, 'paid'),
   ]),
-  ruleCase('a prompted collection whose prompt never expires', 'collections_prompt_expiry', ({ collections }) => [
+  ruleCase('a prompted collection whose prompt never expires', 'payments_prompt_expiry', ({ collections }) => [
     move(collections.initiated, 'prompted'),
   ]),
-  ruleCase('a failed collection without a failure code', 'collections_failure', ({ collections }) => [
+  ruleCase('a failed collection without a failure code', 'payments_failure', ({ collections }) => [
     move(collections.initiated, 'failed'),
   ]),
-  ruleCase('a collection that succeeded without a receipt', 'collections_receipt', ({ collections }) => [
+  ruleCase('a collection that succeeded without a receipt', 'payments_receipt', ({ collections }) => [
     move(collections.prompted, 'succeeded'),
   ]),
-  ruleCase('an empty receipt of a collection', 'collections_operator_receipt_check', ({ collections }) => [
+  ruleCase('an empty receipt of a collection', 'payments_operator_receipt_check', ({ collections }) => [
     move(collections.prompted, 'succeeded', "operator_receipt = ''"),
   ]),
-  ruleCase('one receipt of an operator for two collections', 'collections_one_per_receipt', ({ collections }) => [
+  ruleCase('one receipt of an operator for two collections', 'payments_one_per_receipt', ({ collections }) => [
     move(collections.prompted, 'succeeded', "operator_receipt = '4711'"),
     move(collections.reconciling, 'succeeded', "operator_receipt = '4711'"),
   ]),
-  ruleCase('one receipt for two collections that says it is shared', /can never change/, ({ collections }) => [
-    move(collections.prompted, 'succeeded', "operator_receipt = '4711'"),
-    move(collections.reconciling, 'succeeded', "operator_receipt = '4711', receipt_shared = true"),
-  ]),
-  ruleCase('a new collection that shares a receipt', /can never change/, (fixture) => [
-    insert(fixture, 'collections', { receipt_shared: true }),
-  ]),
-  ruleCase('a reversal of a part of a collection', 'collections_reversed_amount', ({ collections }) => [
+  ruleCase('a reversal of a part of a collection', 'payments_reversed_amount', ({ collections }) => [
     move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1'),
   ]),
-  ruleCase('a collection that was sent and ends as never sent', 'collections_never_sent', ({ collections }) => [
-    update('collections', collections.initiated, SENT_NOW),
+  ruleCase('a collection that was sent and ends as never sent', 'payments_never_sent', ({ collections }) => [
+    update('payments', collections.initiated, SENT_NOW),
     move(collections.initiated, 'expired', "failure_code = 'service_unavailable'"),
   ]),
   ruleCase('a collection that was prompted and ends as never sent', /was prompted, so it cannot/, ({ collections }) => [
@@ -166,21 +172,21 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ]),
   ruleCase('a send of a collection that ended as never sent', SEND_REFUSED, ({ collections }) => [
     move(collections.initiated, 'expired', "failure_code = 'service_unavailable'"),
-    update('collections', collections.initiated, SENT_NOW),
+    update('payments', collections.initiated, SENT_NOW),
   ]),
-  ...sendCases('collection', ({ collections }) => collections.initiated, 'prompt_deadline_at'),
+  ...sendCases('collection', ({ collections }) => collections.initiated, 'send_deadline_at'),
   ruleCase('a send of a collection that was prompted', SEND_REFUSED, ({ collections }) => [
-    update('collections', collections.prompted, SENT_NOW),
+    update('payments', collections.prompted, SENT_NOW),
   ]),
   ruleCase(
     'to fail a collection that expired because the operator said so',
     /expired as prompt_expired, so it cannot fail later/,
     ({ collections }) => [move(collections.expired, 'failed', "failure_code = 'wrong_pin'")],
   ),
-  twoRows('one operator reference for two collections', 'collections_operator_reference_key', 'collections', {
+  twoRows('one operator reference for two collections', 'payments_operator_reference_key', 'collections', {
     operator_reference: randomUUID(),
   }),
-  ...refusedChanges('collections', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('payments', ['DELETE', 'TRUNCATE']),
 ];
 
 // The columns that each state needs; without them another rule would refuse the row first.
@@ -201,7 +207,7 @@ function columnsOf(state: string): string {
 const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(COLLECTION_TRANSITIONS).map(([from, to]) =>
   ruleCase(
     `to move a collection from ${from} to ${to}`,
-    to === 'initiated' ? 'collections_created_initiated' : 'collections_previous_state_state_fkey',
+    to === 'initiated' ? 'payments_created_in_first_state' : 'payments_transition',
     ({ collections }) => [move(collections[from], to, columnsOf(to))],
   ),
 );
@@ -211,14 +217,14 @@ const EVENT_CASES: readonly RuleCase[] = [
     ['an id of the wrong format', { id: 'evt_1' }, 'events_id_check'],
     ['an id that exists already', ({ eventId }) => ({ id: eventId }), 'events_pkey'],
     ['an unknown merchant', () => ({ merchant_id: newId('mer'), type: 'x', ...OF_NOTHING }), 'events_merchant_id_fkey'],
-    ['an unknown collection', () => ({ collection_id: newId('col') }), 'events_collection_id_fkey'],
+    ['an unknown collection', () => ({ payment_id: newId('col') }), 'events_payment_id_fkey'],
     ['a body that is too large', { body: 'é'.repeat(131_073) }, 'events_body_check'],
-    ['a collection’s event without the collection', OF_NOTHING, 'events_of_a_resource'],
-    ['a collection’s event without a version', { resource_version: null }, 'events_of_a_resource'],
-    ['a collection in an event of another type', { type: 'endpoint.test' }, 'events_of_a_resource'],
+    ['a collection’s event without the collection', OF_NOTHING, 'events_of_a_payment'],
+    ['a collection’s event without a version', { resource_version: null }, 'events_of_a_payment'],
+    ['a collection in an event of another type', { type: 'endpoint.test' }, 'events_of_a_payment'],
     [
       'a second event of one change',
-      ({ collections }) => ({ collection_id: collections.prompted, resource_version: 1 }),
+      ({ collections }) => ({ payment_id: collections.prompted, resource_version: 1 }),
       'events_one_per_change',
     ],
   ]),
@@ -249,7 +255,7 @@ const EVENT_CASES: readonly RuleCase[] = [
     move(fixture.collections.prompted, 'succeeded', "operator_receipt = '42'"),
     insert(fixture, 'events', {
       type: 'collection.succeeded',
-      collection_id: fixture.collections.prompted,
+      payment_id: fixture.collections.prompted,
       resource_version: 2,
     }),
   ]),
@@ -257,7 +263,7 @@ const EVENT_CASES: readonly RuleCase[] = [
     move(fixture.collections.succeeded, 'reversed', 'amount_reversed_minor = amount_minor'),
     insert(fixture, 'events', {
       type: 'collection.reversed',
-      collection_id: fixture.collections.succeeded,
+      payment_id: fixture.collections.succeeded,
       resource_version: 3,
     }),
   ]),
@@ -285,7 +291,7 @@ const EXCHANGE_CASES: readonly RuleCase[] = [
 ];
 
 const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [
-  ['an unknown collection', () => ({ collection_id: newId('col') }), 'operator_callbacks_collection_id_fkey'],
+  ['an unknown collection', () => ({ payment_id: newId('col') }), 'operator_callbacks_payment_id_fkey'],
   ['a body that is too large', { body: 'x'.repeat(65_537) }, 'operator_callbacks_body_check'],
   ['a content type that is too long', { content_type: 'x'.repeat(201) }, 'operator_callbacks_content_type_check'],
 ]);

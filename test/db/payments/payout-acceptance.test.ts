@@ -69,7 +69,7 @@ async function makeAccepting(db: Database, environment: Environment, shop: Shop)
   });
   const accept = async (amountMinor: bigint, more: Partial<AcceptPayout> = {}) => {
     const created = await acceptPayout(input(amountMinor, more));
-    return created?.kind === 'created' ? created.payout.id : null;
+    return created?.kind === 'accepted' ? created.payments[0].id : null;
   };
   return { shop, key, statements, news, accept, input };
 }
@@ -101,7 +101,7 @@ describe('a payout of a cached key', () => {
     const input = of.input(1000n);
     const id = await of.accept(1000n, input);
     const other = await requestPayout(db, of.shop, 1000n, { ...input, idempotencyKey: randomUUID() });
-    assert.ok(id !== null && other.kind === 'created');
+    assert.ok(id !== null && other.kind === 'accepted');
     const payout = await getPayout(db, merchantId, id);
     const {
       id: otherId,
@@ -109,7 +109,7 @@ describe('a payout of a cached key', () => {
       updatedAt,
       expiresAt,
       ...expected
-    } = await getPayout(db, merchantId, other.payout.id);
+    } = await getPayout(db, merchantId, other.payments[0].id);
     const { operatorReference, requestAttestation, idempotencyKey } = payout;
     assert.deepEqual(payout, {
       ...expected,
@@ -123,7 +123,7 @@ describe('a payout of a cached key', () => {
       const { rows } = await db.pool.query<{ of: object }>(
         `SELECT json_build_array(t.kind, t.debit_account_id, t.credit_account_id, t.amount_minor, e.type, e.resource_version,
                                  e.request_id, d.state, d.endpoint_id, (p.check_due_at - p.expires_at)::text, p.workflow_started_at) AS of
-         FROM payouts p JOIN ledger_transfers t ON t.payout_id = p.id JOIN events e ON e.payout_id = p.id
+         FROM payments p JOIN ledger_transfers t ON t.payment_id = p.id JOIN events e ON e.payment_id = p.id
            JOIN deliveries d ON d.event_id = e.id WHERE p.id = $1`,
         [of],
       );
@@ -204,9 +204,10 @@ describe('a payout of a cached key', () => {
     const collection = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 3000n });
     const values = [...account(), newId('rev'), merchantId, collection.id, maker.userId];
     const sql = `WITH locked AS MATERIALIZED (${LOCK})
-      INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by,
-        approvals_required, created_at, updated_at, expires_at, request_attestation)
-      SELECT $2, $3, $4, 'queued', gen_random_uuid(), $5, 1, now(), now(), now() + interval '1 day', repeat('a', 43) FROM locked`;
+      INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by,
+        approvals_required, created_at, updated_at, expires_at, request_attestation, amount_minor, currency, operator, phone, reference)
+      SELECT $2, 'reversal', $3, c.id, 'queued', gen_random_uuid(), $5, 1, now(), now(), now() + interval '1 day', repeat('a', 43),
+        amount_minor, currency, operator, phone, reference FROM locked, payments c WHERE c.id = $4`;
     // Of 12,000 that are available 3,000 are to be refunded.
     assert.equal(await whileLocked(db, { sql, values }, () => of.accept(9001n)), null);
     assert.ok(await of.accept(9000n));
@@ -258,7 +259,7 @@ describe('a payout of a cached key in the live environment', () => {
   it('is left once an owner has left, was demoted or has no second factor, also where the database itself does not look', async () => {
     const second = of.owners[1]!.userId;
     // As the owner of the tables could: past the trigger that counts the owners.
-    await tamper(db, 'ALTER TABLE payouts DISABLE TRIGGER payouts_check_money_out');
+    await tamper(db, 'ALTER TABLE payments DISABLE TRIGGER payments_check_new');
     try {
       for (const [loss, repair] of [
         [
@@ -283,7 +284,7 @@ describe('a payout of a cached key in the live environment', () => {
       await db.pool.query("UPDATE members SET roles = '{owner,maker}' WHERE user_id = $1", [second]);
       for (let n = 0; n < 2; n++) assert.equal(await of.accept(100n), null, 'written by hand, so no owner');
     } finally {
-      await tamper(db, 'ALTER TABLE payouts ENABLE TRIGGER payouts_check_money_out');
+      await tamper(db, 'ALTER TABLE payments ENABLE TRIGGER payments_check_new');
     }
   });
 

@@ -47,8 +47,8 @@ describe('a decision on a payout', () => {
     const { id } = await queue(db, shop, 1000n);
     const at = new Date();
     const released = await release(db, shop.approver, id, { at });
-    assert.ok(released.kind === 'approved');
-    const { payout } = released;
+    assert.ok(released.kind === 'accepted');
+    const [payout] = released.payments;
     assert.deepEqual(payout, await getPayout(db, shop.merchantId, id));
     assert.deepEqual([payout.state, payout.version, payout.previousState], ['released', 1, 'queued']);
     const { attestation = null } = payout.approvals[0] ?? {};
@@ -218,11 +218,11 @@ describe('a decision on a payout', () => {
 
   it('marks the payout for the dispatcher, which signals its workflow', async () => {
     const { id } = await queue(db, shop, 1000n);
-    await db.pool.query('UPDATE payouts SET workflow_started_at = now() WHERE id = $1', [id]);
+    await db.pool.query('UPDATE payments SET workflow_started_at = now() WHERE id = $1', [id]);
     await release(db, shop.approver, id);
     const row = await oneRow<{ workflow_started_at: Date | null; check_due_at: Date | null }>(
       db,
-      'SELECT workflow_started_at, check_due_at FROM payouts WHERE id = $1',
+      'SELECT workflow_started_at, check_due_at FROM payments WHERE id = $1',
       [id],
     );
     assert.equal(row.workflow_started_at, null);

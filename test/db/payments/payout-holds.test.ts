@@ -38,7 +38,7 @@ describe('concurrent requests for payouts', () => {
       (
         await oneRow<{ sum: string }>(
           db,
-          `SELECT coalesce(sum(amount_minor), 0) AS sum FROM payouts WHERE merchant_id = $1 AND state = 'queued'`,
+          `SELECT coalesce(sum(amount_minor), 0) AS sum FROM payments WHERE kind = 'payout' AND merchant_id = $1 AND state = 'queued'`,
           [merchantId],
         )
       ).sum,
@@ -49,7 +49,7 @@ describe('concurrent requests for payouts', () => {
   it('hold money as far as the balance goes, and return 402 beyond it', async () => {
     const shop = await makeShop(db, 50_000n);
     const answers = await Promise.all(Array.from({ length: 200 }, () => requestPayout(db, shop, 1000n)));
-    assert.equal(answers.filter(isKind('created')).length, 50);
+    assert.equal(answers.filter(isKind('accepted')).length, 50);
     const refused = answers.filter(isKind('refused'));
     assert.equal(refused.length, 150);
     for (const { response } of refused) {
@@ -84,7 +84,7 @@ describe('concurrent requests for payouts', () => {
     );
     assert.deepEqual(await balanceOf(db, rich.merchantId), [0n, 20_000n]);
     assert.deepEqual(await balanceOf(db, poor.merchantId), [0n, 0n]);
-    assert.equal(answers.filter(isKind('created')).length, 20);
+    assert.equal(answers.filter(isKind('accepted')).length, 20);
   });
 
   it('leave the right sum while collections are paid at the same time', async () => {
@@ -92,7 +92,7 @@ describe('concurrent requests for payouts', () => {
     const paying = Array.from({ length: 20 }, () => makeCollection(db, shop.merchantId, 'succeeded'));
     const requests = Array.from({ length: 60 }, () => requestPayout(db, shop, 1000n));
     const [answers] = await Promise.all([Promise.all(requests), Promise.all(paying)]);
-    const created = BigInt(answers.filter(isKind('created')).length);
+    const created = BigInt(answers.filter(isKind('accepted')).length);
     assert.ok(created >= 10n);
     assert.deepEqual(await balanceOf(db, shop.merchantId), [110_000n - created * 1000n, created * 1000n]);
     assert.deepEqual(await checkLedger(db), []);
@@ -101,7 +101,7 @@ describe('concurrent requests for payouts', () => {
   it('hold the last unit of the balance, and not one more', async () => {
     const shop = await makeShop(db, 1000n);
     assert.equal((await requestPayout(db, shop, 1001n)).kind, 'refused');
-    assert.equal((await requestPayout(db, shop, 1000n)).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 1000n)).kind, 'accepted');
     assert.equal((await requestPayout(db, shop, 100n)).kind, 'refused');
     assert.deepEqual(await balanceOf(db, shop.merchantId), [0n, 1000n]);
   });
@@ -113,7 +113,7 @@ describe('concurrent requests for payouts', () => {
     assert.deepEqual(await getPayout(db, shop.merchantId, payout.id), payout);
     const delivery = await oneRow<{ type: string; state: string }>(
       db,
-      `SELECT type, deliveries.state FROM deliveries JOIN events ON events.id = event_id WHERE payout_id = $1`,
+      `SELECT type, deliveries.state FROM deliveries JOIN events ON events.id = event_id WHERE payment_id = $1`,
       [payout.id],
     );
     assert.deepEqual(delivery, { type: 'payout.queued', state: 'pending' });
@@ -128,7 +128,7 @@ describe('the unreleased payouts of an API key', () => {
     return (await createApiKey(db, { ...what, merchantId, createdBy: maker.userId, at: new Date() })).id;
   };
   const heldBy = async (key: ApiKeyId) => {
-    const sql = `SELECT coalesce(sum(amount_minor), 0)::int AS held FROM payouts WHERE api_key_id = $1 AND state = 'queued'`;
+    const sql = `SELECT coalesce(sum(amount_minor), 0)::int AS held FROM payments WHERE kind = 'payout' AND api_key_id = $1 AND state = 'queued'`;
     return (await oneRow<{ held: number }>(db, sql, [key])).held;
   };
 
@@ -141,13 +141,13 @@ describe('the unreleased payouts of an API key', () => {
         codeOr(requestPayout(db, shop, 1500n, { apiKeyId: n % 2 === 0 ? one : other })),
       ),
     );
-    assert.equal(answers.filter(isKind('created')).length, 12);
+    assert.equal(answers.filter(isKind('accepted')).length, 12);
     assert.equal(answers.filter((answer) => answer === 'state_conflict').length, 108);
     assert.deepEqual([await heldBy(one), await heldBy(other)], [9000, 9000]);
     assert.deepEqual(await balanceOf(db, shop.merchantId), [982_000n, 18_000n]);
-    assert.equal((await requestPayout(db, shop, 1000n, { apiKeyId: one })).kind, 'created', 'up to the limit itself');
+    assert.equal((await requestPayout(db, shop, 1000n, { apiKeyId: one })).kind, 'accepted', 'up to the limit itself');
     assert.equal(await codeOr(requestPayout(db, shop, 100n, { apiKeyId: one })), 'state_conflict');
-    assert.equal((await requestPayout(db, shop, 50_000n)).kind, 'created', 'a person in a session has no such limit');
+    assert.equal((await requestPayout(db, shop, 50_000n)).kind, 'accepted', 'a person in a session has no such limit');
     assert.deepEqual(await checkLedger(db), []);
   });
 
@@ -170,8 +170,8 @@ describe('the unreleased payouts of an API key', () => {
       assert.equal(await countRows(db, 'idempotency_keys WHERE key = $1', [refused.idempotencyKey]), 0);
       await end(id);
       const accepted = await requestPayout(db, shop, 1000n, refused);
-      assert.ok(accepted.kind === 'created');
-      await decide(db, shop.maker, accepted.payout.id, { kind: 'cancel' });
+      assert.ok(accepted.kind === 'accepted');
+      await decide(db, shop.maker, accepted.payments[0].id, { kind: 'cancel' });
     }
   });
 
@@ -186,9 +186,9 @@ describe('the unreleased payouts of an API key', () => {
   it('are not limited unless the policy says so, and none are created where it says zero', async () => {
     const shop = await makeShop(db, 100_000n);
     const apiKeyId = await addKey(shop);
-    assert.equal((await requestPayout(db, shop, 50_000n, { apiKeyId })).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 50_000n, { apiKeyId })).kind, 'accepted');
     await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 1n });
-    assert.equal((await requestPayout(db, shop, 1000n, { apiKeyId })).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 1000n, { apiKeyId })).kind, 'accepted');
     await setPolicy(db, shop.merchantId, { keyHeldLimitMinor: 0n });
     assert.equal(await codeOr(requestPayout(db, shop, 100n, { apiKeyId })), 'state_conflict');
   });
@@ -205,7 +205,7 @@ describe('a payout’s idempotency key', () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => codeOr(requestPayout(db, shop, 1000n, { idempotencyKey }))),
     );
-    const created = answers.filter(isKind('created'));
+    const created = answers.filter(isKind('accepted'));
     assert.equal(created.length, 1);
     const replayed = answers.filter(isKind('replayed'));
     for (const { response } of replayed) assert.deepEqual(response, created[0]?.response);
@@ -226,8 +226,8 @@ describe('a payout’s idempotency key', () => {
   it('belongs to one merchant: two merchants may use the same key', async () => {
     const [one, other] = [await makeShop(db, 1000n), await makeShop(db, 1000n)];
     const idempotencyKey = randomUUID();
-    assert.equal((await requestPayout(db, one, 1000n, { idempotencyKey })).kind, 'created');
-    assert.equal((await requestPayout(db, other, 1000n, { idempotencyKey })).kind, 'created');
+    assert.equal((await requestPayout(db, one, 1000n, { idempotencyKey })).kind, 'accepted');
+    assert.equal((await requestPayout(db, other, 1000n, { idempotencyKey })).kind, 'accepted');
   });
 
   it('replays a refusal for lack of money even after money came in', async () => {
@@ -239,15 +239,16 @@ describe('a payout’s idempotency key', () => {
     const second = await requestPayout(db, shop, 1000n, { idempotencyKey, requestId: 'req_other' });
     assert.deepEqual(second, { kind: 'replayed', response: first.response });
     assert.equal(await countOf(shop.merchantId), 0);
-    assert.equal((await requestPayout(db, shop, 1000n)).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 1000n)).kind, 'accepted');
   });
 
   it('replays its response whatever became of the payout', async () => {
     const shop = await makeShop(db, 1000n);
     const idempotencyKey = randomUUID();
     const first = await requestPayout(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });
-    assert.ok(first.kind === 'created');
-    await recordPayout(db, first.payout, { kind: 'approval_expired' }, first.payout.expiresAt);
+    assert.ok(first.kind === 'accepted');
+    const [payout] = first.payments;
+    await recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
     assert.deepEqual(await requestPayout(db, shop, 1000n, { idempotencyKey }), {
       kind: 'replayed',
       response: first.response,
@@ -264,7 +265,7 @@ describe('a payout’s idempotency key', () => {
       await codeOr(requestPayout(db, shop, 1000n, { ...busy, idempotencyKey: fresh })),
       'service_unavailable',
     );
-    assert.equal((await requestPayout(db, shop, 1000n, { idempotencyKey: fresh })).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 1000n, { idempotencyKey: fresh })).kind, 'accepted');
   });
 
   it('creates no second payout after its time is over while the first one is pending, and does afterwards', async () => {
@@ -276,6 +277,6 @@ describe('a payout’s idempotency key', () => {
     assert.equal(await codeOr(again()), 'idempotency_key_reused');
     assert.equal((await getBalance(db, shop.merchantId)).heldMinor, 1000n);
     await recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
-    assert.equal((await again()).kind, 'created');
+    assert.equal((await again()).kind, 'accepted');
   });
 });

@@ -32,7 +32,7 @@ function account({ merchantId }: RuleFixture, name: 'available' | 'held' | 'oper
 function transfer(fixture: RuleFixture, kind: Kind, payoutId: string, columns: Columns = {}): Sql {
   return insertRow('ledger_transfers', {
     kind,
-    payout_id: payoutId,
+    payment_id: payoutId,
     debit_account_id: account(fixture, MOVEMENTS[kind].from),
     credit_account_id: account(fixture, MOVEMENTS[kind].to),
     amount_minor: 1000,
@@ -49,7 +49,7 @@ function transfer(fixture: RuleFixture, kind: Kind, payoutId: string, columns: C
 const status = (kind: string): Columns => ({ status_kind: kind, status_queried_at: new Date() });
 
 function event(fixture: RuleFixture, payoutId: string, state: string, version: number, columns: Columns = {}): Sql {
-  const subject = { collection_id: null, payout_id: payoutId, resource_version: version };
+  const subject = { payment_id: payoutId, resource_version: version };
   return insert(fixture, 'events', { type: `payout.${state}`, ...subject, ...columns });
 }
 
@@ -60,7 +60,7 @@ const KIND_CASES: readonly RuleCase[] = PAYOUT_STATES.flatMap((state) =>
     return {
       what: `a ${isRight ? 'second ' : ''}${kind} transfer of a payout that is ${state}`,
       breaks: (fixture) => [transfer(fixture, kind, fixture.payouts[state])],
-      by: isRight ? { constraint: 'ledger_transfers_once_per_payout' } : { says: /does not match the state/ },
+      by: isRight ? { constraint: 'ledger_transfers_once_per_payment' } : { says: /does not match the state/ },
     };
   }),
 );
@@ -76,7 +76,7 @@ const WRONG_TRANSFERS: readonly [string, (fixture: RuleFixture) => Columns][] = 
     'in the wrong direction',
     (fixture) => ({ debit_account_id: account(fixture, 'available'), credit_account_id: account(fixture, 'held') }),
   ],
-  ['for another merchant’s payout', (fixture) => ({ payout_id: fixture.otherPayoutId })],
+  ['for another merchant’s payout', (fixture) => ({ payment_id: fixture.otherPayoutId })],
 ];
 
 // The constraints hold even when the trigger is disabled.
@@ -89,14 +89,13 @@ const TRANSFER_CASES: readonly RuleCase[] = [
       transfer(fixture, 'payout_voided', fixture.payouts.rejected, columns(fixture)),
     ]),
   ),
-  ruleCase(
-    'a payout’s transfer without the payout, with the trigger disabled',
-    'ledger_transfers_of_a_payout',
-    (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', '', { payout_id: null })],
-  ),
+  ruleCase('a payout’s transfer of a collection, with the trigger disabled', 'ledger_transfers_of_kind', (fixture) => [
+    DISABLE_CHECK,
+    transfer(fixture, 'payout_held', fixture.collections.succeeded),
+  ]),
   ruleCase(
     'a transfer of an unknown payout, with the trigger disabled',
-    'ledger_transfers_payout_id_fkey',
+    'ledger_transfers_payment_id_fkey',
     (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', newId('pay'))],
   ),
   ruleCase('a hold of a failed payout that is voided by no status', /is voided by another status/, (fixture) => [
@@ -190,29 +189,34 @@ const COMMIT_CASES: readonly RuleCase[] = [
   ]),
 ];
 
-const OF_NOTHING = { collection_id: null, payout_id: null, resource_version: null };
+const OF_NOTHING = { payment_id: null, resource_version: null };
 
 const EVENT_CASES: readonly RuleCase[] = [
   ...wrongInserts('events', [
     [
       'an unknown payout',
-      () => ({ type: 'payout.released', collection_id: null, payout_id: newId('pay'), resource_version: 1 }),
-      'events_payout_id_fkey',
+      () => ({ type: 'payout.released', payment_id: newId('pay'), resource_version: 1 }),
+      'events_payment_id_fkey',
     ],
-    ['a payout’s event without the payout', { ...OF_NOTHING, type: 'payout.released' }, 'events_of_a_resource'],
-    ['a payout’s event with a collection', { type: 'payout.released' }, 'events_of_a_resource'],
+    ['a payout’s event without the payout', { ...OF_NOTHING, type: 'payout.released' }, 'events_of_a_payment'],
+    ['a payout’s event with a collection', { type: 'payout.released' }, 'events_of_a_payment'],
     [
-      'an event with a collection and a payout',
-      ({ payouts }) => ({ payout_id: payouts.released, resource_version: 7 }),
-      'events_of_a_resource',
+      'a collection’s event with a payout',
+      ({ payouts }) => ({ payment_id: payouts.released, resource_version: 7 }),
+      'events_of_a_payment',
     ],
     [
       'a payout’s event without a version',
-      ({ payouts }) => ({ ...OF_NOTHING, type: 'payout.released', payout_id: payouts.released }),
-      'events_of_a_resource',
+      ({ payouts }) => ({ ...OF_NOTHING, type: 'payout.released', payment_id: payouts.released }),
+      'events_of_a_payment',
+    ],
+    [
+      'an event of a refund',
+      ({ reversals }) => ({ type: 'reversal.released', payment_id: reversals.released, resource_version: 1 }),
+      'events_of_a_payment',
     ],
   ]),
-  ruleCase('a second event of one change of a payout', 'events_one_per_payout_change', (fixture) => [
+  ruleCase('a second event of one change of a payout', 'events_one_per_change', (fixture) => [
     event(fixture, fixture.payouts.released, 'released', 1),
   ]),
   ruleCase(
@@ -230,16 +234,15 @@ const EVENT_CASES: readonly RuleCase[] = [
   ),
 ];
 
-const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [
-  ['a row without a payment', { collection_id: null }, 'operator_callbacks_of_one'],
-  ['a row with two payments', ({ payouts }) => ({ payout_id: payouts.released }), 'operator_callbacks_of_one'],
-  ['an unknown payout', () => ({ collection_id: null, payout_id: newId('pay') }), 'operator_callbacks_payout_id_fkey'],
-  [
-    'an unknown reversal',
-    () => ({ collection_id: null, reversal_id: newId('rev') }),
-    'operator_callbacks_reversal_id_fkey',
-  ],
-]);
+const CALLBACK_CASES: readonly RuleCase[] = [
+  ...wrongInserts('operator_callbacks', [
+    ['an unknown payout', () => ({ payment_id: newId('pay') }), 'operator_callbacks_payment_id_fkey'],
+    ['an unknown reversal', () => ({ payment_id: newId('rev') }), 'operator_callbacks_payment_id_fkey'],
+  ]),
+  ruleCase('a callback without a payment', /null value in column "payment_id"/, (fixture) => [
+    insert(fixture, 'operator_callbacks', { payment_id: null }),
+  ]),
+];
 
 export const PAYOUT_MONEY_RULE_CASES: readonly RuleCase[] = [
   ...TRANSFER_CASES,

@@ -42,12 +42,12 @@ describe('a payout with concurrent actions', () => {
       db,
       `SELECT coalesce(sum(amount_minor) FILTER (WHERE state IN ('queued', 'released', 'reconciling')), 0) AS held,
               coalesce(sum(amount_minor) FILTER (WHERE state = 'succeeded'), 0) AS gone
-       FROM payouts WHERE merchant_id = $1`,
+       FROM payments WHERE kind = 'payout' AND merchant_id = $1`,
       [shop.merchantId],
     );
     assert.deepEqual([heldBalance, available], [BigInt(held), 100_000n - BigInt(held) - BigInt(gone)]);
     const withoutTheirEvents = `payouts p WHERE merchant_id = $1
-      AND version + 1 <> (SELECT count(*) FROM events WHERE payout_id = p.id)`;
+      AND version + 1 <> (SELECT count(*) FROM events WHERE payment_id = p.id)`;
     assert.equal(await countRows(db, withoutTheirEvents, [shop.merchantId]), 0);
     assert.deepEqual(await checkLedger(db), []);
   });
@@ -158,7 +158,7 @@ describe('a payout with concurrent actions', () => {
       const queued = await queue(db, shop, 1000n);
       const people = [shop.approver, shop.otherApprover];
       const answers = await Promise.all(people.map((person) => release(db, person, queued.id)));
-      const states = answers.map((answer) => (answer.kind === 'approved' ? answer.payout.state : 'replayed'));
+      const states = answers.map((answer) => (answer.kind === 'accepted' ? answer.payments[0].state : 'replayed'));
       assert.deepEqual(states.sort(), ['queued', 'released']);
       const payout = await now(queued);
       assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['released', 1, 2]);

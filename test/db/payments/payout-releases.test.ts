@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
-import type { ReleasedPayouts } from '../../../src/operations/payments/release-payment.ts';
+import type { Answer } from '../../../src/domain/payments/answer.ts';
 import { codeOr, makeShop, queue, releaseMany, setPolicy, type Shop } from './payout-rows.ts';
 import { oneRow, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -32,14 +32,14 @@ describe('a release of several payouts', () => {
     );
   const RELEASED = Array.from({ length: 5 }, () => 'released 1 1');
   const QUEUED = Array.from({ length: 5 }, () => 'queued 0 0');
-  const resultsOf = ({ response }: ReleasedPayouts) =>
+  const resultsOf = ({ response }: Answer) =>
     (
       JSON.parse(response.body) as {
         data: { id: string; payout: { state: string } | null; error: { code: string } | null }[];
       }
     ).data.map(({ payout, error }) => payout?.state ?? error?.code);
 
-  const lockOnFourth = () => ({ sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [ids[3]] });
+  const lockOnFourth = () => ({ sql: 'SELECT 1 FROM payments WHERE id = $1 FOR UPDATE', values: [ids[3]] });
 
   it('returns idempotency_key_in_flight to a second call with the same key, and replays its response later', async () => {
     const idempotencyKey = randomUUID();
@@ -47,7 +47,7 @@ describe('a release of several payouts', () => {
     const first = await whileLocked(db, lockOnFourth(), send, async () => {
       assert.equal(await codeOr(send()), 'idempotency_key_in_flight');
     });
-    assert.deepEqual([first.kind, resultsOf(first)], ['approved', payouts.map(() => 'released')]);
+    assert.deepEqual([first.kind, resultsOf(first)], ['accepted', payouts.map(() => 'released')]);
     assert.deepEqual(await send(), { kind: 'replayed', response: first.response });
     assert.deepEqual(await snapshot(), RELEASED);
   });
@@ -79,7 +79,7 @@ describe('a release of several payouts', () => {
     );
     assert.deepEqual(await snapshot(), QUEUED);
     const repeat = await send();
-    assert.deepEqual([repeat.kind, resultsOf(repeat)], ['approved', payouts.map(() => 'released')]);
+    assert.deepEqual([repeat.kind, resultsOf(repeat)], ['accepted', payouts.map(() => 'released')]);
     assert.deepEqual(await snapshot(), RELEASED);
   });
 
@@ -96,7 +96,7 @@ describe('a release of several payouts', () => {
     await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 3000n });
     await releaseMany(db, shop.approver, [ids[0]!]);
     const released = await releaseMany(db, shop.approver, [...ids, 'pay_unknown']);
-    assert.ok(released.kind === 'approved');
+    assert.ok(released.kind === 'accepted');
     assert.deepEqual(resultsOf(released), [
       'released',
       'released',
@@ -105,7 +105,7 @@ describe('a release of several payouts', () => {
       'permission_denied',
       'payout_not_found',
     ]);
-    assert.deepEqual(valuesOf(released.payouts, 'id'), ids.slice(1, 3));
+    assert.deepEqual(valuesOf(released.payments, 'id'), ids.slice(1, 3));
     assert.deepEqual(await snapshot(), [...RELEASED.slice(0, 3), ...QUEUED.slice(0, 2)]);
     const { refused, done } = await oneRow<{ refused: number; done: number }>(
       db,

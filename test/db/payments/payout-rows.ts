@@ -5,6 +5,7 @@ import { putPolicy } from '../../../src/db/accounts/policy.ts';
 import type { Database } from '../../../src/db/platform/database.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
+import type { Answer } from '../../../src/domain/payments/answer.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { MerchantId, PayoutId, ReversalId } from '../../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
@@ -15,24 +16,15 @@ import type { Reversal } from '../../../src/domain/payments/reversal.ts';
 import type { ReversalTransitionInput } from '../../../src/domain/payments/reversal-progress.ts';
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
-import {
-  endQueuedPayout,
-  endQueuedReversal,
-  type EndQueuedPayout,
-} from '../../../src/operations/payments/end-queued-payment.ts';
+import { endQueuedPayment, type EndQueuedPayment } from '../../../src/operations/payments/end-queued-payment.ts';
 import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
-import { recordPayoutTransition } from '../../../src/operations/payments/record-payout-transition.ts';
-import { recordReversalTransition } from '../../../src/operations/payments/record-reversal-transition.ts';
+import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
 import {
-  releasePayout,
+  releasePayment,
   releasePayouts,
-  releaseReversal,
-  type ReleasedPayout,
-  type ReleasedPayouts,
-  type ReleasePayout,
+  type ReleasePayment,
   type ReleasePayouts,
-  type ReleaseReversal,
 } from '../../../src/operations/payments/release-payment.ts';
 import { contextOf, makeCollection, makeMember, makeMerchant, paid, basisFor } from '../rows.ts';
 
@@ -124,17 +116,17 @@ export async function queue(
   fields: RequestFields = {},
 ): Promise<Payout> {
   const created = await requestPayout(db, shop, amountMinor, fields);
-  assert.ok(created.kind === 'created', created.response.body);
-  return created.payout;
+  assert.ok(created.kind === 'accepted', created.response.body);
+  return created.payments[0];
 }
 
 export function release(
   db: Database,
   person: Person,
-  payoutId: PayoutId,
-  { clocks, ...fields }: Partial<ReleasePayout> & WithClocks = {},
-): Promise<ReleasedPayout> {
-  return releasePayout(contextOf(db, clocks), { ...releaseInput(person), payoutId, ...fields });
+  id: PayoutId,
+  { clocks, ...fields }: Partial<Omit<ReleasePayment, 'kind'>> & WithClocks = {},
+): Promise<Answer<readonly [Payout]>> {
+  return releasePayment(contextOf(db, clocks), { kind: 'payout', id, ...releaseInput(person), ...fields });
 }
 
 export function releaseMany(
@@ -142,7 +134,7 @@ export function releaseMany(
   person: Person,
   payoutIds: readonly string[],
   fields: Partial<ReleasePayouts> = {},
-): Promise<ReleasedPayouts> {
+): Promise<Answer<readonly Payout[]>> {
   return releasePayouts(contextOf(db), { ...releaseInput(person), payoutIds, ...fields });
 }
 
@@ -157,19 +149,20 @@ function releaseInput(person: Person) {
 export function decide(
   db: Database,
   person: Person,
-  payoutId: PayoutId,
-  decision: EndQueuedPayout['decision'],
+  id: PayoutId,
+  decision: EndQueuedPayment['decision'],
 ): Promise<Payout> {
-  return endQueuedPayout(contextOf(db), { by: actedBy(person), payoutId, decision, at: new Date() });
+  return endQueuedPayment(contextOf(db), { kind: 'payout', id, by: actedBy(person), decision, at: new Date() });
 }
 
-export function recordPayout(
+export async function recordPayout(
   db: Database,
-  ref: Pick<Payout, 'id' | 'merchantId'>,
+  { id, merchantId }: Pick<Payout, 'id' | 'merchantId'>,
   transition: PayoutOutcomeInput,
   at = new Date(),
 ): Promise<Payout> {
-  return recordPayoutTransition(contextOf(db), { ref, transition, at, basis: basisFor(transition, at) });
+  const input = { ref: { kind: 'payout', id, merchantId }, transition, at, basis: basisFor(transition, at) } as const;
+  return (await recordTransition(contextOf(db), input)).payment;
 }
 
 /** For a payout that a test lets expire. */
@@ -220,26 +213,26 @@ export async function queueReversal(
   fields: WithClocks = {},
 ): Promise<Reversal> {
   const created = await requestReversal(db, maker, collection.id, fields);
-  assert.ok(created.kind === 'created', created.response.body);
-  return created.reversal;
+  assert.ok(created.kind === 'accepted', created.response.body);
+  return created.payments[0];
 }
 
 export function releaseRefund(
   db: Database,
   person: Person,
-  reversalId: ReversalId,
-  { clocks, ...fields }: Partial<ReleaseReversal> & WithClocks = {},
-): ReturnType<typeof releaseReversal> {
-  return releaseReversal(contextOf(db, clocks), { ...releaseInput(person), reversalId, ...fields });
+  id: ReversalId,
+  { clocks, ...fields }: Partial<Omit<ReleasePayment, 'kind'>> & WithClocks = {},
+): Promise<Answer<readonly [Reversal]>> {
+  return releasePayment(contextOf(db, clocks), { kind: 'reversal', id, ...releaseInput(person), ...fields });
 }
 
 export function decideOnRefund(
   db: Database,
   person: Person,
-  reversalId: ReversalId,
-  decision: EndQueuedPayout['decision'],
+  id: ReversalId,
+  decision: EndQueuedPayment['decision'],
 ): Promise<Reversal> {
-  return endQueuedReversal(contextOf(db), { by: actedBy(person), reversalId, decision, at: new Date() });
+  return endQueuedPayment(contextOf(db), { kind: 'reversal', id, by: actedBy(person), decision, at: new Date() });
 }
 
 /** A reversal that the approver of the shop released. */
@@ -251,20 +244,20 @@ export async function makeReversal(
 ): Promise<Reversal & { readonly sendDeadlineAt: Date }> {
   const { id } = await queueReversal(db, shop, collection);
   const released = await releaseRefund(db, shop.approver, id, fields);
-  assert.ok(released.kind === 'approved', released.response.body);
-  const { reversal } = released;
+  assert.ok(released.kind === 'accepted', released.response.body);
+  const [reversal] = released.payments;
   assert.ok(reversal.sendDeadlineAt);
   return { ...reversal, sendDeadlineAt: reversal.sendDeadlineAt };
 }
 
 export async function recordReversal(
   db: Database,
-  ref: Pick<Reversal, 'id' | 'merchantId'>,
+  { id, merchantId }: Pick<Reversal, 'id' | 'merchantId'>,
   transition: ReversalTransitionInput,
   at = new Date(),
 ): Promise<Reversal> {
-  return (await recordReversalTransition(contextOf(db), { ref, transition, at, basis: basisFor(transition, at) }))
-    .reversal;
+  const input = { ref: { kind: 'reversal', id, merchantId }, transition, at, basis: basisFor(transition, at) } as const;
+  return (await recordTransition(contextOf(db), input)).payment;
 }
 
 /** Records that the operator confirmed the refund; returns whether the refund was posted. */
@@ -272,7 +265,7 @@ export async function confirmRefund(db: Database, ref: Reversal): Promise<boolea
   const at = new Date();
   const transition = { kind: 'refunded' } as const;
   const input = { ref, transition, at, basis: basisFor(transition, at) };
-  return (await recordReversalTransition(contextOf(db), input)).isPosted;
+  return (await recordTransition(contextOf(db), input)).isPosted;
 }
 
 /** The call's value, or the code of the domain error that it throws. Any other error fails the test. */

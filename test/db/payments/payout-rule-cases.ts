@@ -30,47 +30,57 @@ import {
 const PAYOUT_ROW_CASES: readonly RuleCase[] = [
   ...wrongPaymentColumns('payouts'),
   ...wrongInserts('payouts', [
-    ['an id that exists already', ({ payouts }) => ({ id: payouts.queued }), 'payouts_pkey'],
-    ['a version above zero in the first state', { version: 1 }, 'payouts_created_queued'],
-    ['a previous state in the first state', { previous_state: 'released' }, 'payouts_created_queued'],
-    ['an empty receipt', { operator_receipt: '' }, 'payouts_operator_receipt_check'],
-    ['a rejection reason without a rejection', { rejection_reason: 'wrong person' }, 'payouts_rejection'],
-    ['a deciding person without a decision', ({ approverId }) => ({ decided_by: approverId }), 'payouts_decided'],
-    ['a send deadline before the release', { send_deadline_at: new Date() }, 'payouts_send_deadline'],
-    ['zero required approvals', { approvals_required: 0 }, 'payouts_approvals_required_check'],
-    ['three required approvals', { approvals_required: 3 }, 'payouts_approvals_required_check'],
+    ['an id that exists already', ({ payouts }) => ({ id: payouts.queued }), 'payments_pkey'],
+    ['a version above zero in the first state', { version: 1 }, 'payments_created_in_first_state'],
+    ['a previous state in the first state', { previous_state: 'released' }, 'payments_created_in_first_state'],
+    ['an empty receipt', { operator_receipt: '' }, 'payments_operator_receipt_check'],
+    ['a rejection reason without a rejection', { rejection_reason: 'wrong person' }, 'payments_rejection'],
+    ['a deciding person without a decision', ({ approverId }) => ({ decided_by: approverId }), 'payments_decided'],
+    ['a send deadline before the release', { send_deadline_at: new Date() }, 'payments_send_deadline'],
+    ['zero required approvals', { approvals_required: 0 }, 'payments_approvals_required_check'],
+    ['three required approvals', { approvals_required: 3 }, 'payments_approvals_required_check'],
     [
       'a maker who is not a member',
       ({ otherMemberId }) => ({ created_by: otherMemberId }),
-      'payouts_merchant_id_created_by_fkey',
+      'payments_merchant_id_created_by_fkey',
     ],
-    ['an unknown API key', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
   ]),
-  ruleCase('a payout that was sent and fails as never sent', 'payouts_never_sent', ({ payouts }) => [
-    update('payouts', payouts.released, SENT_NOW),
+  ...wrongInserts('payouts', [
+    [
+      'a collection that it gives back',
+      ({ collections }) => ({ collection_id: collections.succeeded }),
+      'payments_columns_of_payouts',
+    ],
+    ['no idempotency key', { idempotency_key: null }, 'payments_columns_of_payouts'],
+    ['no number of approvals', { approvals_required: null }, 'payments_columns_of_payouts'],
+    ['the id of a collection', () => ({ id: newId('col') }), 'payments_id_of_kind'],
+  ]),
+  ruleCase('a payout that was sent and fails as never sent', 'payments_never_sent', ({ payouts }) => [
+    update('payments', payouts.released, SENT_NOW),
     move(payouts.released, 'failed', NEVER_SENT),
   ]),
   ruleCase('a send of a payout that failed as never sent', SEND_REFUSED, ({ payouts }) => [
     move(payouts.released, 'failed', NEVER_SENT),
-    update('payouts', payouts.released, SENT_NOW),
+    update('payments', payouts.released, SENT_NOW),
   ]),
   ruleCase('a send of a payout that is queued', SEND_REFUSED, ({ payouts }) => [
-    update('payouts', payouts.queued, SENT_NOW),
+    update('payments', payouts.queued, SENT_NOW),
   ]),
   ...sendCases('payout', ({ payouts }) => payouts.released, 'send_deadline_at'),
-  ...['send_begun_at', 'accepted_at'].map((column) =>
-    ruleCase(
-      `to clear ${column} of a payout`,
-      /send_begun_at and accepted_at of payout .* cannot be cleared/,
-      ({ payouts }: RuleFixture) => [
-        update('payouts', payouts.released, `${column} = now()`),
-        update('payouts', payouts.released, `${column} = NULL`),
-      ],
-    ),
-  ),
+  ruleCase('to clear send_begun_at of a payout', SEND_REFUSED, ({ payouts }) => [
+    update('payments', payouts.released, SENT_NOW),
+    update('payments', payouts.released, 'send_begun_at = NULL'),
+  ]),
+  ruleCase('to clear accepted_at of a payout', /accepted_at of .* cannot be cleared/, ({ payouts }) => [
+    update('payments', payouts.released, 'accepted_at = now()'),
+    update('payments', payouts.released, 'accepted_at = NULL'),
+  ]),
+  ruleCase('a payout of an unknown API key', /created by no API key of its merchant/, (fixture) => [
+    insert(fixture, 'payouts', { api_key_id: newId('key') }),
+  ]),
   ruleCase(
     'a payout that is created with an API key of another merchant',
-    /with an API key of another merchant/,
+    /created by no API key of its merchant/,
     (fixture) => {
       const id = newId('key');
       return [
@@ -79,10 +89,10 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
       ];
     },
   ),
-  twoRows('one operator reference for two payouts', 'payouts_operator_reference_key', 'payouts', {
+  twoRows('one operator reference for two payouts', 'payments_operator_reference_key', 'payouts', {
     operator_reference: randomUUID(),
   }),
-  twoRows('two pending payouts for one idempotency key', 'payouts_one_pending_per_key', 'payouts', {
+  twoRows('two pending payouts for one idempotency key', 'payments_one_payout_pending_per_key', 'payouts', {
     idempotency_key: 'salary-1',
   }),
   ruleCase('a payout that is created in a later state', /must be created in state queued/, (fixture) => [
@@ -107,8 +117,8 @@ const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
   ...requestStaysCases('payout', ({ payouts }) => payouts.queued),
   ...requestedFieldCases('payout', ({ payouts }) => payouts.queued, REQUESTED_FIELDS),
   ruleCase('to lower the number of approvals that a payout needs', /cannot need fewer approvals/, ({ payouts }) => [
-    update('payouts', payouts.queued, 'approvals_required = 2'),
-    update('payouts', payouts.queued, 'approvals_required = 1'),
+    update('payments', payouts.queued, 'approvals_required = 2'),
+    update('payments', payouts.queued, 'approvals_required = 1'),
   ]),
   ...(
     [
@@ -124,20 +134,19 @@ const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
     ruleCase(
       `to set ${assignedColumn(assignment)} of a payout that stays ${state}`,
       /outcome of payout .* can change only together with its state/,
-      ({ payouts }) => [update('payouts', payouts[state], assignment)],
+      ({ payouts }) => [update('payments', payouts[state], assignment)],
     ),
   ),
   ruleCase('a state change of a payout that does not count up the version', /must count up version/, ({ payouts }) => [
-    update('payouts', payouts.queued, "state = 'expired', previous_state = state"),
+    update('payments', payouts.queued, "state = 'expired', previous_state = state"),
   ]),
   ruleCase(
     'a state change of a payout that names another previous state',
     /set previous_state to the old state/,
     ({ payouts }) => [
-      update('payouts', payouts.released, "state = 'reconciling', version = version + 1, previous_state = 'queued'"),
+      update('payments', payouts.released, "state = 'reconciling', version = version + 1, previous_state = 'queued'"),
     ],
   ),
-  ...refusedChanges('payouts', ['DELETE', 'TRUNCATE']),
 ];
 
 /** The columns that each state needs; without them another rule would refuse the row first. */
@@ -168,36 +177,42 @@ function columnsOf(state: string): string {
 }
 
 const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(PAYOUT_TRANSITIONS).map(([from, to]) => {
-  const constraint = to === 'queued' ? 'payouts_created_queued' : 'payouts_previous_state_state_fkey';
+  const constraint = to === 'queued' ? 'payments_created_in_first_state' : 'payments_transition';
   return {
     what: `to move a payout from ${from} to ${to}`,
     breaks: ({ payouts }) => [move(payouts[from], to, columnsOf(to))],
-    by: to === 'released' ? { says: /lacks approvals|payouts_previous_state_state_fkey/ } : { constraint },
+    by: to === 'released' ? { says: /lacks approvals|payments_transition/ } : { constraint },
   };
 });
 
 const OUTCOME_CASES: readonly RuleCase[] = (
   [
-    ['a failed payout without a failure code', 'released', 'failed', "failed_by = 'declined'", 'payouts_failure'],
-    ['a payout that succeeded without a receipt', 'released', 'succeeded', '', 'payouts_receipt'],
-    ['a rejected payout without a reason', 'queued', 'rejected', 'decided_by = created_by', 'payouts_rejection'],
+    ['a failed payout without a failure code', 'released', 'failed', "failed_by = 'declined'", 'payments_failure'],
+    ['a payout that succeeded without a receipt', 'released', 'succeeded', '', 'payments_receipt'],
+    ['a rejected payout without a reason', 'queued', 'rejected', 'decided_by = created_by', 'payments_rejection'],
     [
       'a rejected payout with an empty reason',
       'queued',
       'rejected',
       "decided_by = created_by, rejection_reason = ''",
-      'payouts_rejection_reason_check',
+      'payments_rejection_reason_check',
     ],
     [
       'a rejected payout without a deciding person',
       'queued',
       'rejected',
       "rejection_reason = 'wrong person'",
-      'payouts_decided',
+      'payments_decided',
     ],
-    ['a cancelled payout without a deciding person', 'queued', 'cancelled', '', 'payouts_decided'],
-    ['an expired payout with a deciding person', 'queued', 'expired', 'decided_by = created_by', 'payouts_decided'],
-    ['a return of a part of a payout', 'succeeded', 'reversed', 'amount_reversed_minor = 1', 'payouts_reversed_amount'],
+    ['a cancelled payout without a deciding person', 'queued', 'cancelled', '', 'payments_decided'],
+    ['an expired payout with a deciding person', 'queued', 'expired', 'decided_by = created_by', 'payments_decided'],
+    [
+      'a return of a part of a payout',
+      'succeeded',
+      'reversed',
+      'amount_reversed_minor = 1',
+      'payments_reversed_amount',
+    ],
   ] as const
 ).map(([what, from, to, assignments, constraint]) =>
   ruleCase(what, constraint, (fixture) => [
@@ -211,18 +226,18 @@ function approveIf(fixture: RuleFixture, isQueued: boolean): Sql[] {
 }
 
 const DECISION_CASES: readonly RuleCase[] = [
-  ruleCase('a payout in an unknown state', 'payouts_known_state', ({ payouts }) => [
-    { text: "INSERT INTO payout_transitions VALUES ('queued', 'paid')", values: [] },
+  ruleCase('a payout in an unknown state', 'payments_known_state', ({ payouts }) => [
+    { text: "INSERT INTO payment_transitions VALUES ('payout', 'queued', 'paid')", values: [] },
     move(payouts.queued, 'paid'),
   ]),
   ruleCase(
     'a cancellation by another person than the maker',
-    'payouts_cancelled_by_maker',
+    'payments_cancelled_by_maker',
     ({ payouts, approverId }) => [move(payouts.queued, 'cancelled', `decided_by = '${approverId}'`)],
   ),
   ruleCase(
     'a decision by a person who is not a member',
-    'payouts_merchant_id_decided_by_fkey',
+    'payments_merchant_id_decided_by_fkey',
     ({ payouts, otherMemberId }) => [
       move(payouts.queued, 'rejected', `rejection_reason = 'no', decided_by = '${otherMemberId}'`),
     ],
@@ -242,7 +257,7 @@ const RELEASE_CASES: readonly RuleCase[] = [
   ruleCase('a release without an approval', /lacks approvals/, ({ payouts }) => [move(payouts.queued, ...RELEASE)]),
   ruleCase('a release with one approval where two are needed', /lacks approvals/, (fixture) => [
     insert(fixture, 'payout_approvals'),
-    update('payouts', fixture.payouts.queued, 'approvals_required = 2'),
+    update('payments', fixture.payouts.queued, 'approvals_required = 2'),
     move(fixture.payouts.queued, ...RELEASE),
   ]),
   ruleCase('a release whose approver was removed after the approval', /lacks approvals/, (fixture) => [
@@ -264,29 +279,29 @@ const ATTESTATION_CASES: readonly RuleCase[] = [
     insert(fixture, 'policies', { merchant_id: fixture.merchantId, approver_daily_limit_minor: 1 }),
     insert(fixture, 'payout_approvals'),
   ]),
-  ruleCase('an approval without an attestation', /an approval has an attestation/, (fixture) => [
+  ruleCase('an approval without an attestation', /null value in column "attestation"/, (fixture) => [
     insert(fixture, 'payout_approvals', { attestation: null }),
   ]),
   ...wrongInserts('payout_approvals', [
-    ['an attestation that is no MAC', { attestation: 'forged' }, 'payout_approvals_attestation_check'],
+    ['an attestation that is no MAC', { attestation: 'forged' }, 'approvals_attestation_check'],
   ]),
   ruleCase('a release without an attestation', UNATTESTED, (fixture) => [
     insert(fixture, 'payout_approvals'),
     move(fixture.payouts.queued, 'released', 'send_deadline_at = now()'),
   ]),
-  ruleCase('a release with an attestation that is no MAC', 'payouts_release_attestation_check', (fixture) => [
+  ruleCase('a release with an attestation that is no MAC', 'payments_release_attestation_check', (fixture) => [
     insert(fixture, 'payout_approvals'),
     move(fixture.payouts.queued, 'released', "send_deadline_at = now(), release_attestation = 'forged'"),
   ]),
   ...[ATTESTED, 'release_attestation = NULL'].map((assignment) =>
     ruleCase(`to set ${assignment} of a payout that is released`, UNATTESTED, ({ payouts }: RuleFixture) => [
-      update('payouts', payouts.released, assignment),
+      update('payments', payouts.released, assignment),
     ]),
   ),
   ruleCase('to attest a release while its outcome is recorded', UNATTESTED, ({ payouts }) => [
     move(payouts.released, 'reconciling', ATTESTED),
   ]),
-  ruleCase('a released payout without a send deadline', 'payouts_send_deadline', (fixture) => [
+  ruleCase('a released payout without a send deadline', 'payments_send_deadline', (fixture) => [
     insert(fixture, 'payout_approvals'),
     move(fixture.payouts.queued, 'released', ATTESTED),
   ]),
@@ -330,7 +345,7 @@ const APPROVAL_CASES: readonly RuleCase[] = [
       `an approval of a payout that is ${state}`,
       /is not queued, has expired or belongs to another merchant/,
       (fixture) => [
-        insert(fixture, 'payout_approvals', { payout_id: fixture.payouts[state], user_id: fixture.ownerId }),
+        insert(fixture, 'payout_approvals', { payment_id: fixture.payouts[state], user_id: fixture.ownerId }),
       ],
     ),
   ),
@@ -342,27 +357,27 @@ const APPROVAL_CASES: readonly RuleCase[] = [
   ruleCase(
     'an approval of another merchant’s payout',
     /is not queued, has expired or belongs to another merchant/,
-    (fixture) => [insert(fixture, 'payout_approvals', { payout_id: fixture.otherPayoutId })],
+    (fixture) => [insert(fixture, 'payout_approvals', { payment_id: fixture.otherPayoutId })],
   ),
   ruleCase('an approval of an unknown payout', /query returned no rows/, (fixture) => [
-    insert(fixture, 'payout_approvals', { payout_id: newId('pay') }),
+    insert(fixture, 'payout_approvals', { payment_id: newId('pay') }),
   ]),
   ...(
     [
-      ['payout_id', newId('pay'), 'payout_approvals_payout_id_fkey'],
-      ['user_id', newId('usr'), 'payout_approvals_merchant_id_user_id_fkey'],
+      ['payment_id', newId('pay'), 'approvals_payment_id_fkey'],
+      ['user_id', newId('usr'), 'approvals_merchant_id_user_id_fkey'],
     ] as const
   ).map(([column, value, constraint]): RuleCase =>
     ruleCase(`an approval with an unknown ${column}, with the trigger disabled`, constraint, (fixture) => [
-      { text: 'ALTER TABLE payout_approvals DISABLE TRIGGER payout_approvals_check', values: [] },
+      { text: 'ALTER TABLE approvals DISABLE TRIGGER approvals_check', values: [] },
       insert(fixture, 'payout_approvals', { [column]: value }),
     ]),
   ),
-  ...refusedChanges('payout_approvals', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('approvals', ['DELETE', 'TRUNCATE']),
 ];
 
 const RECEIPT_CASES: readonly RuleCase[] = [
-  ruleCase('one receipt of an operator for two payouts', 'payouts_one_per_receipt', ({ payouts }) => [
+  ruleCase('one receipt of an operator for two payouts', 'payments_one_per_receipt', ({ payouts }) => [
     move(payouts.released, 'succeeded', "operator_receipt = '4711'"),
     move(payouts.reconciling, 'succeeded', "operator_receipt = '4711'"),
   ]),

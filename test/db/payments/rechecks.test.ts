@@ -58,10 +58,11 @@ describe('the recheck of a final payment', () => {
   const row = (id: string) =>
     oneRow<{ check_due_at: Date | null; updated_at: Date; workflow_started_at: Date | null }>(
       db,
-      'SELECT check_due_at, updated_at, workflow_started_at FROM collections WHERE id = $1',
+      'SELECT check_due_at, updated_at, workflow_started_at FROM payments WHERE id = $1',
       [id],
     );
-  const markAllStarted = () => db.pool.query('UPDATE collections SET workflow_started_at = now()');
+  const markAllStarted = () =>
+    db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
 
   /** Rechecks the only collection until nothing more is due; returns how long after its end each recheck was. */
   async function agesOfRechecks(id: string): Promise<number[]> {
@@ -168,7 +169,7 @@ describe('the recheck of a final payment', () => {
 
   it('is due after a callback about an expired collection, in case the workflow that it starts is lost', async () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'expired');
-    await tamper(db, 'UPDATE collections SET check_due_at = NULL');
+    await tamper(db, "UPDATE payments SET check_due_at = NULL WHERE kind = 'collection'");
     await callBack(db, operatorReference);
     assert.deepEqual(await claim(), [], 'the workflow comes first');
     await age(2 * MINUTE);
@@ -234,14 +235,16 @@ describe('the workflow of a final payment', () => {
   /** Its recheck was started so long ago that it is checked. */
   const makeRecheckedPayout = async () => {
     const { id } = await makePayout(db, await makeShop(db, 10_000n), 'succeeded');
-    await db.pool.query("UPDATE payouts SET workflow_started_at = NULL, start_due_at = now() - interval '1 minute'");
+    await db.pool.query(
+      "UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 minute' WHERE kind = 'payout'",
+    );
     const works = await claimUnstarted(db, 'payout', { limit: 1, graceMs: 0, leaseMs: 0 });
     await markStarted(db, 'payout', works, { at: new Date(), checkInMs: 0 });
     return id;
   };
   const stuck: OpenRun = { runId: 'stuck', taskAttempt: 3, quietSince: null };
   const unstartedPayouts = async () => {
-    await db.pool.query('UPDATE payouts SET start_due_at = now()');
+    await db.pool.query("UPDATE payments SET start_due_at = now() WHERE kind = 'payout'");
     return (await claimUnstarted(db, 'payout', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
   };
 
@@ -257,7 +260,10 @@ describe('the workflow of a final payment', () => {
     await makeRecheckedPayout();
     const terminated: string[] = [];
     await checksOf(db, () => 'closed', terminated).checkRechecks();
-    await tamper(db, "UPDATE payouts SET recheck_check_due_at = recheck_check_due_at - interval '1 day'");
+    await tamper(
+      db,
+      "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'",
+    );
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, []);
     assert.deepEqual(await unstartedPayouts(), []);
@@ -269,7 +275,10 @@ describe('the workflow of a final payment', () => {
     await checksOf(db, () => ({ ...stuck, taskAttempt: 1 }), terminated).checkRechecks();
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, [], 'its next check is not due');
-    await tamper(db, "UPDATE payouts SET recheck_check_due_at = recheck_check_due_at - interval '1 day'");
+    await tamper(
+      db,
+      "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'",
+    );
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, [id]);
   });

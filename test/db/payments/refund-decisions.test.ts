@@ -41,8 +41,8 @@ describe('a decision on a refund', () => {
     const { id } = await queued();
     const at = new Date();
     const released = await releaseRefund(db, shop.approver, id, { at });
-    assert.ok(released.kind === 'approved');
-    const { reversal } = released;
+    assert.ok(released.kind === 'accepted');
+    const [reversal] = released.payments;
     assert.deepEqual(reversal, await getReversal(db, shop.merchantId, id));
     assert.deepEqual([reversal.state, reversal.sendDeadlineAt?.getTime()], ['released', at.getTime() + 300_000]);
     assert.deepEqual(
@@ -107,7 +107,7 @@ describe('a decision on a refund', () => {
     assert.equal((await recordReversal(db, refund, expired, early)).state, 'queued');
     assert.equal(await codeOr(releaseRefund(db, shop.approver, refund.id, { at: refund.expiresAt })), 'state_conflict');
     assert.equal((await recordReversal(db, refund, expired, refund.expiresAt)).state, 'expired');
-    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'created');
+    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'accepted');
   });
 
   it('is refused once the operator returned the collection, whose amount is no longer reserved then', async () => {
@@ -118,7 +118,7 @@ describe('a decision on a refund', () => {
     assert.equal((await requestPayout(db, own, 101n)).kind, 'refused', 'reserved from the request on');
     await record(db, collection, { kind: 'returned' });
     assert.equal(await codeOr(releaseRefund(db, own.approver, id)), 'state_conflict');
-    assert.equal((await requestPayout(db, own, 100n)).kind, 'created');
+    assert.equal((await requestPayout(db, own, 100n)).kind, 'accepted');
     assert.equal((await decideOnRefund(db, own.maker, id, CANCEL)).state, 'cancelled');
   });
 
@@ -127,22 +127,14 @@ describe('a decision on a refund', () => {
     const { id } = await queueReversal(db, own, await makeCollection(db, own.merchantId, 'succeeded'));
     assert.equal((await requestPayout(db, own, 100n)).kind, 'refused');
     await decideOnRefund(db, own.maker, id, CANCEL);
-    assert.equal((await requestPayout(db, own, 5000n)).kind, 'created');
+    assert.equal((await requestPayout(db, own, 5000n)).kind, 'accepted');
   });
 
   for (const [what, forge] of [
-    ['another approver', `UPDATE reversal_approvals SET user_id = $2 WHERE reversal_id = $1`],
-    ['another maker', `UPDATE reversals SET requested_by = $2 WHERE id = $1`],
-    [
-      'another amount',
-      `UPDATE collections SET amount_minor = 5001, description = $2
-                        WHERE id = (SELECT collection_id FROM reversals WHERE id = $1)`,
-    ],
-    [
-      'another phone',
-      `UPDATE collections SET phone = '256772000999', description = $2
-                       WHERE id = (SELECT collection_id FROM reversals WHERE id = $1)`,
-    ],
+    ['another approver', `UPDATE approvals SET user_id = $2 WHERE payment_id = $1`],
+    ['another maker', `UPDATE payments SET created_by = $2 WHERE id = $1`],
+    ['another amount', `UPDATE payments SET amount_minor = 5001, rejection_reason = $2 WHERE id = $1`],
+    ['another phone', `UPDATE payments SET phone = '256772000999', rejection_reason = $2 WHERE id = $1`],
   ] as const) {
     it(`is not sent with ${what} than the service recorded, and shown to a person`, async () => {
       const { id, merchantId } = await makeReversal(db, shop, await paidCollection());
@@ -158,7 +150,7 @@ describe('a decision on a refund', () => {
       } as unknown as PaymentActivityDeps);
       const ref = { kind: 'reversal', id, merchantId } as const;
       await assert.rejects(activities.sendWithOperator(ref), { type: 'ApprovalMissing' });
-      const found = `discrepancies WHERE reversal_id = $1 AND kind = 'release_unattested'`;
+      const found = `discrepancies WHERE payment_id = $1 AND kind = 'release_unattested'`;
       assert.equal(await countRows(db, found, [id]), 1);
     });
   }

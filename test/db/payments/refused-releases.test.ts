@@ -15,7 +15,7 @@ describe('a release that the database refuses', () => {
   const limitTo = (approverDailyLimitMinor: bigint) => () =>
     setPolicy(db, shop.merchantId, { approverDailyLimitMinor });
   // A release that waits for it has decided to record its approval.
-  const APPROVALS = { sql: 'LOCK TABLE payout_approvals IN SHARE MODE', values: [] };
+  const APPROVALS = { sql: 'LOCK TABLE approvals IN SHARE MODE', values: [] };
   const stateOf = async (id: PayoutId) => (await getPayout(db, shop.merchantId, id)).state;
 
   it('is denied when the daily limit of the approver is lowered during it', async () => {

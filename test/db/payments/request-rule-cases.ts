@@ -14,12 +14,16 @@ export const REQUEST_RULE_CASES: readonly RuleCase[] = TABLES.flatMap(([noun, ta
     insert(fixture, table, { request_attestation: null }),
   ]),
   ruleCase(`to attest the request of a queued ${noun} anew`, UNATTESTED, (fixture) => [
-    update(table, fixture[table].queued, OTHER),
+    update('payments', fixture[table].queued, OTHER),
   ]),
   ruleCase(`to take the attestation of a queued ${noun} away`, UNATTESTED, (fixture) => [
-    update(table, fixture[table].queued, 'request_attestation = NULL, approvals_required = approvals_required + 1'),
+    update(
+      'payments',
+      fixture[table].queued,
+      'request_attestation = NULL, approvals_required = approvals_required + 1',
+    ),
   ]),
   ruleCase(`to attest the request of a released ${noun} anew`, UNATTESTED, (fixture) => [
-    update(table, fixture[table].released, `${OTHER}, approvals_required = approvals_required + 1`),
+    update('payments', fixture[table].released, `${OTHER}, approvals_required = approvals_required + 1`),
   ]),
 ]);

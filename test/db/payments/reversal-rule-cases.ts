@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import {
   insert,
-  refusedChanges,
+  move,
   ruleCase,
   update,
   wrongInserts,
@@ -25,7 +25,7 @@ const REQUESTED_FIELDS: readonly string[] = [
   `id = '${newId('rev')}'`,
   `collection_id = '${newId('col')}'`,
   `operator_reference = '${randomUUID()}'`,
-  `requested_by = '${newId('usr')}'`,
+  `created_by = '${newId('usr')}'`,
   "created_at = created_at - interval '1 day'",
   "expires_at = expires_at + interval '1 day'",
 ];
@@ -34,7 +34,7 @@ const ATTESTED = `release_attestation = '${'a'.repeat(43)}'`;
 const FAILURE_ATTESTED = `status_attestation = '1.${'a'.repeat(43)}'`;
 const DECLINED = "status_kind = 'declined', status_queried_at = now()";
 const REFUSED = "failure_code = 'operator_rejected', failed_by = 'declined'";
-const RELEASE = `state = 'released', send_deadline_at = now() + interval '5 minutes'`;
+const RELEASE = `state = 'released', previous_state = state, version = version + 1, send_deadline_at = now() + interval '5 minutes'`;
 const UNATTESTED = /a release of .* has an attestation, which changes with the release alone/;
 
 /** The UPDATE that an owner could cause. */
@@ -46,7 +46,7 @@ function changeMember({ merchantId }: RuleFixture, userId: string, assignments: 
 /** A release of the queued reversal, after these statements. */
 const releases =
   (before: (fixture: RuleFixture) => readonly Sql[], assignments = `${RELEASE}, ${ATTESTED}`): RuleCase['breaks'] =>
-  (fixture) => [...before(fixture), update('reversals', fixture.reversals.queued, assignments)];
+  (fixture) => [...before(fixture), update('payments', fixture.reversals.queued, assignments)];
 const approved = (fixture: RuleFixture): Sql[] => [insert(fixture, 'reversal_approvals')];
 
 const RELEASE_CASES: readonly RuleCase[] = [
@@ -60,7 +60,7 @@ const RELEASE_CASES: readonly RuleCase[] = [
     /reversal .* lacks approvals/,
     releases((fixture) => [
       ...approved(fixture),
-      update('reversals', fixture.reversals.queued, 'approvals_required = 2'),
+      update('payments', fixture.reversals.queued, 'approvals_required = 2'),
     ]),
   ),
   ruleCase(
@@ -79,9 +79,9 @@ const RELEASE_CASES: readonly RuleCase[] = [
     releases((fixture) => [
       ...approved(fixture),
       {
-        text: `UPDATE collections SET state = 'reversed', previous_state = state, version = version + 1,
+        text: `UPDATE payments SET state = 'reversed', previous_state = state, version = version + 1,
                  amount_reversed_minor = amount_minor
-               WHERE id = (SELECT collection_id FROM reversals WHERE id = $1)`,
+               WHERE id = (SELECT collection_id FROM payments WHERE id = $1)`,
         values: [fixture.reversals.queued],
       },
     ]),
@@ -89,102 +89,94 @@ const RELEASE_CASES: readonly RuleCase[] = [
   ruleCase('a release of a refund without an attestation', UNATTESTED, releases(approved, RELEASE)),
   ruleCase(
     'a release of a refund with an attestation that is no MAC',
-    'reversals_release_attestation_check',
+    'payments_release_attestation_check',
     releases(approved, `${RELEASE}, release_attestation = 'forged'`),
   ),
   ruleCase(
     'a released refund without a send deadline',
-    'reversals_send_deadline',
-    releases(approved, `state = 'released', ${ATTESTED}`),
+    'payments_send_deadline',
+    releases(approved, `state = 'released', previous_state = state, version = version + 1, ${ATTESTED}`),
   ),
   ruleCase('an attestation of a refund that was never released', UNATTESTED, (fixture) => [
     insert(fixture, 'reversals', { release_attestation: 'a'.repeat(43) }),
   ]),
   ...[ATTESTED, 'release_attestation = NULL'].map((assignment) =>
     ruleCase(`to set ${assignment} of a refund that is released`, UNATTESTED, ({ reversals }: RuleFixture) => [
-      update('reversals', reversals.released, assignment),
+      update('payments', reversals.released, assignment),
     ]),
   ),
 ];
 
 const DECISION_CASES: readonly RuleCase[] = [
-  ruleCase('a rejected refund without a reason', 'reversals_rejection', ({ reversals, approverId }) => [
-    update('reversals', reversals.queued, `state = 'rejected', decided_by = '${approverId}'`),
+  ruleCase('a rejected refund without a reason', 'payments_rejection', ({ reversals, approverId }) => [
+    move(reversals.queued, 'rejected', `decided_by = '${approverId}'`),
   ]),
-  ruleCase(
-    'a rejected refund with an empty reason',
-    'reversals_rejection_reason_check',
-    ({ reversals, approverId }) => [
-      update('reversals', reversals.queued, `state = 'rejected', decided_by = '${approverId}', rejection_reason = ''`),
-    ],
-  ),
-  ruleCase('a rejected refund without a deciding person', 'reversals_decided', ({ reversals }) => [
-    update('reversals', reversals.queued, "state = 'rejected', rejection_reason = 'no'"),
+  ruleCase('a rejected refund with an empty reason', 'payments_rejection_reason_check', ({ reversals, approverId }) => [
+    move(reversals.queued, 'rejected', `decided_by = '${approverId}', rejection_reason = ''`),
   ]),
-  ruleCase('an expired refund with a deciding person', 'reversals_decided', ({ reversals, approverId }) => [
-    update('reversals', reversals.queued, `state = 'expired', decided_by = '${approverId}'`),
+  ruleCase('a rejected refund without a deciding person', 'payments_decided', ({ reversals }) => [
+    move(reversals.queued, 'rejected', "rejection_reason = 'no'"),
+  ]),
+  ruleCase('an expired refund with a deciding person', 'payments_decided', ({ reversals, approverId }) => [
+    move(reversals.queued, 'expired', `decided_by = '${approverId}'`),
   ]),
   ruleCase(
     'a cancellation of a refund by another person than its maker',
-    'reversals_cancelled_by_maker',
-    ({ reversals, approverId }) => [
-      update('reversals', reversals.queued, `state = 'cancelled', decided_by = '${approverId}'`),
-    ],
+    'payments_cancelled_by_maker',
+    ({ reversals, approverId }) => [move(reversals.queued, 'cancelled', `decided_by = '${approverId}'`)],
   ),
   ruleCase(
     'a decision on a refund by a person who is not a member',
-    'reversals_merchant_id_decided_by_fkey',
+    'payments_merchant_id_decided_by_fkey',
     ({ reversals, otherMemberId }) => [
-      update(
-        'reversals',
-        reversals.queued,
-        `state = 'rejected', rejection_reason = 'no', decided_by = '${otherMemberId}'`,
-      ),
+      move(reversals.queued, 'rejected', `rejection_reason = 'no', decided_by = '${otherMemberId}'`),
     ],
   ),
   ruleCase('to lower the number of approvals that a refund needs', /cannot need fewer approvals/, ({ reversals }) => [
-    update('reversals', reversals.queued, 'approvals_required = 2'),
-    update('reversals', reversals.queued, 'approvals_required = 1'),
+    update('payments', reversals.queued, 'approvals_required = 2'),
+    update('payments', reversals.queued, 'approvals_required = 1'),
   ]),
   ...(
     [
       ['queued', "rejection_reason = 'no'"],
       ['queued', 'send_deadline_at = now()'],
       ['released', "send_deadline_at = send_deadline_at + interval '1 hour'"],
-      ['released', 'decided_by = requested_by'],
+      ['released', 'decided_by = created_by'],
       ['failed', "failure_code = 'unknown'"],
     ] as const
   ).map(([state, assignment]): RuleCase =>
     ruleCase(
       `to set ${assignedColumn(assignment)} of a refund that stays ${state}`,
       /outcome of reversal .* can change only together with its state/,
-      ({ reversals }) => [update('reversals', reversals[state], assignment)],
+      ({ reversals }) => [update('payments', reversals[state], assignment)],
     ),
   ),
   ruleCase('another send deadline of a refund with its outcome', /is set by its release/, ({ reversals }) => [
-    update('reversals', reversals.released, "state = 'reconciling', send_deadline_at = now() + interval '1 day'"),
+    move(reversals.released, 'reconciling', "send_deadline_at = now() + interval '1 day'"),
   ]),
 ];
 
 const approvalBy =
   (who: 'makerId' | 'developerId' | 'otherMemberId') =>
   (fixture: RuleFixture): Sql[] => [insert(fixture, 'reversal_approvals', { user_id: fixture[who] })];
-const NOT_QUEUED = /refund .* is not queued, has expired or belongs to another merchant/;
+const NOT_OF_ITS_COLLECTION = /is not of its whole collection, or the collection belongs to another merchant/;
+const UNFAILED = `failure_code = NULL, failed_by = NULL, status_kind = NULL, status_queried_at = NULL, status_attestation = NULL`;
+const NOT_QUEUED = /reversal .* is not queued, has expired or belongs to another merchant/;
 
 const APPROVAL_CASES: readonly RuleCase[] = [
   ruleCase(
     'an approval of a refund by the person who requested it',
-    /cannot be approved by the person who requested it/,
+    /cannot be approved by the person who created it/,
     (fixture) => [changeMember(fixture, fixture.makerId, "roles = ARRAY['owner']"), ...approvalBy('makerId')(fixture)],
   ),
   ruleCase(
     'an approval of a refund by a member who is not an approver',
-    /refund .* can be approved only by an owner or an approver/,
+    /reversal .* can be approved only by an owner or an approver/,
     approvalBy('developerId'),
   ),
   ruleCase(
     'an approval of a refund by an owner of another merchant',
-    /refund .* can be approved only by an owner or an approver/,
+    /reversal .* can be approved only by an owner or an approver/,
     approvalBy('otherMemberId'),
   ),
   ruleCase(
@@ -196,7 +188,7 @@ const APPROVAL_CASES: readonly RuleCase[] = [
     ],
   ),
   ruleCase('an approval of a refund that is released', NOT_QUEUED, (fixture) => [
-    insert(fixture, 'reversal_approvals', { reversal_id: fixture.reversals.released, user_id: fixture.ownerId }),
+    insert(fixture, 'reversal_approvals', { payment_id: fixture.reversals.released, user_id: fixture.ownerId }),
   ]),
   ruleCase('an approval after the refund expired', NOT_QUEUED, (fixture) => [
     insert(fixture, 'reversal_approvals', { approved_at: new Date(Date.now() + 8 * 86_400_000) }),
@@ -205,101 +197,111 @@ const APPROVAL_CASES: readonly RuleCase[] = [
     insert(fixture, 'reversal_approvals', { merchant_id: fixture.otherMerchantId, user_id: fixture.otherMemberId }),
   ]),
   ruleCase('an approval of an unknown refund', /query returned no rows/, (fixture) => [
-    insert(fixture, 'reversal_approvals', { reversal_id: newId('rev') }),
+    insert(fixture, 'reversal_approvals', { payment_id: newId('rev') }),
   ]),
-  ruleCase(
-    'an attestation of an approval of a refund that is no MAC',
-    'reversal_approvals_attestation_check',
-    (fixture) => [insert(fixture, 'reversal_approvals', { attestation: 'forged' })],
-  ),
+  ruleCase('an attestation of an approval of a refund that is no MAC', 'approvals_attestation_check', (fixture) => [
+    insert(fixture, 'reversal_approvals', { attestation: 'forged' }),
+  ]),
   ...(
     [
-      ['reversal_id', newId('rev'), 'reversal_approvals_reversal_id_fkey'],
-      ['user_id', newId('usr'), 'reversal_approvals_merchant_id_user_id_fkey'],
+      ['payment_id', newId('rev'), 'approvals_payment_id_fkey'],
+      ['user_id', newId('usr'), 'approvals_merchant_id_user_id_fkey'],
     ] as const
   ).map(([column, value, constraint]): RuleCase =>
     ruleCase(`an approval of a refund with an unknown ${column}, with the trigger disabled`, constraint, (fixture) => [
-      { text: 'ALTER TABLE reversal_approvals DISABLE TRIGGER reversal_approvals_check', values: [] },
+      { text: 'ALTER TABLE approvals DISABLE TRIGGER approvals_check', values: [] },
       insert(fixture, 'reversal_approvals', { [column]: value }),
     ]),
   ),
-  ...refusedChanges('reversal_approvals', ['DELETE', 'TRUNCATE']),
 ];
 
 export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ...wrongInserts('reversals', [
-    ['an id of the wrong format', { id: 'rev_1' }, 'reversals_id_check'],
-    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'reversals_merchant_id_fkey'],
-    ['an unknown collection', () => ({ collection_id: newId('col') }), 'reversals_collection_id_fkey'],
-    ['three required approvals', { approvals_required: 3 }, 'reversals_approvals_required_check'],
-    ['a failure code without a failure', { failure_code: 'unknown' }, 'reversals_failure'],
+    ['an id of the wrong format', { id: 'rev_1' }, 'payments_id_check'],
+    ['an idempotency key', { idempotency_key: 'refund-1' }, 'payments_columns_of_refunds'],
+    ['no number of approvals', { approvals_required: null }, 'payments_columns_of_refunds'],
+    ['a receipt', { operator_receipt: '42' }, 'payments_receipt'],
+    ['the id of a payout', () => ({ id: newId('pay') }), 'payments_id_of_kind'],
+    ['three required approvals', { approvals_required: 3 }, 'payments_approvals_required_check'],
+    ['a failure code without a failure', { failure_code: 'unknown' }, 'payments_failure'],
     [
       'a requester who is not a member',
-      ({ otherMemberId }) => ({ requested_by: otherMemberId }),
-      'reversals_merchant_id_requested_by_fkey',
+      ({ otherMemberId }) => ({ created_by: otherMemberId }),
+      'payments_merchant_id_created_by_fkey',
     ],
     [
       'a second reversal beside one that is pending',
-      ({ collections }) => ({ collection_id: collections.succeeded }),
-      'reversals_one_at_a_time',
+      ({ collections }) => ({ collection_id: collections.succeeded, amount_minor: 5000 }),
+      'payments_one_refund_at_a_time',
     ],
-    ['an id that exists already', ({ reversals }) => ({ id: reversals.failed }), 'reversals_pkey'],
+    ['an id that exists already', ({ reversals }) => ({ id: reversals.failed }), 'payments_pkey'],
   ]),
-  ruleCase('a second reversal after one that succeeded', 'reversals_one_at_a_time', (fixture) => [
-    update('reversals', fixture.reversals.released, "state = 'succeeded'"),
-    insert(fixture, 'reversals', { collection_id: fixture.collections.succeeded }),
+  ruleCase('a second reversal after one that succeeded', 'payments_one_refund_at_a_time', (fixture) => [
+    move(fixture.reversals.released, 'succeeded'),
+    insert(fixture, 'reversals', { collection_id: fixture.collections.succeeded, amount_minor: 5000 }),
   ]),
-  ruleCase('one operator reference for two reversals', 'reversals_operator_reference_key', (fixture) => {
+  ruleCase('one operator reference for two reversals', 'payments_operator_reference_key', (fixture) => {
     const reference = { operator_reference: randomUUID() };
     return [
       insert(fixture, 'reversals', reference),
-      insert(fixture, 'reversals', { ...reference, collection_id: fixture.collections.failed }),
+      insert(fixture, 'reversals', { ...reference, collection_id: fixture.collections.failed, amount_minor: 5000 }),
     ];
   }),
   ruleCase('a reversal that is created in a later state', /must be created in state queued/, (fixture) => [
-    insert(fixture, 'reversals', { state: 'succeeded' }),
+    insert(fixture, 'reversals', {
+      state: 'released',
+      version: 1,
+      previous_state: 'queued',
+      send_deadline_at: new Date(),
+    }),
   ]),
-  ruleCase(
-    'a reversal of another merchant’s collection',
-    /belongs to another merchant than its collection/,
-    (fixture) => [insert(fixture, 'reversals', { collection_id: fixture.otherCollectionId })],
+  ...(
+    [
+      [
+        'another merchant’s collection',
+        ({ otherCollectionId }) => ({ collection_id: otherCollectionId, amount_minor: 5000 }),
+      ],
+      ['no collection', () => ({ collection_id: newId('col') })],
+      ['a payout', ({ payouts }) => ({ collection_id: payouts.succeeded, amount_minor: 1000, reference: 'SAL-1' })],
+      ['a part of a collection', () => ({ amount_minor: 99_999 })],
+      ['a collection at another operator', () => ({ operator: 'other' })],
+      ['a collection to another phone', () => ({ phone: '256772000101' })],
+      ['a collection under another reference', () => ({ reference: 'INV-2' })],
+      ['a collection, for another merchant', () => ({ merchant_id: newId('mer') })],
+    ] as const satisfies readonly (readonly [string, (fixture: RuleFixture) => object])[]
+  ).map(([what, columns]: readonly [string, (fixture: RuleFixture) => Readonly<Record<string, unknown>>]) =>
+    ruleCase(`a reversal of ${what}`, NOT_OF_ITS_COLLECTION, (fixture) => [
+      insert(fixture, 'reversals', columns(fixture)),
+    ]),
   ),
-  ruleCase('a reversal in an unknown state', /cannot move from released to paid/, ({ reversals }) => [
-    update('reversals', reversals.released, "state = 'paid'"),
+  ruleCase('a reversal in an unknown state', 'payments_known_state', ({ reversals }) => [
+    { text: "INSERT INTO payment_transitions VALUES ('reversal', 'released', 'paid')", values: [] },
+    move(reversals.released, 'paid'),
   ]),
-  ruleCase(
-    'a reversal in an unknown state, even without the check of transitions',
-    'reversals_state_check',
-    ({ reversals }) => [
-      { text: 'ALTER TABLE reversals DISABLE TRIGGER reversals_check_change', values: [] },
-      update('reversals', reversals.released, "state = 'paid'"),
-    ],
-  ),
-  ruleCase('a refund that was sent and fails as never sent', 'reversals_never_sent', ({ reversals }) => [
-    update('reversals', reversals.released, SENT_NOW),
-    update('reversals', reversals.released, `state = 'failed', ${NEVER_SENT}, ${FAILURE_ATTESTED}`),
+  ruleCase('a reversal in a state of payouts alone', 'payments_known_state', ({ reversals }) => [
+    move(reversals.released, 'reversed'),
+  ]),
+  ruleCase('a refund that was sent and fails as never sent', 'payments_never_sent', ({ reversals }) => [
+    update('payments', reversals.released, SENT_NOW),
+    move(reversals.released, 'failed', `${NEVER_SENT}, ${FAILURE_ATTESTED}`),
   ]),
   ruleCase('a send of a refund that failed', SEND_REFUSED, ({ reversals }) => [
-    update('reversals', reversals.failed, SENT_NOW),
+    update('payments', reversals.failed, SENT_NOW),
   ]),
   ...sendCases('reversal', ({ reversals }) => reversals.released, 'send_deadline_at'),
-  ruleCase('a failed reversal without a failure code', 'reversals_failure', ({ reversals }) => [
-    update(
-      'reversals',
-      reversals.released,
-      `state = 'failed', failed_by = 'declined', ${DECLINED}, ${FAILURE_ATTESTED}`,
-    ),
+  ruleCase('a failed reversal without a failure code', 'payments_failure', ({ reversals }) => [
+    move(reversals.released, 'failed', `failed_by = 'declined', ${DECLINED}, ${FAILURE_ATTESTED}`),
   ]),
-  ruleCase('a refund that fails without an attestation', 'reversals_attested', ({ reversals }) => [
-    update('reversals', reversals.released, `state = 'failed', ${REFUSED}, ${DECLINED}`),
+  ruleCase('a refund that fails without an attestation', 'payments_attested', ({ reversals }) => [
+    move(reversals.released, 'failed', `${REFUSED}, ${DECLINED}`),
   ]),
   ...[
     ['by no status', ''],
     ['by a status that says paid', ", status_kind = 'paid', status_queried_at = now()"],
     ['by a status that nobody queried', ", status_kind = 'declined'"],
   ].map(([what = '', assignment = '']) =>
-    ruleCase(`a refund that the operator refused ${what}`, 'reversals_status', ({ reversals }) => [
-      update('reversals', reversals.released, `state = 'failed', ${REFUSED}, ${FAILURE_ATTESTED}${assignment}`),
+    ruleCase(`a refund that the operator refused ${what}`, 'payments_status', ({ reversals }) => [
+      move(reversals.released, 'failed', `${REFUSED}, ${FAILURE_ATTESTED}${assignment}`),
     ]),
   ),
   ...requestStaysCases('reversal', ({ reversals }) => reversals.released),
@@ -307,25 +309,25 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ...['queued', 'reconciling', 'succeeded'].map((state): RuleCase =>
     ruleCase(
       `to move a reversal from failed to ${state}`,
-      new RegExp(`cannot move from failed to ${state}`),
-      ({ reversals }) => [update('reversals', reversals.failed, `state = '${state}', failure_code = NULL`)],
+      state === 'queued' ? 'payments_created_in_first_state' : 'payments_transition',
+      ({ reversals }) => [
+        // Otherwise it would be a second pending refund of its collection.
+        move(reversals.released, 'failed', `${REFUSED}, ${DECLINED}, ${FAILURE_ATTESTED}`),
+        move(reversals.failed, state, state === 'queued' ? `${UNFAILED}, send_deadline_at = NULL` : UNFAILED),
+      ],
     ),
   ),
-  ruleCase(
-    'to move a reversal from reconciling back to released',
-    /cannot move from reconciling to released/,
-    ({ reversals }) => [
-      update('reversals', reversals.released, "state = 'reconciling'"),
-      update('reversals', reversals.released, "state = 'released'"),
-    ],
-  ),
+  ruleCase('to move a reversal from reconciling back to released', 'payments_transition', ({ reversals }) => [
+    { text: 'ALTER TABLE payments DISABLE TRIGGER payments_check_change', values: [] },
+    move(reversals.released, 'reconciling'),
+    move(reversals.released, 'released'),
+  ]),
   ruleCase(
     'a reversal that succeeded while its collection is not reversed',
     /succeeded but its collection is not reversed/,
-    ({ reversals }) => [update('reversals', reversals.released, "state = 'succeeded'")],
+    ({ reversals }) => [move(reversals.released, 'succeeded')],
   ),
   ...RELEASE_CASES,
   ...DECISION_CASES,
   ...APPROVAL_CASES,
-  ...refusedChanges('reversals', ['DELETE', 'TRUNCATE']),
 ];

@@ -1,9 +1,9 @@
 // Money that goes back to payers: requested by an approver or given back by the provider, and posted once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { recordCollectionChange } from '../../../src/db/payments/collection-change.ts';
+import { recordChange } from '../../../src/db/payments/payment-change.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
-import { changeCollection } from '../../../src/domain/payments/collection-change.ts';
+import { changePayment } from '../../../src/domain/payments/payment-change.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import type { Person } from '../../../src/domain/accounts/member.ts';
 import type { Reversal } from '../../../src/domain/payments/reversal.ts';
@@ -53,8 +53,8 @@ describe('a reversal', () => {
   describe('requested by a maker', () => {
     it('is queued and moves no money yet', async () => {
       const { response, ...created } = await requestReversal(db, shop.maker, paid.id);
-      assert.ok(created.kind === 'created');
-      const { reversal } = created;
+      assert.ok(created.kind === 'accepted');
+      const [reversal] = created.payments;
       assert.deepEqual(reversal, await getReversal(db, shop.merchantId, reversal.id));
       assert.deepEqual(reversal, (await getLatestReversal(db, shop.merchantId, paid.id)).reversal);
       assert.equal(response.status, 202);
@@ -80,7 +80,7 @@ describe('a reversal', () => {
       for (const person of people)
         assert.equal(await codeOr(requestReversal(db, person, paid.id)), 'permission_denied');
       const confirmed = { ...shop.maker, hasSecondFactor: true, secondFactorAt: new Date() };
-      assert.equal((await requestReversal(db, confirmed, paid.id)).kind, 'created');
+      assert.equal((await requestReversal(db, confirmed, paid.id)).kind, 'accepted');
     });
 
     it('returns collection_not_found for another merchant’s collection as for an unknown one', async () => {
@@ -99,7 +99,7 @@ describe('a reversal', () => {
       await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: 100n });
       const again = await requestReversal(db, shop.maker, paid.id, { idempotencyKey });
       assert.deepEqual(again, { kind: 'replayed', response: refused.response });
-      assert.equal((await requestReversal(db, shop.maker, paid.id)).kind, 'created');
+      assert.equal((await requestReversal(db, shop.maker, paid.id)).kind, 'accepted');
     });
 
     it('is created once under an idempotency key, which replays its stored response', async () => {
@@ -136,11 +136,11 @@ describe('a reversal', () => {
 
     it('is refused for a collection that the provider gives back at the same moment', async () => {
       const at = new Date();
-      const change = changeCollection(paid, RETURNED, at, TEST_CLOCKS);
+      const change = changePayment(paid, RETURNED, at, TEST_CLOCKS);
       assert.ok(change);
       await makeCollection(db, shop.merchantId, 'succeeded');
       const request = await db.withTransaction(async (tx) => {
-        await recordCollectionChange(tx, change, 'test');
+        await recordChange(tx, change, 'test');
         const requested = { answer: codeOr(requestReversal(db, shop.maker, paid.id)) };
         await untilOneWaits(db);
         return requested;
@@ -240,7 +240,7 @@ describe('a reversal', () => {
       await makeCollection(db, shop.merchantId, 'succeeded');
       assert.equal(await available(), 1000n);
       assert.equal((await requestPayout(db, shop, 1001n)).kind, 'refused');
-      assert.equal((await requestPayout(db, shop, 1000n)).kind, 'created');
+      assert.equal((await requestPayout(db, shop, 1000n)).kind, 'accepted');
     });
 
     it('leaves the money that other payouts hold as it is', async () => {

@@ -2,25 +2,25 @@
 import { ruleCase, update, type RuleCase, type RuleFixture } from '../rule-cases.ts';
 
 type Sent = {
-  readonly table: 'payouts' | 'reversals';
+  readonly noun: string;
   readonly idOf: (fixture: RuleFixture) => string;
-  /** The assignments that fail it. */
-  readonly fails: string;
 };
 
+/** The assignments that fail it. */
+const FAILS = "state = 'failed', previous_state = state, version = version + 1";
 const SENT_BEFORE = "send_begun_at = send_deadline_at - interval '1 s'";
 const FIRST = 'not_found_count = 1, not_found_since = send_deadline_at, not_found_last_at = send_deadline_at';
 const SECOND = "not_found_count = 2, not_found_last_at = send_deadline_at + interval '1 s'";
 const BY_EVIDENCE = "failed_by = 'never_accepted', failure_code = 'operator_unavailable'";
-const ALREADY_RETURNED = "state = 'failed', failed_by = 'never_sent', failure_code = 'already_returned'";
+const ALREADY_RETURNED = `${FAILS}, failed_by = 'never_sent', failure_code = 'already_returned'`;
 const NOT_COUNTED = /what counts against .* is one later status of a payment that was sent and never accepted/;
 const REPEATED = /a send of .* is repeated after it began, while it may be sent and before its deadline/;
 const NO_CAUSE = /cannot fail with .* by .*: the row does not say so/;
 
-function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
+function casesOf({ noun, idOf }: Sent): RuleCase[] {
   const refuses = (what: string, by: string | RegExp, ...assignments: readonly string[]): RuleCase =>
-    ruleCase(`${what} in ${table}`, by, (fixture) =>
-      assignments.map((assignment) => update(table, idOf(fixture), assignment)),
+    ruleCase(`${what} of a ${noun}`, by, (fixture) =>
+      assignments.map((assignment) => update('payments', idOf(fixture), assignment)),
     );
   return [
     refuses('a not-found that counts before anything was sent', NOT_COUNTED, FIRST),
@@ -53,7 +53,7 @@ function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
     ),
     refuses(
       'a not-found count without its first time',
-      `${table}_not_founds`,
+      'payments_not_founds',
       'not_found_last_at = now()',
       'not_found_count = 0, not_found_since = now(), not_found_last_at = now()',
     ),
@@ -66,25 +66,25 @@ function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
       "send_repeated_at = send_deadline_at - interval '1 s'",
       'send_repeated_at = NULL',
     ),
-    refuses('a failure without a cause', NO_CAUSE, `${fails}, failure_code = 'operator_rejected'`),
-    refuses('a failure by an unknown cause', NO_CAUSE, `${fails}, failure_code = 'unknown', failed_by = 'guess'`),
+    refuses('a failure without a cause', NO_CAUSE, `${FAILS}, failure_code = 'operator_rejected'`),
+    refuses('a failure by an unknown cause', NO_CAUSE, `${FAILS}, failure_code = 'unknown', failed_by = 'guess'`),
     refuses(
       'a cause without a failure',
-      `${table}_failed_by`,
-      `${fails.replace('failed', 'reconciling')}, failed_by = 'declined'`,
+      'payments_failed_by',
+      `${FAILS.replace('failed', 'reconciling')}, failed_by = 'declined'`,
     ),
     refuses(
       'a refusal that says it was never sent',
       NO_CAUSE,
-      `${fails}, failure_code = 'service_unavailable', failed_by = 'declined'`,
+      `${FAILS}, failure_code = 'service_unavailable', failed_by = 'declined'`,
     ),
     refuses(
       'a failure as never sent with another code',
       NO_CAUSE,
-      `${fails}, failure_code = 'operator_unavailable', failed_by = 'never_sent'`,
+      `${FAILS}, failure_code = 'operator_unavailable', failed_by = 'never_sent'`,
     ),
-    refuses('a failure as never accepted without evidence', NO_CAUSE, SENT_BEFORE, `${fails}, ${BY_EVIDENCE}`),
-    refuses('a failure as never accepted by one not-found', NO_CAUSE, SENT_BEFORE, FIRST, `${fails}, ${BY_EVIDENCE}`),
+    refuses('a failure as never accepted without evidence', NO_CAUSE, SENT_BEFORE, `${FAILS}, ${BY_EVIDENCE}`),
+    refuses('a failure as never accepted by one not-found', NO_CAUSE, SENT_BEFORE, FIRST, `${FAILS}, ${BY_EVIDENCE}`),
     refuses(
       'a failure as never accepted of what the operator accepted',
       NO_CAUSE,
@@ -92,62 +92,58 @@ function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
       FIRST,
       SECOND,
       'accepted_at = now()',
-      `${fails}, ${BY_EVIDENCE}`,
+      `${FAILS}, ${BY_EVIDENCE}`,
     ),
   ];
 }
 
 export const SEND_RULE_CASES: readonly RuleCase[] = [
-  ...casesOf({
-    table: 'payouts',
-    idOf: ({ payouts }) => payouts.released,
-    fails: "state = 'failed', previous_state = state, version = version + 1",
-  }),
-  ...casesOf({ table: 'reversals', idOf: ({ reversals }) => reversals.released, fails: "state = 'failed'" }),
+  ...casesOf({ noun: 'payout', idOf: ({ payouts }) => payouts.released }),
+  ...casesOf({ noun: 'refund', idOf: ({ reversals }) => reversals.released }),
   ruleCase('a further prompt before the first', REPEATED, ({ collections }) => [
-    update('collections', collections.initiated, 'send_repeated_at = now()'),
+    update('payments', collections.initiated, 'send_repeated_at = now()'),
   ]),
   ruleCase('another send deadline of a payout that was released', /is set by its release/, ({ payouts }) => [
     update(
-      'payouts',
+      'payments',
       payouts.released,
       "state = 'reconciling', previous_state = state, version = version + 1, send_deadline_at = now()",
     ),
   ]),
   ruleCase('to change what a payout failed by', /can change only together with its state/, ({ payouts }) => [
-    update('payouts', payouts.failed, "failed_by = 'never_sent'"),
+    update('payments', payouts.failed, "failed_by = 'never_sent'"),
   ]),
   ruleCase('to change what a refund failed by', /can change only together with its state/, ({ reversals }) => [
-    update('reversals', reversals.failed, "failed_by = 'never_sent'"),
+    update('payments', reversals.failed, "failed_by = 'never_sent'"),
   ]),
   ruleCase('a refund that fails as returned while its collection is not', /is still needed/, ({ reversals }) => [
-    update('reversals', reversals.released, ALREADY_RETURNED),
+    update('payments', reversals.released, ALREADY_RETURNED),
   ]),
   ruleCase(
     'a refund that was sent and fails as returned',
-    'reversals_already_returned',
+    'payments_already_returned',
     ({ collections, reversals }) => [
-      update('reversals', reversals.released, SENT_BEFORE),
+      update('payments', reversals.released, SENT_BEFORE),
       update(
-        'collections',
+        'payments',
         collections.succeeded,
         "state = 'reversed', previous_state = state, version = version + 1, amount_reversed_minor = amount_minor",
       ),
-      update('reversals', reversals.released, ALREADY_RETURNED),
+      update('payments', reversals.released, ALREADY_RETURNED),
     ],
   ),
-  ruleCase('a collection that fails as returned', 'collections_already_returned', ({ collections }) => [
+  ruleCase('a collection that fails as returned', 'payments_already_returned', ({ collections }) => [
     update(
-      'collections',
+      'payments',
       collections.prompted,
       "state = 'failed', failure_code = 'already_returned', previous_state = state, version = version + 1",
     ),
   ]),
-  ruleCase('a payout that fails as returned', 'payouts_already_returned', ({ payouts }) => [
-    update('payouts', payouts.released, `${ALREADY_RETURNED}, previous_state = state, version = version + 1`),
+  ruleCase('a payout that fails as returned', 'payments_already_returned', ({ payouts }) => [
+    update('payments', payouts.released, ALREADY_RETURNED),
   ]),
   ruleCase('to clear accepted_at of a refund', /accepted_at of .* cannot be cleared/, ({ reversals }) => [
-    update('reversals', reversals.released, 'accepted_at = now()'),
-    update('reversals', reversals.released, 'accepted_at = NULL'),
+    update('payments', reversals.released, 'accepted_at = now()'),
+    update('payments', reversals.released, 'accepted_at = NULL'),
   ]),
 ];

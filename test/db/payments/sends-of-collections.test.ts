@@ -49,9 +49,14 @@ describe('the send of a collection', () => {
     return { kind: 'collection', id, merchantId: merchantId.id };
   }
   const stateOf = async ({ id }: PaymentRef) =>
-    (await oneRow<{ state: string }>(db, 'SELECT state FROM collections WHERE id = $1', [id])).state;
+    (await oneRow<{ state: string }>(db, 'SELECT state FROM payments WHERE id = $1', [id])).state;
   const begun = async () =>
-    (await oneRow<{ count: number }>(db, 'SELECT count(send_begun_at)::int AS count FROM collections')).count;
+    (
+      await oneRow<{ count: number }>(
+        db,
+        "SELECT count(send_begun_at)::int AS count FROM payments WHERE kind = 'collection'",
+      )
+    ).count;
   const send = (ref: PaymentRef) => activities.sendWithOperator(ref);
 
   it('is refused by a workflow task while twenty others wait for their operator, and nothing is recorded of it', async () => {
@@ -105,7 +110,7 @@ describe('the send of a collection', () => {
     answer({ kind: 'accepted' });
     await db.pool.query(`
       CREATE FUNCTION refuse_one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;
-      CREATE TRIGGER refuse_one BEFORE UPDATE ON collections FOR EACH ROW
+      CREATE TRIGGER refuse_one BEFORE UPDATE ON payments FOR EACH ROW
         WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION refuse_one()`);
     const sent = await send(ref).finally(() => db.pool.query('DROP FUNCTION refuse_one CASCADE'));
     assert.ok(sent.kind === 'accepted' && sent.recorded === undefined);

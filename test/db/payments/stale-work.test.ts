@@ -105,7 +105,7 @@ describe('started work', () => {
     await markAllStarted('collections');
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'reconciling');
     await age('collections', DAY);
-    await tamper(db, "UPDATE collections SET check_due_at = now() WHERE state = 'initiated'");
+    await tamper(db, "UPDATE payments SET check_due_at = now() WHERE kind = 'collection' AND state = 'initiated'");
     assert.deepEqual(idsOf(await late('collection', { limit: 1 })), [id]);
   });
 
@@ -180,12 +180,12 @@ describe('started work', () => {
     const mark = async (works: readonly Work[]) =>
       markStarted(db, 'payout', works, { at: new Date(), checkInMs: MINUTE });
     assert.deepEqual(await waiting(), [payout.id]);
-    await mark([{ kind: 'payout', ...payout }]);
+    await mark([payout]);
     assert.deepEqual(await waiting(), []);
     await release(db, shop.approver, payout.id);
     assert.deepEqual(await waiting(), [payout.id]);
     // This marks the signal for the row before the release: the release still waits.
-    await mark([{ kind: 'payout', ...payout }]);
+    await mark([payout]);
     assert.deepEqual(await waiting(), [payout.id]);
     await mark(await unstarted('payout'));
     assert.deepEqual(await waiting(), []);

@@ -220,7 +220,7 @@ describe('a true status of an operator in the wrong hands', () => {
     await activities().sendWithOperator(ref);
     await tamper(
       db,
-      'UPDATE payouts SET not_found_count = 2, not_found_since = now(), not_found_last_at = now() WHERE id = $1',
+      'UPDATE payments SET not_found_count = 2, not_found_since = now(), not_found_last_at = now() WHERE id = $1',
       [id],
     );
     const before = attest(id, { kind: 'unknown' }, Date.now() - 3_600_000, { environment: 'test', keyRing: KEY_RING });

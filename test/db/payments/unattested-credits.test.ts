@@ -49,7 +49,7 @@ describe('money that no process of the service recorded', () => {
   async function pay({ id, merchantId }: { id: CollectionId; merchantId: MerchantId }, attestation = MADE_UP) {
     await run(
       `WITH moved AS (
-         UPDATE collections SET state = 'succeeded', previous_state = state, version = version + 1, updated_at = now(),
+         UPDATE payments SET state = 'succeeded', previous_state = state, version = version + 1, updated_at = now(),
            operator_receipt = $2, check_due_at = NULL WHERE id = $1 RETURNING *),
        transfer AS (
          INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency,
@@ -199,7 +199,7 @@ describe('money that no process of the service recorded', () => {
     const { id, merchantId } = await makePayout(db, shop, 'reconciling', GENUINE);
     await run(
       `WITH moved AS (
-         UPDATE payouts SET state = 'failed', previous_state = state, version = version + 1, updated_at = now(),
+         UPDATE payments SET state = 'failed', previous_state = state, version = version + 1, updated_at = now(),
            failure_code = 'operator_rejected', failed_by = 'declined', check_due_at = NULL WHERE id = $1 RETURNING *),
        transfer AS (
          INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency,
@@ -224,7 +224,7 @@ describe('money that no process of the service recorded', () => {
       await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: GENUINE }),
     );
     await run(
-      `UPDATE reversals SET state = 'failed', failure_code = 'operator_rejected', failed_by = 'declined', updated_at = now(),
+      `UPDATE payments SET state = 'failed', failure_code = 'operator_rejected', failed_by = 'declined', updated_at = now(),
          status_kind = 'declined', status_queried_at = now(), status_attestation = $2 WHERE id = $1`,
       [refund.id, MADE_UP],
     );

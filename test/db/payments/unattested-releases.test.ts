@@ -6,11 +6,11 @@ import { createPaymentActivities, type PaymentActivityDeps } from '../../../acti
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
-import { releasePayout } from '../../../src/operations/payments/release-payment.ts';
+import { releasePayment } from '../../../src/operations/payments/release-payment.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
-import { attestedPayout, createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { attest } from '../../../src/security/status-attestation.ts';
 import { testLog } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
@@ -53,7 +53,7 @@ describe('a payout whose release is not attested', () => {
 
   it('keeps its money held past its deadline until a person settled it, and then fails as never sent', async () => {
     const payout = await overdue();
-    await tamper(db, 'UPDATE payouts SET release_attestation = $2 WHERE id = $1', [payout.id, FORGED]);
+    await tamper(db, 'UPDATE payments SET release_attestation = $2 WHERE id = $1', [payout.id, FORGED]);
     assert.equal((await neverSent(payout)).state, 'released');
     assert.equal((await neverSent(payout)).state, 'released');
     const found = await open(payout);
@@ -111,11 +111,11 @@ describe('a payout whose release is not attested', () => {
 
   it('is not sent when it was its maker who approved it, although the release is attested', async () => {
     const { id } = await makePayout(db, shop, 'released');
-    await tamper(db, 'UPDATE payout_approvals SET user_id = $2 WHERE payout_id = $1', [id, shop.maker.userId]);
+    await tamper(db, 'UPDATE approvals SET user_id = $2 WHERE payment_id = $1', [id, shop.maker.userId]);
     const payout = await getPayout(db, shop.merchantId, id);
     const releases = createReleaseAttestor({ environment: 'test', keyRing: KEY_RING });
-    const attestation = releases.attestRelease(attestedPayout(payout), payout);
-    await tamper(db, 'UPDATE payouts SET release_attestation = $2 WHERE id = $1', [id, attestation]);
+    const attestation = releases.attestRelease(payout);
+    await tamper(db, 'UPDATE payments SET release_attestation = $2 WHERE id = $1', [id, attestation]);
     await assert.rejects(activities().sendWithOperator(refOf(payout)), { type: 'ApprovalMissing' });
     const [found] = await open(payout);
     await settleDiscrepancy(db, { id: found!.id, how: 'settled by the test', by: AMINA, at: new Date() });
@@ -125,8 +125,8 @@ describe('a payout whose release is not attested', () => {
     const payout = await queue(db, shop, 1000n);
     const releases = createReleaseAttestor({ environment: 'live', keyRing: KEY_RING });
     const by = { person: shop.approver, address: null, requestId: 'req_test' };
-    const request = { by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() };
-    await assert.rejects(releasePayout({ ...contextOf(db), releases }, request), { code: 'state_conflict' });
+    const request = { kind: 'payout', id: payout.id, by, idempotencyKey: randomUUID(), at: new Date() } as const;
+    await assert.rejects(releasePayment({ ...contextOf(db), releases }, request), { code: 'state_conflict' });
     assert.equal((await getPayout(db, shop.merchantId, payout.id)).state, 'queued');
   });
 
@@ -135,7 +135,7 @@ describe('a payout whose release is not attested', () => {
     await setPolicy(db, own.merchantId, { twoApproversAboveMinor: 100n });
     const payout = await queue(db, own, 1000n);
     await db.pool.query(
-      `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation)
+      `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
        VALUES ($1, $2, $3, now(), $4)`,
       [payout.id, own.otherApprover.userId, own.merchantId, FORGED],
     );
@@ -151,8 +151,11 @@ describe('a payout whose release is not attested', () => {
     const releaseWith = async (payout: Payout, keyRing: Ring, person = own.otherApprover) => {
       const releases = createReleaseAttestor({ environment: 'test', keyRing });
       const by = { person, address: null, requestId: 'req_test' };
-      const request = { by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() };
-      await releasePayout({ ...contextOf(db), releases }, request);
+      const { kind, id } = payout;
+      await releasePayment(
+        { ...contextOf(db), releases },
+        { kind, id, by, idempotencyKey: randomUUID(), at: new Date() },
+      );
       return (await getPayout(db, own.merchantId, payout.id)).state;
     };
     const [kept, lost] = [await queue(db, own, 1000n), await queue(db, own, 1000n)];

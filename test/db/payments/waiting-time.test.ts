@@ -6,8 +6,8 @@ import type { Person, Role } from '../../../src/domain/accounts/member.ts';
 import { newId, type ApiKeyId, type UserId } from '../../../src/domain/ids.ts';
 import { createPayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal } from '../../../src/operations/payments/create-reversal.ts';
-import { endQueuedPayout } from '../../../src/operations/payments/end-queued-payment.ts';
-import { releasePayout, releasePayouts, releaseReversal } from '../../../src/operations/payments/release-payment.ts';
+import { endQueuedPayment } from '../../../src/operations/payments/end-queued-payment.ts';
+import { releasePayment, releasePayouts } from '../../../src/operations/payments/release-payment.ts';
 import { contextOf, makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { findUser } from '../../../src/db/accounts/user.ts';
@@ -74,15 +74,15 @@ describe('in the live environment', () => {
     assert.equal(response.status, 202, response.body);
     return JSON.parse(response.body) as { id: string };
   };
-  const approve = (person: Person, payoutId: string, at = new Date()) =>
-    codeOr(releasePayout(live(), { by: actedBy(person), idempotencyKey: randomUUID(), payoutId, at }));
+  const approve = (person: Person, id: string, at = new Date()) =>
+    codeOr(releasePayment(live(), { kind: 'payout', id, by: actedBy(person), idempotencyKey: randomUUID(), at }));
   const refund = async (person: Person, { merchantId, maker }: Shop, at = new Date()) => {
     const collectionId = (await makeCollection(db, merchantId, 'succeeded')).id;
     const keyed = { idempotencyKey: randomUUID(), at };
     const requested = await codeOr(createReversal(live(), { ...keyed, by: actedBy(maker), collectionId }));
-    if (typeof requested === 'string' || requested.kind !== 'created') return requested;
-    const input = { ...keyed, idempotencyKey: randomUUID(), by: actedBy(person), reversalId: requested.reversal.id };
-    return codeOr(releaseReversal(live(), input));
+    if (typeof requested === 'string' || requested.kind !== 'accepted') return requested;
+    const [{ kind, id }] = requested.payments;
+    return codeOr(releasePayment(live(), { ...keyed, idempotencyKey: randomUUID(), by: actedBy(person), kind, id }));
   };
   const kindOf = (done: unknown) => (typeof done === 'string' ? done : (done as { kind: string }).kind);
   const refusedByHand = (sql: string, values: unknown[], says = /moves no money yet/) =>
@@ -102,8 +102,8 @@ describe('in the live environment', () => {
       const many = { by: actedBy(person), idempotencyKey: randomUUID(), payoutIds: [id], at: new Date() };
       assert.equal(await codeOr(releasePayouts(live(), many)), 'permission_denied');
       await waitDays(person);
-      assert.equal(kindOf(await approve(person, id)), 'approved');
-      assert.equal(kindOf(await refund(person, shop)), 'approved');
+      assert.equal(kindOf(await approve(person, id)), 'accepted');
+      assert.equal(kindOf(await refund(person, shop)), 'accepted');
     }
   });
 
@@ -131,7 +131,7 @@ describe('in the live environment', () => {
     const become = (...roles: Role[]) => db.withTransaction((tx) => setRoles(tx, merchantId, approver.userId, roles));
     const { id } = await created(shop);
     await become('owner');
-    assert.equal(kindOf(await approve(approver, id)), 'approved');
+    assert.equal(kindOf(await approve(approver, id)), 'accepted');
     await become('viewer');
     await become('approver');
     assert.equal(await approve(approver, (await created(shop)).id), 'permission_denied');
@@ -153,11 +153,11 @@ describe('in the live environment', () => {
     await refusedByHand(APPROVAL, [id, approver.userId, shop.merchantId, new Date()]);
     await refusedByHand(COPY_OF_PAYOUT, [id, shop.merchantId, { id: newId('pay'), idempotency_key: 'by hand' }]);
     const decision = { kind: 'reject', reason: 'not known' } as const;
-    const input = { by: actedBy(approver), payoutId: id, decision, at: new Date() };
-    assert.equal((await endQueuedPayout(live(), input)).state, 'rejected');
+    const input = { kind: 'payout', id, by: actedBy(approver), decision, at: new Date() } as const;
+    assert.equal((await endQueuedPayment(live(), input)).state, 'rejected');
     await waitDays(approver, maker);
     const inNewSession = { ...approver, recoveredAt: (await findUser(db, approver.userId))!.recoveredAt };
-    assert.equal(kindOf(await approve(inNewSession, (await created(shop)).id)), 'approved');
+    assert.equal(kindOf(await approve(inNewSession, (await created(shop)).id)), 'accepted');
   });
 
   it('an approval of before the recovery of its approver’s account counts no sooner than the account moves money again', async () => {
@@ -170,8 +170,8 @@ describe('in the live environment', () => {
     );
     const { id } = await created(shop);
     const stateAfter = async (person: Person) => {
-      const done = await releasePayout(live(), {
-        ...{ by: actedBy(person), idempotencyKey: randomUUID(), payoutId: id, at: new Date() },
+      const done = await releasePayment(live(), {
+        ...{ kind: 'payout', id, by: actedBy(person), idempotencyKey: randomUUID(), at: new Date() },
       });
       return (JSON.parse(done.response.body) as { state: string }).state;
     };
@@ -200,7 +200,7 @@ describe('in the live environment', () => {
     const before = await addKey();
     await recover(maker);
     const after = await addKey();
-    assert.equal((await create(shop, maker.userId, before)).kind, 'created');
+    assert.equal((await create(shop, maker.userId, before)).kind, 'accepted');
     assert.equal(await codeOr(create(shop, maker.userId, after)), 'insufficient_scope');
     const aged = await addKey();
     await tamper(db, "UPDATE api_keys SET created_at = created_at - interval '9 days' WHERE id = $1", [aged]);
@@ -212,7 +212,7 @@ describe('in the live environment', () => {
       /a key of a recovered account creates no payouts yet/,
     );
     await waitDays(maker);
-    assert.equal((await create(shop, maker.userId, after)).kind, 'created');
+    assert.equal((await create(shop, maker.userId, after)).kind, 'accepted');
   });
 
   it('nothing is paid out or refunded while fewer than two owners have a second factor, and collections come in', async () => {
@@ -232,7 +232,7 @@ describe('in the live environment', () => {
     const third = await makePerson(db, merchantId, ['owner']);
     assert.equal(await approve(approver, queued.id), 'state_conflict', 'without a second factor');
     await secure(third);
-    assert.equal(kindOf(await approve(approver, queued.id)), 'approved');
+    assert.equal(kindOf(await approve(approver, queued.id)), 'accepted');
   });
 
   it('the database takes no payout and releases no refund then either, and counts no owner without a second factor', async () => {
@@ -265,7 +265,7 @@ describe('in the test environment', () => {
     ];
     const shop = { merchantId, maker, approver, otherApprover: approver };
     const [first, second] = [await queue(db, shop, 1000n), await queue(db, shop, 1000n)];
-    assert.equal((await release(db, approver, first.id)).kind, 'approved');
+    assert.equal((await release(db, approver, first.id)).kind, 'accepted');
     await rewrite(db, 'INSERT INTO policies (merchant_id, approver_wait_ms, updated_at) VALUES ($1, 3600000, now())', [
       merchantId,
     ]);
@@ -275,7 +275,7 @@ describe('in the test environment', () => {
       approver.userId,
     ]);
     await attestAll(db);
-    assert.equal((await release(db, approver, second.id)).kind, 'approved');
+    assert.equal((await release(db, approver, second.id)).kind, 'accepted');
     const row = await oneRow<{ since: Date | null }>(
       db,
       'SELECT approver_since AS since FROM members WHERE user_id = $1',
@@ -299,16 +299,18 @@ describe('in a database of which nobody recorded the environment', () => {
   });
 });
 
-const APPROVAL = `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation)
+const APPROVAL = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
-const REVERSAL = `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by,
-    approvals_required, created_at, updated_at, expires_at, request_attestation)
-  VALUES ($1, $2, $3, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day', repeat('a', 43))`;
-const REFUND_APPROVAL = `INSERT INTO reversal_approvals (reversal_id, user_id, merchant_id, approved_at, attestation)
+const REVERSAL = `INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by,
+    approvals_required, created_at, updated_at, expires_at, request_attestation, amount_minor, currency, operator, phone, reference)
+  SELECT $1, 'reversal', $2, id, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day', repeat('a', 43),
+    amount_minor, currency, operator, phone, reference
+  FROM payments WHERE id = $3`;
+const REFUND_APPROVAL = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
-const REFUND_RELEASE = `UPDATE reversals SET state = 'released', send_deadline_at = now(), release_attestation = repeat('a', 43)
-  WHERE id = $1`;
-const COPY_OF_PAYOUT = `INSERT INTO payouts SELECT (jsonb_populate_record(p, $3)).* FROM payouts p
+const REFUND_RELEASE = `UPDATE payments SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
+  release_attestation = repeat('a', 43) WHERE id = $1`;
+const COPY_OF_PAYOUT = `INSERT INTO payments SELECT (jsonb_populate_record(p, $3)).* FROM payments p
   WHERE id = $1 AND merchant_id = $2`;
-const RELEASE = `UPDATE payouts SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
+const RELEASE = `UPDATE payments SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
   approvals_required = 1, release_attestation = repeat('a', 43) WHERE id = $1`;

@@ -33,11 +33,8 @@ describe('unstarted work', () => {
     claimUnstarted(db, kind, { ...NOW, ...claimed });
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string).sort();
   const failuresOf = async (id: string) =>
-    (
-      await oneRow<{ failures: number }>(db, 'SELECT workflow_failures AS failures FROM collections WHERE id = $1', [
-        id,
-      ])
-    ).failures;
+    (await oneRow<{ failures: number }>(db, 'SELECT workflow_failures AS failures FROM payments WHERE id = $1', [id]))
+      .failures;
 
   it('is claimed by one of several dispatchers, each row once', async () => {
     const ids = await makeMany(40);
@@ -64,7 +61,9 @@ describe('unstarted work', () => {
   it('is left to the process that signals a decision while the decision is young', async () => {
     const shop = await makeShop(db, 10_000n);
     const { id } = await queue(db, shop, 1000n);
-    await db.pool.query("UPDATE payouts SET start_due_at = now() - interval '1 hour', workflow_started_at = now()");
+    await db.pool.query(
+      "UPDATE payments SET start_due_at = now() - interval '1 hour', workflow_started_at = now() WHERE kind = 'payout'",
+    );
     await release(db, shop.approver, id);
     assert.deepEqual(await claim({ graceMs: MINUTE }, 'payout'), []);
     assert.deepEqual(idsOf(await claim({}, 'payout')), [id]);
@@ -73,7 +72,7 @@ describe('unstarted work', () => {
   it('is claimed of each merchant in turn, however many rows one of them has', async () => {
     const [one] = await makeMany(1, await makeMerchant(db));
     await makeMany(60);
-    await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 hour' WHERE id <> $1", [one]);
+    await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 hour' WHERE id <> $1", [one]);
     const claimed = idsOf(await claim({ limit: 10 }));
     assert.ok(claimed.includes(one!), 'the younger row of the other merchant is claimed too');
     assert.ok(claimed.length >= 6 && claimed.length <= 10, `${claimed.length}`);
@@ -82,13 +81,15 @@ describe('unstarted work', () => {
 
   it('is claimed oldest first within a merchant', async () => {
     const [, second] = await makeMany(3);
-    await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 hour' WHERE id = $1", [second]);
+    await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 hour' WHERE id = $1", [second]);
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [second]);
   });
 
   it('is claimed before the rechecks of final payments, however long they have waited', async () => {
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'succeeded');
-    await db.pool.query("UPDATE collections SET workflow_started_at = NULL, start_due_at = now() - interval '1 hour'");
+    await db.pool.query(
+      "UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 hour' WHERE kind = 'collection'",
+    );
     const [id] = await makeMany(1);
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [id]);
     assert.equal((await claim()).length, 3);
@@ -99,7 +100,7 @@ describe('unstarted work', () => {
     await claim();
     await postponeStarts(db, 'collection', [{ id, delayMs: MINUTE, isFailure: true }]);
     assert.deepEqual(await claim(), []);
-    await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 minute'");
+    await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 minute' WHERE kind = 'collection'");
     assert.deepEqual(
       (await claim()).map(({ workflowFailures }) => workflowFailures),
       [1],
@@ -111,7 +112,7 @@ describe('unstarted work', () => {
   it('is due at once when it is to be started again after a start', async () => {
     const ids = await makeMany(1);
     await markStarted(db, 'collection', await claim(), { at: new Date(), checkInMs: 60_000 });
-    await db.pool.query('UPDATE collections SET workflow_started_at = NULL');
+    await db.pool.query("UPDATE payments SET workflow_started_at = NULL WHERE kind = 'collection'");
     assert.deepEqual(idsOf(await claim()), ids);
   });
 
@@ -212,7 +213,7 @@ describe('unstarted work', () => {
         assert.equal(await start(), 2);
         assert.equal(await start(), 0, 'it is not due');
         assert.equal(await failuresOf(id!), failures);
-        await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 second'");
+        await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 second' WHERE kind = 'collection'");
       }
       assert.equal(offered.filter((other) => other === id).length, 3);
     });
@@ -287,20 +288,20 @@ describe('claiming unstarted work', () => {
     for (let i = 0; i < MERCHANTS; i++) await makeMerchant(db);
     // They would only take time to write.
     await db.pool.query(
-      'DROP INDEX collections_list, collections_list_by_state, collections_list_by_reference, collections_list_by_phone',
+      'DROP INDEX payments_list, payments_list_by_state, payments_list_by_reference, payments_list_by_phone',
     );
     for (let first = 1; first < ROWS; first += PART) {
       await tamper(
         db,
-        `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone,
-           operator, operator_reference, metadata, created_at, updated_at, prompt_deadline_at, start_due_at)
-         SELECT 'col_0' || lpad(n::text, 25, '0'), m.ids[1 + n % $3::int], n, 'initiated', 1, 'UGX', 'r', '256772000100',
+        `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone,
+           operator, operator_reference, metadata, created_at, updated_at, send_deadline_at, start_due_at)
+         SELECT 'col_0' || lpad(n::text, 25, '0'), 'collection', m.ids[1 + n % $3::int], n, 'initiated', 1, 'UGX', 'r', '256772000100',
            'mtn-momo', gen_random_uuid(), '{}', now(), now(), now(), now() - make_interval(secs => n)
          FROM (SELECT array_agg(id) AS ids FROM merchants) m, generate_series($1::int, $2::int) n`,
         [first, first + PART - 1, MERCHANTS],
       );
     }
-    await db.pool.query('ANALYZE collections');
+    await db.pool.query('ANALYZE payments');
   });
 
   it('reads a bounded part of a queue of 100,000', async () => {

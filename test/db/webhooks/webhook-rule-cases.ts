@@ -149,7 +149,7 @@ const REPLAY_CASES: readonly RuleCase[] = [
   twoRows('a duplicate replay', 'replays_pkey', 'replays', { id: newId('rpl') }),
 ];
 
-const TEST_EVENT = { type: 'endpoint.test', collection_id: null, resource_version: null };
+const TEST_EVENT = { type: 'endpoint.test', payment_id: null, resource_version: null };
 const TEST_EVENT_CASES: readonly RuleCase[] = wrongInserts('events', [
   ['a test event without an endpoint', TEST_EVENT, 'events_of_an_endpoint'],
   [

@@ -1,13 +1,7 @@
 // Tests the types and bodies of events.
 import assert from 'node:assert/strict';
 import { COLLECTION_STATES, collectionObject } from '../../../src/domain/payments/collection.ts';
-import {
-  collectionEvent,
-  endpointTestEvent,
-  EVENT_TYPES,
-  PAYMENT_EVENT_TYPES,
-  payoutEvent,
-} from '../../../src/domain/event.ts';
+import { endpointTestEvent, EVENT_TYPES, PAYMENT_EVENT_TYPES, paymentEvent } from '../../../src/domain/event.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, payoutObject } from '../../../src/domain/payments/payout.ts';
 import { eventBodySchema } from '../../../src/api/schemas/webhooks/event-body.ts';
@@ -49,16 +43,16 @@ describe('an event of a collection', () => {
   it('exists for every state except the first', () => {
     const states = COLLECTION_STATES.filter((state) => state !== 'initiated');
     for (const state of states)
-      assert.equal(collectionEvent(collectionWith({ state }), EVENT).type, `collection.${state}`);
+      assert.equal(paymentEvent(collectionWith({ state }), EVENT).type, `collection.${state}`);
   });
 
   it('does not exist for a new collection', () => {
-    assert.throws(() => collectionEvent(collectionWith(), EVENT), /has no event/);
+    assert.throws(() => paymentEvent(collectionWith(), EVENT), /has no event/);
   });
 
   it('contains its id, type, time and previous state, with the object as the fetch route shows it', () => {
     const collection = collectionWith({ state: 'prompted', previousState: 'initiated', promptExpiresAt: AT });
-    assert.deepEqual(JSON.parse(collectionEvent(collection, EVENT).body), {
+    assert.deepEqual(JSON.parse(paymentEvent(collection, EVENT).body), {
       id: EVENT.id,
       type: 'collection.prompted',
       created_at: '2026-01-31T12:00:00.000Z',
@@ -73,25 +67,25 @@ describe('an event of a collection', () => {
   it('has the field `late` for a late success, and not otherwise', () => {
     const late = collectionWith({ state: 'succeeded', previousState: 'expired' });
     const timely = collectionWith({ state: 'succeeded', previousState: 'prompted' });
-    assert.match(collectionEvent(late, EVENT).body, /"previous_state":"expired","late":true\}/);
-    assert.doesNotMatch(collectionEvent(timely, EVENT).body, /late/);
+    assert.match(paymentEvent(late, EVENT).body, /"previous_state":"expired","late":true\}/);
+    assert.doesNotMatch(paymentEvent(timely, EVENT).body, /late/);
   });
 
   it('has the same bytes whenever it is built from the same collection', () => {
     const collection = collectionWith({ state: 'failed', failureCode: 'wrong_pin', metadata: { b: '1', a: '2' } });
-    assert.equal(collectionEvent(collection, EVENT).body, collectionEvent({ ...collection }, EVENT).body);
+    assert.equal(paymentEvent(collection, EVENT).body, paymentEvent({ ...collection }, EVENT).body);
   });
 });
 
 describe('an event of a payout', () => {
   it('exists for every state, including the first', () => {
-    for (const state of PAYOUT_STATES) assert.equal(payoutEvent(payoutWith({ state }), EVENT).type, `payout.${state}`);
+    for (const state of PAYOUT_STATES) assert.equal(paymentEvent(payoutWith({ state }), EVENT).type, `payout.${state}`);
   });
 
   it('contains its id, type, time and previous state, with the object as the fetch route shows it', () => {
     const approvals = [{ userId: newId('usr'), approvedAt: AT, attestation: 'attested' }];
     const payout = payoutWith({ state: 'released', previousState: 'queued', approvals, sendDeadlineAt: AT });
-    assert.deepEqual(JSON.parse(payoutEvent(payout, EVENT).body), {
+    assert.deepEqual(JSON.parse(paymentEvent(payout, EVENT).body), {
       id: EVENT.id,
       type: 'payout.released',
       created_at: '2026-01-31T12:00:00.000Z',
@@ -104,7 +98,7 @@ describe('an event of a payout', () => {
   });
 
   it('has no previous state for a new payout', () => {
-    assert.match(payoutEvent(payoutWith(), EVENT).body, /"previous_state":null\}\}$/);
+    assert.match(paymentEvent(payoutWith(), EVENT).body, /"previous_state":null\}\}$/);
   });
 });
 
@@ -112,13 +106,13 @@ describe('the document', () => {
   it('describes the body of every event as it is built', () => {
     const failure = { failureCode: 'wrong_pin' } as const;
     const collections = COLLECTION_STATES.filter((state) => state !== 'initiated').flatMap((state) => [
-      collectionEvent(collectionWith({ state, previousState: 'initiated' }), EVENT),
-      collectionEvent(collectionWith({ state, previousState: 'expired', promptExpiresAt: AT, ...failure }), EVENT),
+      paymentEvent(collectionWith({ state, previousState: 'initiated' }), EVENT),
+      paymentEvent(collectionWith({ state, previousState: 'expired', promptExpiresAt: AT, ...failure }), EVENT),
     ]);
     const approvals = [{ userId: newId('usr'), approvedAt: AT, attestation: 'attested' }];
     const payouts = PAYOUT_STATES.flatMap((state) => [
-      payoutEvent(payoutWith({ state }), EVENT),
-      payoutEvent(payoutWith({ state, previousState: 'queued', approvals, rejectionReason: 'late' }), EVENT),
+      paymentEvent(payoutWith({ state }), EVENT),
+      paymentEvent(payoutWith({ state, previousState: 'queued', approvals, rejectionReason: 'late' }), EVENT),
     ]);
     const test = endpointTestEvent(endpointObject(ENDPOINT, { at: AT, failingLimitMs: 1000 }), EVENT);
     const events = [...collections, ...payouts, test];

@@ -1,13 +1,7 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../db/payments/collection.ts';
-import {
-  createAcceptance,
-  createCollection,
-  type CreateCollection,
-  type CreatedCollection,
-} from '../../../operations/payments/create-collection.ts';
-import type { CachedKey } from '../../context.ts';
+import { createAcceptance, createCollection } from '../../../operations/payments/create-collection.ts';
 import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
@@ -17,12 +11,8 @@ import {
   createCollectionSchema,
   listCollectionsSchema,
 } from '../../schemas/payments/collection.ts';
-import {
-  CREATE_PAYMENT_CODES,
-  CREATE_PAYMENT_ERRORS,
-  paymentFilter,
-  toPaymentRequest,
-} from '../../schemas/payments/payment.ts';
+import { CREATE_PAYMENT_CODES, CREATE_PAYMENT_ERRORS, paymentFilter } from '../../schemas/payments/payment.ts';
+import { acceptPayment } from './accept-payment.ts';
 
 const TAG = 'Collections';
 const PATH = '/v1/api/collections';
@@ -47,36 +37,12 @@ function createRoute(deps: PaymentDeps): Route {
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Accepted and recorded.', schema: collectionSchema },
     errors: CREATE_PAYMENT_ERRORS,
-    handle: async ({ caller, by, requestId, idempotencyKey, body, cachedKey }) => {
-      const { merchantId, merchantCurrency, actor } = caller;
-      const input = {
-        merchantId,
-        merchantCurrency,
-        ...(by && { by }),
-        ...(actor.kind === 'key' && { apiKeyId: actor.keyId }),
-        idempotencyKey,
-        request: toPaymentRequest(body),
-        requestId,
-        isAcceptingWork: deps.isAcceptingWork(merchantId),
-        at: new Date(),
-      };
-      const created = (await acceptCached(accept, input, cachedKey)) ?? (await createCollection(deps.payments, input));
-      if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
-      return { stored: created };
-    },
+    handle: (request) =>
+      acceptPayment(deps, request, {
+        atOnce: accept,
+        inTransaction: (input) => createCollection(deps.payments, input),
+      }),
   });
-}
-
-/** In one statement, where the key was verified before. Null: nothing is recorded, and the key is verified for this request. */
-async function acceptCached(
-  accept: ReturnType<typeof createAcceptance>,
-  { apiKeyId, ...input }: CreateCollection,
-  cachedKey: CachedKey | undefined,
-): Promise<CreatedCollection | null> {
-  if (cachedKey === undefined || apiKeyId === undefined) return null;
-  const accepted = await accept({ ...input, apiKeyId, keyVersion: cachedKey.version });
-  if (accepted === null) await cachedKey.verify();
-  return accepted;
 }
 
 function listRoute(deps: PaymentDeps): Route {

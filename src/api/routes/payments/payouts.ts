@@ -1,14 +1,9 @@
 // Payouts: create, list, fetch. People release them in the console.
 import { payoutObject, statesOfApproval } from '../../../domain/payments/payout.ts';
-import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
+import type { UserId } from '../../../domain/ids.ts';
 import { getPayout, listPayouts } from '../../../db/payments/payout.ts';
-import {
-  createPayout,
-  createPayoutAcceptance,
-  type CreatedPayout,
-  type CreatePayout,
-} from '../../../operations/payments/create-payout.ts';
-import type { CachedKey, Caller } from '../../context.ts';
+import { createPayout, createPayoutAcceptance } from '../../../operations/payments/create-payout.ts';
+import type { Caller } from '../../context.ts';
 import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
@@ -16,7 +11,6 @@ import {
   CREATE_PAYMENT_CODES,
   CREATE_PAYMENT_ERRORS,
   paymentFilter,
-  toPaymentRequest,
   wantedStates,
 } from '../../schemas/payments/payment.ts';
 import {
@@ -25,6 +19,7 @@ import {
   payoutListSchema,
   payoutSchema,
 } from '../../schemas/payments/payout.ts';
+import { acceptPayment } from './accept-payment.ts';
 
 const TAG = 'Payouts';
 const PATH = '/v1/api/payouts';
@@ -54,47 +49,20 @@ function createRoute(deps: PaymentDeps): Route {
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Held and queued.', schema: payoutSchema },
     errors: [...CREATE_PAYMENT_ERRORS, 'balance_insufficient', 'state_conflict'],
-    handle: async ({ caller, by, requestId, idempotencyKey, body, cachedKey }) => {
-      const { merchantId, merchantCurrency } = caller;
-      const input = {
-        merchantId,
-        merchantCurrency,
-        ...(by && { by }),
-        idempotencyKey,
-        request: toPaymentRequest(body),
-        requestId,
-        isAcceptingWork: deps.isAcceptingWork(merchantId),
-        at: new Date(),
-      };
-      const accepted = cachedKey && (await acceptCached(accept, input, caller, cachedKey));
-      const created =
-        accepted ??
-        (await createPayout(deps.payments, { ...input, ...makerOf(await (cachedKey?.verify() ?? caller)) }));
-      if (created.kind === 'created') deps.offer({ kind: 'payout', ...created.payout });
-      return { stored: created };
-    },
+    handle: (request) =>
+      acceptPayment(deps, request, {
+        atOnce: async ({ maker, ...input }) => maker && (await accept({ ...input, createdBy: maker })),
+        inTransaction: (input, caller) => createPayout(deps.payments, { ...input, createdBy: makerOf(caller) }),
+      }),
   });
 }
 
-type PayoutOfCaller = Omit<CreatePayout, 'createdBy' | 'apiKeyId'>;
-
-/** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
-async function acceptCached(
-  accept: ReturnType<typeof createPayoutAcceptance>,
-  input: PayoutOfCaller,
-  { actor }: Caller,
-  { version: keyVersion, maker: createdBy }: CachedKey,
-): Promise<CreatedPayout | null> {
-  if (actor.kind !== 'key' || createdBy === null) return null;
-  return accept({ ...input, createdBy, apiKeyId: actor.keyId, keyVersion });
-}
-
-/** The person who counts as the maker of a payout, and the key that it is created with, if any. */
-function makerOf({ actor }: Caller): { createdBy: UserId; apiKeyId: ApiKeyId | null } {
-  if (actor.kind === 'person') return { createdBy: actor.person.userId, apiKeyId: null };
+/** The person who counts as the maker of a payout. */
+function makerOf({ actor }: Caller): UserId {
+  if (actor.kind === 'person') return actor.person.userId;
   // A key whose maker has left does not have the scope, so it is refused before.
   if (actor.maker === null) throw new Error('a payout was requested with a key that has no creator');
-  return { createdBy: actor.maker, apiKeyId: actor.keyId };
+  return actor.maker;
 }
 
 function listRoute(deps: PaymentDeps): Route {

@@ -1,10 +1,6 @@
 // The reversals of collections: makers request them, approvers release them.
-import type { ActedBy } from '../../../domain/accounts/member.ts';
-import { reversalObject, statesOfReversalApproval, type Reversal } from '../../../domain/payments/reversal.ts';
-import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
+import { reversalObject, statesOfReversalApproval } from '../../../domain/payments/reversal.ts';
 import { createReversal } from '../../../operations/payments/create-reversal.ts';
-import { endQueuedReversal, type EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
-import { releaseReversal } from '../../../operations/payments/release-payment.ts';
 import {
   getLatestReversal,
   getConsoleReversal,
@@ -15,7 +11,6 @@ import { route, type Route } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import { wantedStates } from '../../schemas/payments/payment.ts';
-import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
 import {
   consoleReversalObject,
   consoleReversalSchema,
@@ -24,20 +19,27 @@ import {
   reversalSchema,
   reversalWithWorkflowSchema,
 } from '../../schemas/payments/reversal.ts';
+import { decisionRoutes } from './decisions.ts';
 
 const REVERSALS = 'Console reversals';
-const REVERSAL = { status: 200, description: 'The reversal after the call.', schema: reversalSchema } as const;
 
 export function reversalRoutes(deps: PaymentDeps & LinkDeps): Route[] {
-  return [
-    requestRoute(deps),
-    latestRoute(deps),
-    listRoute(deps),
-    fetchRoute(deps),
-    releaseRoute(deps),
-    rejectRoute(deps),
-    cancelRoute(deps),
-  ];
+  const { release, reject, cancel } = decisionRoutes(deps, {
+    kind: 'reversal',
+    idPrefix: 'rev',
+    tag: REVERSALS,
+    response: { status: 200, description: 'The reversal after the call.', schema: reversalSchema },
+    toObject: reversalObject,
+    texts: {
+      release: 'Release a refund that somebody else requested',
+      description:
+        'The rules are those for a payout. The limit of what an approver releases in a day covers payouts and refunds ' +
+        'together. If the policy requires two approvers, the reversal stays `queued` after the first approval.',
+      reject: 'Reject a queued refund',
+      cancel: 'Cancel your own queued refund',
+    },
+  });
+  return [requestRoute(deps), latestRoute(deps), listRoute(deps), fetchRoute(deps), release, reject, cancel];
 }
 
 function requestRoute(deps: PaymentDeps): Route {
@@ -57,11 +59,9 @@ function requestRoute(deps: PaymentDeps): Route {
     isIdempotent: true,
     response: { status: 202, description: 'Recorded and queued.', schema: reversalSchema },
     errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
-    handle: async ({ id: collectionId, idempotencyKey, by }) => {
-      const created = await createReversal(deps.payments, { by, collectionId, idempotencyKey, at: new Date() });
-      if (created.kind === 'created') deps.offer({ kind: 'reversal', ...created.reversal });
-      return { stored: created };
-    },
+    handle: async ({ id: collectionId, idempotencyKey, by }) => ({
+      stored: await createReversal(deps.payments, { by, collectionId, idempotencyKey, at: new Date() }),
+    }),
   });
 }
 
@@ -120,73 +120,4 @@ function fetchRoute(deps: PaymentDeps & LinkDeps): Route {
       return { body: { ...consoleReversalObject(named), workflow_url } };
     },
   });
-}
-
-function releaseRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/reversals/{id}/release',
-    operationId: 'releaseReversal',
-    tag: REVERSALS,
-    summary: 'Release a refund that somebody else requested',
-    description:
-      'The rules are those for a payout. The limit of what an approver releases in a day covers payouts and refunds ' +
-      'together. If the policy requires two approvers, the reversal stays `queued` after the first approval.',
-    access: { roles: ['approver'] },
-    needsStepUp: true,
-    idPrefix: 'rev',
-    isIdempotent: true,
-    response: REVERSAL,
-    errors: ['reversal_not_found', 'approval_self', 'state_conflict'],
-    handle: async ({ id: reversalId, idempotencyKey, by }) => {
-      await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
-      const released = await releaseReversal(deps.payments, { by, idempotencyKey, reversalId, at: new Date() });
-      if (released.kind === 'approved') deps.offer({ kind: 'reversal', ...released.reversal });
-      return { stored: released };
-    },
-  });
-}
-
-function rejectRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/reversals/{id}/reject',
-    operationId: 'rejectReversal',
-    tag: REVERSALS,
-    summary: 'Reject a queued refund',
-    access: { roles: ['approver'] },
-    idPrefix: 'rev',
-    body: rejectPayoutSchema,
-    response: REVERSAL,
-    errors: ['reversal_not_found', 'state_conflict'],
-    handle: async ({ id, body: { reason }, by }) => ({
-      body: reversalObject(await decide(deps, by, id, { kind: 'reject', reason })),
-    }),
-  });
-}
-
-function cancelRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/reversals/{id}/cancel',
-    operationId: 'cancelReversal',
-    tag: REVERSALS,
-    summary: 'Cancel your own queued refund',
-    access: 'session',
-    idPrefix: 'rev',
-    response: REVERSAL,
-    errors: ['reversal_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => ({ body: reversalObject(await decide(deps, by, id, { kind: 'cancel' })) }),
-  });
-}
-
-async function decide(
-  deps: PaymentDeps,
-  by: ActedBy,
-  reversalId: string,
-  decision: EndQueuedReversal['decision'],
-): Promise<Reversal> {
-  const reversal = await endQueuedReversal(deps.payments, { by, reversalId, decision, at: new Date() });
-  deps.offer({ kind: 'reversal', ...reversal });
-  return reversal;
 }

@@ -1,0 +1,57 @@
+// Accepts the request of a key or of a person for a collection or payout.
+import type { Answer } from '../../../domain/payments/answer.ts';
+import type { ActedBy } from '../../../domain/accounts/member.ts';
+import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
+import type { CreatePayment } from '../../../domain/payments/new-payment.ts';
+import type { CachedKey, Caller } from '../../context.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
+import type { RouteResponse } from '../../route.ts';
+import { toPaymentRequest } from '../../schemas/payments/payment.ts';
+
+type Request = {
+  readonly caller: Caller;
+  readonly by: ActedBy | undefined;
+  readonly cachedKey: CachedKey | undefined;
+  readonly requestId: string;
+  readonly idempotencyKey: string;
+  readonly body: Parameters<typeof toPaymentRequest>[0];
+};
+
+/** A request of a key that was verified before. */
+type OfCachedKey = CreatePayment & {
+  readonly apiKeyId: ApiKeyId;
+  readonly keyVersion: string;
+  /** Who was its maker then, if anybody. */
+  readonly maker: UserId | null;
+};
+
+type Operations = {
+  /** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
+  readonly atOnce: (input: OfCachedKey) => Promise<Answer | null>;
+  /** In a transaction, for a caller who was checked for this request. */
+  readonly inTransaction: (input: CreatePayment, caller: Caller) => Promise<Answer>;
+};
+
+export async function acceptPayment(
+  deps: PaymentDeps,
+  { caller, by, cachedKey, requestId, idempotencyKey, body }: Request,
+  { atOnce, inTransaction }: Operations,
+): Promise<RouteResponse> {
+  const { merchantId, merchantCurrency, actor } = caller;
+  const apiKeyId = actor.kind === 'key' ? actor.keyId : null;
+  const input: CreatePayment = {
+    merchantId,
+    merchantCurrency,
+    ...(by && { by }),
+    apiKeyId,
+    idempotencyKey,
+    request: toPaymentRequest(body),
+    requestId,
+    isAcceptingWork: deps.isAcceptingWork(merchantId),
+    at: new Date(),
+  };
+  if (cachedKey === undefined || apiKeyId === null) return { stored: await inTransaction(input, caller) };
+  const { version: keyVersion, maker } = cachedKey;
+  const accepted = await atOnce({ ...input, apiKeyId, keyVersion, maker });
+  return { stored: accepted ?? (await inTransaction(input, await cachedKey.verify())) };
+}

@@ -1,0 +1,93 @@
+// What people decide about one queued payout or refund: they release, reject or cancel it.
+import type { MoneyOutKind, Payment } from '../../../domain/payments/payment.ts';
+import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
+import { endQueuedPayment, type EndQueuedPayment } from '../../../operations/payments/end-queued-payment.ts';
+import { releasePayment } from '../../../operations/payments/release-payment.ts';
+import type { ActedBy } from '../../../domain/accounts/member.ts';
+import type { Tag } from '../../openapi-tags.ts';
+import type { PaymentDeps } from '../../payment-deps.ts';
+import { route, type Route } from '../../route.ts';
+import type { RouteDescription } from '../../route-description.ts';
+import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
+
+/** What differs between the two kinds. */
+export type ApprovableKind<Kind extends MoneyOutKind> = {
+  readonly kind: Kind;
+  readonly idPrefix: 'pay' | 'rev';
+  readonly tag: Tag;
+  readonly response: RouteDescription['response'];
+  readonly toObject: (payment: Payment<Kind>) => object;
+  /** The `description` is of the release. */
+  readonly texts: Readonly<Record<'release' | 'description' | 'reject' | 'cancel', string>>;
+};
+
+export type DecisionRoutes = { readonly release: Route; readonly reject: Route; readonly cancel: Route };
+
+export function decisionRoutes<Kind extends MoneyOutKind>(
+  deps: PaymentDeps,
+  approvable: ApprovableKind<Kind>,
+): DecisionRoutes {
+  const { kind, idPrefix, tag, response, texts } = approvable;
+  const noun = kind === 'payout' ? 'Payout' : 'Reversal';
+  const path = `/v1/console/${kind}s/{id}`;
+  const notFound = `${kind}_not_found` as const;
+  return {
+    release: route(deps, {
+      method: 'post',
+      path: `${path}/release`,
+      operationId: `release${noun}`,
+      tag,
+      summary: texts.release,
+      description: texts.description,
+      access: { roles: ['approver'] },
+      needsStepUp: true,
+      idPrefix,
+      isIdempotent: true,
+      response,
+      errors: [notFound, 'approval_self', 'state_conflict'],
+      handle: async ({ id, idempotencyKey, by }) => {
+        await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
+        return { stored: await releasePayment(deps.payments, { kind, id, by, idempotencyKey, at: new Date() }) };
+      },
+    }),
+    reject: route(deps, {
+      method: 'post',
+      path: `${path}/reject`,
+      operationId: `reject${noun}`,
+      tag,
+      summary: texts.reject,
+      access: { roles: ['approver'] },
+      idPrefix,
+      body: rejectPayoutSchema,
+      response,
+      errors: [notFound, 'state_conflict'],
+      handle: async ({ id, body: { reason }, by }) => ({
+        body: await end(deps, approvable, { id, by, kind: 'reject', reason }),
+      }),
+    }),
+    cancel: route(deps, {
+      method: 'post',
+      path: `${path}/cancel`,
+      operationId: `cancel${noun}`,
+      tag,
+      summary: texts.cancel,
+      access: 'session',
+      idPrefix,
+      response,
+      errors: [notFound, 'state_conflict'],
+      handle: async ({ id, by }) => ({ body: await end(deps, approvable, { id, by, kind: 'cancel' }) }),
+    }),
+  };
+}
+
+type Ending = EndQueuedPayment['decision'] & { readonly id: string; readonly by: ActedBy };
+
+async function end<Kind extends MoneyOutKind>(
+  deps: PaymentDeps,
+  { kind, toObject }: ApprovableKind<Kind>,
+  { id, by, ...decision }: Ending,
+): Promise<object> {
+  const payment = await endQueuedPayment(deps.payments, { kind, id, by, decision, at: new Date() });
+  deps.offer(payment);
+  return toObject(payment);
+}

@@ -1,0 +1,92 @@
+// Writes a change of a payment in one statement: its row and, of a collection or payout, the transfer, the event and the deliveries.
+import type { Environment } from '../../domain/event.ts';
+import type { StatusBasis } from '../../domain/payments/operator-status.ts';
+import type { PaymentChange } from '../../domain/payments/payment-change.ts';
+import { entryOf } from '../../domain/payments/state-change.ts';
+import type { Queryable } from '../platform/database.ts';
+import type { NewExchange } from './operator-exchange.ts';
+import {
+  announceChange,
+  changeStatement,
+  consequencesOf,
+  consequenceValues,
+  withOwnReceipt,
+  type RecordedChange,
+} from './recorded-change.ts';
+
+/** What is written with a change, and what must be so when it is written, beside what the change says. */
+export type ChangeConditions = {
+  /** Nobody tried more than once to send it, or nothing is written. */
+  readonly requiresOneTry?: boolean;
+  /** Of the verified status on which the change rests; null or absent where no status decided. */
+  readonly basis?: StatusBasis | null;
+  /** Written with the change of a collection, which has few, so no limit of theirs applies. */
+  readonly exchange?: NewExchange | null;
+};
+
+// $1 to $13 are those of the consequences. No payment comes into a state twice, so the state says which version was decided on. The
+// workflow must act on a decision of people, so a decided payment counts as not started until its workflow is signalled.
+const RECORD = changeStatement(
+  'payment_change_record',
+  `UPDATE payments
+   SET state = $16, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $17, failed_by = $18,
+       operator_receipt = coalesce($19, operator_receipt), amount_reversed_minor = CASE $16 WHEN 'reversed' THEN amount_minor ELSE 0 END,
+       status_kind = CASE kind WHEN 'reversal' THEN $11::text END,
+       status_queried_at = CASE kind WHEN 'reversal' THEN $12::timestamptz END,
+       status_attestation = CASE kind WHEN 'reversal' THEN $13::text END,
+       prompt_expires_at = $20, decided_by = $21, rejection_reason = $22, send_deadline_at = coalesce($23, send_deadline_at),
+       release_attestation = $24, approvals_required = $25, request_attestation = $26, check_due_at = $27,
+       workflow_started_at = CASE WHEN state = 'queued' AND $16 <> 'expired' THEN NULL ELSE coalesce(workflow_started_at, $1) END,
+       start_due_at = now(), workflow_failures = 0, start_failures = 0
+   WHERE id = $14 AND state = $15 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $28)
+     AND (accepted_at IS NULL OR NOT $29) AND (send_repeated_at IS NULL OR NOT $30)
+   RETURNING id, merchant_id, version, request_id`,
+  `exchange AS (
+     INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome, failure_code)
+     SELECT moved.merchant_id, moved.id, $31::text, $32::timestamptz, $33::integer, $34::text, $35::text FROM moved
+     WHERE $31::text IS NOT NULL)`,
+);
+
+/**
+ * Compare-and-set on the state that the change was decided on, and on the recorded send and acceptance if the change depends on them:
+ * true when all of it is written, false when the payment has changed since and nothing is written. Throws `ReceiptReused`.
+ */
+export async function recordChange(
+  db: Queryable,
+  change: PaymentChange,
+  environment: Environment,
+  { requiresOneTry = false, basis = null, exchange = null }: ChangeConditions = {},
+): Promise<boolean> {
+  const { before, after } = change;
+  const consequences = consequencesOf(db, after, environment, basis);
+  const values = [
+    ...consequenceValues(consequences),
+    ...[before.id, before.state, ...rowValues(change)],
+    ...[change.requiresNotSent, change.requiresNotAccepted, requiresOneTry],
+    ...[exchange?.kind, exchange?.startedAt, exchange?.durationMs, exchange?.outcome, exchange?.failureCode],
+  ];
+  const write = () => db.run<RecordedChange>(RECORD, values);
+  const [written] = await withOwnReceipt('operatorReceipt' in after ? after.operatorReceipt : null, write);
+  if (!written) return false;
+  announceChange(db, written, entryOf(after, { from: before.state, eventId: consequences.event?.id ?? null }));
+  return true;
+}
+
+/** $16 to $27. */
+function rowValues({ after, failedBy, checkDueAt }: PaymentChange): unknown[] {
+  const decided = after.kind === 'collection' ? null : after;
+  return [
+    after.state,
+    after.failureCode,
+    decided && failedBy,
+    after.kind === 'reversal' ? null : after.operatorReceipt,
+    after.kind === 'collection' ? after.promptExpiresAt : null,
+    decided?.decidedBy,
+    decided?.rejectionReason,
+    decided?.sendDeadlineAt,
+    decided?.releaseAttestation,
+    decided?.approvalsRequired,
+    decided?.requestAttestation,
+    checkDueAt,
+  ];
+}

@@ -1,0 +1,69 @@
+// Finds payments of any kind, and records what people decide on one that is locked.
+import type { Clocks } from '../../domain/clocks.ts';
+import { paymentNotFound } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { MoneyOut, MoneyOutKind, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
+import { changePayment, type Decision } from '../../domain/payments/payment-change.ts';
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { findCollection } from './collection.ts';
+import { recordChange } from './payment-change.ts';
+import { findPayout } from './payout.ts';
+import { findReversal } from './reversal.ts';
+
+function find(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
+  switch (kind) {
+    case 'collection':
+      return findCollection(db, merchantId, id);
+    case 'payout':
+      return findPayout(db, merchantId, id);
+    case 'reversal':
+      return findReversal(db, merchantId, id);
+  }
+}
+
+/** Throws `collection_not_found`, `payout_not_found` or `reversal_not_found`. */
+export async function getPayment<Kind extends PaymentKind>(
+  db: Queryable,
+  ref: PaymentRef<Kind>,
+): Promise<Payment<Kind>> {
+  const payment = await find(db, ref as PaymentRef);
+  if (payment === null) throw paymentNotFound(ref.kind);
+  return payment as Payment<Kind>;
+}
+
+const LOCK = statement(
+  'payment_lock',
+  'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
+);
+
+/**
+ * Locks the payments: nobody else changes or approves them until the transaction ends. They are locked in the order of their ids, so
+ * that two callers never wait for each other.
+ */
+export async function lockPayments(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
+  await tx.run(LOCK, [merchantId, ids]);
+}
+
+/** A payout or refund, locked: nobody else changes or approves it until the transaction ends. Throws `payout_not_found` or `reversal_not_found`. */
+export async function getLocked(tx: Tx, kind: MoneyOutKind, merchantId: MerchantId, id: string): Promise<MoneyOut> {
+  if (!isId(kind === 'payout' ? 'pay' : 'rev', id)) throw paymentNotFound(kind);
+  // Two statements: a single one would read the approvals as they were before it waited for the lock.
+  await lockPayments(tx, merchantId, [id]);
+  return getPayment(tx, { kind, merchantId, id } as PaymentRef<MoneyOutKind>);
+}
+
+type DecisionContext = { readonly environment: Environment; readonly clocks: Clocks; readonly at: Date };
+
+/** The payment, which is locked, after the decision. Null, and nothing is written, when its state allows the decision no more. */
+export async function recordDecision(
+  tx: Tx,
+  payment: MoneyOut,
+  decision: Decision,
+  { environment, clocks, at }: DecisionContext,
+): Promise<MoneyOut | null> {
+  const change = changePayment(payment, decision, at, clocks);
+  if (change === null) return null;
+  if (await recordChange(tx, change, environment)) return change.after;
+  throw new Error(`${payment.id} changed while it was locked`);
+}

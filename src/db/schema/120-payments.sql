@@ -1,0 +1,308 @@
+-- Payments: collections that payers pay to a merchant, payouts that a merchant sends, and refunds of whole collections.
+-- They share one table, because they share most columns and rules, and whoever asks for a payment by its id, its reference or
+-- its receipt has one place to look. `kind` says what a row is. The kind of a refund is `reversal`: what the operator did.
+-- - A payment starts in the first state of its kind and moves only along payment_transitions. What was requested never
+--   changes, and an outcome changes only together with the state. No payment is deleted.
+-- - A send begins once, in the state in which the payment may be sent and before its deadline. A further try begins after the
+--   first. A refusal says how a payment ended only if no further try began.
+-- - The money of a payout is held at creation, sent only after a second person released it, and given back when it is not
+--   sent. A collection becomes `reversed` only when the operator confirms its refund or returns the money by itself.
+-- - A payout or refund that was sent fails as never accepted only on evidence: after the send deadline the operator said at
+--   least twice that it does not know the payment. How often and over how long is the number of the operator
+--   (`confirmsNeverAccepted`).
+-- - A payout or refund is released only with the approvals that it needs, from people who may approve at that moment and did
+--   not request it, and nothing is sent on a release without an attestation.
+-- The storage parameters of the busy tables delay the first analysis. PostgreSQL plans a table of which it knows nothing as
+-- if it had ten pages, and looks nearly every row up by an index. As soon as one of fifty rows was analysed, reading the
+-- whole table is the cheapest plan, and a connection keeps that plan for a prepared statement or a trigger until the next
+-- analysis: up to a minute, in which a busy service adds tens of thousands of rows.
+
+CREATE TABLE payment_transitions (
+  kind text NOT NULL,
+  from_state text NOT NULL,
+  to_state text NOT NULL,
+  PRIMARY KEY (kind, from_state, to_state)
+);
+COMMENT ON TABLE payment_transitions IS
+  'The transitions of src/domain/payments, for the check of the database. A test holds the two equal.';
+
+INSERT INTO payment_transitions (kind, from_state, to_state) VALUES
+  ('collection', 'initiated', 'prompted'), ('collection', 'initiated', 'reconciling'),
+  ('collection', 'initiated', 'failed'), ('collection', 'initiated', 'expired'),
+  ('collection', 'prompted', 'reconciling'), ('collection', 'prompted', 'succeeded'),
+  ('collection', 'prompted', 'failed'), ('collection', 'prompted', 'expired'),
+  ('collection', 'reconciling', 'succeeded'), ('collection', 'reconciling', 'failed'),
+  ('collection', 'reconciling', 'expired'),
+  ('collection', 'succeeded', 'reversed'),
+  ('collection', 'expired', 'succeeded'), ('collection', 'expired', 'failed'),
+  ('payout', 'queued', 'released'), ('payout', 'queued', 'rejected'), ('payout', 'queued', 'cancelled'),
+  ('payout', 'queued', 'expired'),
+  ('payout', 'released', 'succeeded'), ('payout', 'released', 'failed'), ('payout', 'released', 'reconciling'),
+  ('payout', 'reconciling', 'succeeded'), ('payout', 'reconciling', 'failed'),
+  ('payout', 'succeeded', 'reversed'),
+  ('reversal', 'queued', 'released'), ('reversal', 'queued', 'rejected'), ('reversal', 'queued', 'cancelled'),
+  ('reversal', 'queued', 'expired'),
+  ('reversal', 'released', 'succeeded'), ('reversal', 'released', 'failed'), ('reversal', 'released', 'reconciling'),
+  ('reversal', 'reconciling', 'succeeded'), ('reversal', 'reconciling', 'failed');
+
+CREATE TABLE payments (
+  id text COLLATE "C" PRIMARY KEY CHECK (length(id) = 30 AND id ~ '^(col|pay|rev)_[0-7][0-9a-hjkmnp-tv-z]+$'),
+  kind text NOT NULL CHECK (kind IN ('collection', 'payout', 'reversal')),
+  merchant_id text COLLATE "C" NOT NULL,
+  collection_id text COLLATE "C" REFERENCES payments,
+  idempotency_key text COLLATE "C" CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  state text NOT NULL,
+  previous_state text,
+  version integer NOT NULL DEFAULT 0,
+  amount_minor bigint NOT NULL CHECK (amount_minor BETWEEN 1 AND 9007199254740991),
+  currency text NOT NULL,
+  reference text NOT NULL CHECK (length(reference) BETWEEN 1 AND 100),
+  phone text NOT NULL CHECK (length(phone) BETWEEN 8 AND 15 AND phone ~ '^[1-9][0-9]+$'),
+  operator text NOT NULL,
+  operator_reference uuid NOT NULL UNIQUE,
+  operator_receipt text CHECK (length(operator_receipt) BETWEEN 1 AND 200),
+  description text CHECK (length(description) BETWEEN 1 AND 120),
+  metadata json CHECK (json_typeof(metadata) = 'object'),
+  failure_code text,
+  failed_by text,
+  status_kind text,
+  status_queried_at timestamptz,
+  status_attestation text,
+  amount_reversed_minor bigint NOT NULL DEFAULT 0,
+  created_by text COLLATE "C",
+  api_key_id text COLLATE "C",
+  request_id text COLLATE "C",
+  request_attestation text,
+  approvals_required integer CHECK (approvals_required BETWEEN 1 AND 2),
+  decided_by text COLLATE "C",
+  rejection_reason text CHECK (length(rejection_reason) BETWEEN 1 AND 200),
+  release_attestation text CHECK (release_attestation ~ '^[A-Za-z0-9_-]{43}$'),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  expires_at timestamptz,
+  send_deadline_at timestamptz,
+  send_begun_at timestamptz,
+  send_repeated_at timestamptz,
+  prompt_expires_at timestamptz,
+  accepted_at timestamptz,
+  not_found_count integer NOT NULL DEFAULT 0,
+  not_found_since timestamptz,
+  not_found_last_at timestamptz,
+  workflow_started_at timestamptz,
+  start_due_at timestamptz NOT NULL DEFAULT now(),
+  start_failures integer NOT NULL DEFAULT 0,
+  workflow_failures integer NOT NULL DEFAULT 0,
+  check_due_at timestamptz,
+  recheck_check_due_at timestamptz,
+  recheck_claimed_until timestamptz,
+  FOREIGN KEY (merchant_id, currency) REFERENCES merchants (id, currency),
+  FOREIGN KEY (merchant_id, created_by) REFERENCES members (merchant_id, user_id),
+  FOREIGN KEY (merchant_id, decided_by) REFERENCES members (merchant_id, user_id),
+  CONSTRAINT payments_transition FOREIGN KEY (kind, previous_state, state) REFERENCES payment_transitions,
+  CONSTRAINT payments_id_of_kind CHECK (
+    left(id, 3) = CASE kind WHEN 'collection' THEN 'col' WHEN 'payout' THEN 'pay' WHEN 'reversal' THEN 'rev' END),
+  CONSTRAINT payments_known_state CHECK (CASE kind
+    WHEN 'collection' THEN state IN ('initiated', 'prompted', 'reconciling', 'succeeded', 'failed', 'expired', 'reversed')
+    WHEN 'payout' THEN state IN (
+      'queued', 'released', 'reconciling', 'succeeded', 'failed', 'rejected', 'cancelled', 'expired', 'reversed')
+    ELSE state IN ('queued', 'released', 'reconciling', 'succeeded', 'failed', 'rejected', 'cancelled', 'expired') END),
+  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection' OR (
+    num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(
+      collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at,
+      not_found_last_at) = 0)),
+  CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout' OR (
+    num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0
+    AND num_nonnulls(collection_id, prompt_expires_at) = 0)),
+  CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal' OR (
+    num_nulls(collection_id, created_by, approvals_required, expires_at) = 0
+    AND num_nonnulls(idempotency_key, api_key_id, description, metadata, prompt_expires_at) = 0)),
+  CONSTRAINT payments_created_by_one CHECK (kind <> 'collection' OR created_by IS NULL OR api_key_id IS NULL),
+  CONSTRAINT payments_created_in_first_state CHECK (
+    (state = 'initiated' OR state = 'queued') = (version = 0) AND (version = 0) = (previous_state IS NULL)),
+  CONSTRAINT payments_prompt_expiry CHECK (state <> 'prompted' OR prompt_expires_at IS NOT NULL),
+  CONSTRAINT payments_failure CHECK (
+    (state = 'failed' OR kind = 'collection' AND state = 'expired') = (failure_code IS NOT NULL)),
+  CONSTRAINT payments_failed_by CHECK (failed_by IS NULL OR kind <> 'collection' AND state = 'failed'
+    AND failed_by IN ('declined', 'never_sent', 'never_accepted')),
+  CONSTRAINT payments_never_sent CHECK (failure_code <> 'service_unavailable' OR send_begun_at IS NULL),
+  CONSTRAINT payments_already_returned CHECK (
+    failure_code <> 'already_returned' OR kind = 'reversal' AND send_begun_at IS NULL),
+  CONSTRAINT payments_receipt CHECK (
+    (kind <> 'reversal' AND state IN ('succeeded', 'reversed')) = (operator_receipt IS NOT NULL)),
+  CONSTRAINT payments_reversed_amount CHECK (
+    amount_reversed_minor = CASE state WHEN 'reversed' THEN amount_minor ELSE 0 END),
+  CONSTRAINT payments_rejection CHECK ((state = 'rejected') = (rejection_reason IS NOT NULL)),
+  CONSTRAINT payments_decided CHECK ((state IN ('rejected', 'cancelled')) = (decided_by IS NOT NULL)),
+  CONSTRAINT payments_cancelled_by_maker CHECK (state <> 'cancelled' OR decided_by = created_by),
+  CONSTRAINT payments_send_deadline CHECK (kind = 'collection'
+    OR (state IN ('queued', 'rejected', 'cancelled', 'expired')) = (send_deadline_at IS NULL)),
+  CONSTRAINT payments_not_founds CHECK (
+    not_found_count >= 0 AND (not_found_count = 0) = (not_found_since IS NULL)
+    AND (not_found_count = 0 OR not_found_last_at >= not_found_since)),
+  CONSTRAINT payments_attested CHECK ((kind = 'reversal' AND state = 'failed') = (status_attestation IS NOT NULL)),
+  CONSTRAINT payments_status CHECK (
+    (status_kind IS NULL) = (status_queried_at IS NULL)
+    AND CASE WHEN kind = 'reversal' AND state = 'failed' AND failed_by IN ('declined', 'never_accepted')
+      THEN status_kind IS NOT NULL AND status_kind IN ('declined', 'refused', 'not_found')
+      ELSE status_kind IS NULL END)
+) WITH (
+  autovacuum_analyze_threshold = 10000, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_threshold = 10000);
+COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection.';
+COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
+COMMENT ON COLUMN payments.collection_id IS
+  'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of '
+  'the collection, so that whoever asks about the refund reads no second row.';
+COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
+COMMENT ON COLUMN payments.failed_by IS 'What made a payout or refund fail.';
+COMMENT ON COLUMN payments.status_kind IS
+  'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
+COMMENT ON COLUMN payments.status_attestation IS 'Of the failure of a refund with the status of the operator.';
+COMMENT ON COLUMN payments.created_by IS
+  'The person who requested it in a session. Of a payout always the maker: also who created the API key that requested it.';
+COMMENT ON COLUMN payments.api_key_id IS
+  'The API key that requested it. A foreign key would lock the row of the key for each collection, so a trigger checks it; keys '
+  'are never deleted.';
+COMMENT ON COLUMN payments.request_id IS 'The request that created the payment.';
+COMMENT ON COLUMN payments.request_attestation IS
+  'Made by the process that records the request. Nobody approves a payout or refund whose row is not as it was requested.';
+COMMENT ON COLUMN payments.release_attestation IS 'Made by the process that records the release. It changes with the release alone.';
+COMMENT ON COLUMN payments.expires_at IS 'A payout or refund that is not released by then expires.';
+COMMENT ON COLUMN payments.send_deadline_at IS
+  'Nothing is sent to the operator after this time. A collection has it from its creation, a payout or refund from its release.';
+COMMENT ON COLUMN payments.send_begun_at IS 'When the first try to send it began, whatever the try led to.';
+COMMENT ON COLUMN payments.send_repeated_at IS 'When the second try to send it began.';
+COMMENT ON COLUMN payments.prompt_expires_at IS 'When the prompt on the phone of the payer ends.';
+COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it has the payout or refund.';
+COMMENT ON COLUMN payments.not_found_count IS
+  'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
+COMMENT ON COLUMN payments.not_found_since IS 'Of the first status that was counted.';
+COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
+COMMENT ON COLUMN payments.workflow_started_at IS 'Null until a workflow is known to have been started for it.';
+COMMENT ON COLUMN payments.start_due_at IS
+  'Unstarted work is not tried before this time. A dispatcher that claims the work moves the time ahead by its lease, and a '
+  'failed start moves it by the backoff.';
+COMMENT ON COLUMN payments.start_failures IS
+  'The part of workflow_failures that are failed starts. A start that succeeds ends them.';
+COMMENT ON COLUMN payments.workflow_failures IS
+  'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it '
+  'to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
+COMMENT ON COLUMN payments.check_due_at IS
+  'When the sweep checks the payment next, unless a workflow moves it before. Null: nothing more can happen.';
+COMMENT ON COLUMN payments.recheck_check_due_at IS
+  'When it is checked whether the run of a recheck progresses. Null: there is no run.';
+COMMENT ON COLUMN payments.recheck_claimed_until IS
+  'Until then a worker rechecks the payment and nobody else does. check_due_at is null meanwhile, so that a callback that comes '
+  'in between has the payment rechecked once more.';
+
+-- Ids sort by creation, so each list that the API offers is one index range at any depth.
+CREATE INDEX payments_list ON payments (merchant_id, kind, id DESC);
+CREATE INDEX payments_list_by_state ON payments (merchant_id, kind, state, id DESC);
+CREATE INDEX payments_list_by_phone ON payments (merchant_id, kind, phone, id DESC);
+CREATE INDEX payments_list_by_amount ON payments (merchant_id, kind, amount_minor, id);
+CREATE INDEX payments_list_by_person ON payments (merchant_id, kind, created_by, id DESC) WHERE created_by IS NOT NULL;
+CREATE INDEX payments_list_by_api_key ON payments (merchant_id, kind, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
+-- Finds a reference by its beginning, in capitals or not.
+CREATE INDEX payments_list_by_reference ON payments (merchant_id, kind, lower(reference) text_pattern_ops, id DESC);
+-- A hash takes 40 bytes of the index in place of 180. The keys of merchants are random, so a new payment goes to any place of
+-- the index, and each part of the index that is not in memory is read from the disk while somebody waits. In lower case,
+-- because people search without regard to case.
+CREATE INDEX payments_by_idempotency_key ON payments USING hash (lower(idempotency_key));
+-- A receipt of an operator pays one payment of a kind. Collections and payouts are not compared: the products of an operator
+-- may number their transactions separately.
+CREATE UNIQUE INDEX payments_one_per_receipt ON payments (operator, kind, operator_receipt) WHERE operator_receipt IS NOT NULL;
+-- The id of the workflow consists of merchant and key: while one payout is pending, no second payout may use its id.
+CREATE UNIQUE INDEX payments_one_payout_pending_per_key ON payments (merchant_id, idempotency_key)
+  WHERE kind = 'payout' AND state IN ('queued', 'released', 'reconciling');
+CREATE UNIQUE INDEX payments_one_refund_at_a_time ON payments (collection_id)
+  WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired');
+-- The latest refund of a collection, which every page of a collection shows.
+CREATE INDEX payments_refunds_of_collection ON payments (collection_id, id DESC) WHERE collection_id IS NOT NULL;
+CREATE INDEX payments_refunds_pending ON payments (merchant_id)
+  WHERE kind = 'reversal' AND state IN ('queued', 'released', 'reconciling');
+-- What an approver is shown of earlier payouts: those that are paid or on their way.
+CREATE INDEX payments_payouts_sent_by_phone ON payments (merchant_id, phone, id DESC)
+  WHERE kind = 'payout' AND state IN ('released', 'reconciling', 'succeeded', 'reversed');
+CREATE INDEX payments_payouts_sent_by_reference ON payments (merchant_id, reference, id DESC)
+  WHERE kind = 'payout' AND state IN ('released', 'reconciling', 'succeeded', 'reversed');
+-- Shown to the staff of the service. Normally empty.
+CREATE INDEX payments_failing ON payments (workflow_failures) WHERE workflow_failures > 0;
+-- What waits for the service: once its send has begun, a payment waits for the operator.
+CREATE INDEX payments_waiting ON payments (kind, merchant_id)
+  WHERE state IN ('initiated', 'released') AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL;
+-- The unfinished work of a merchant is started before its rechecks of final payments.
+CREATE INDEX payments_unstarted
+  ON payments (kind, merchant_id, (state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')) DESC, start_due_at)
+  WHERE workflow_started_at IS NULL;
+CREATE INDEX payments_check_due ON payments (kind, check_due_at)
+  WHERE state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling') AND workflow_started_at IS NOT NULL;
+-- What is still to be sent is checked before all else.
+CREATE INDEX payments_unsent_check_due ON payments (kind, check_due_at)
+  WHERE state IN ('initiated', 'released') AND workflow_started_at IS NOT NULL;
+CREATE INDEX payments_recheck_check_due ON payments (kind, recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
+-- Final payments are rechecked in batches, one operator at a time: their money may be returned, and the callback about that
+-- be lost.
+CREATE INDEX payments_recheck_due ON payments (kind, operator, (coalesce(recheck_claimed_until, check_due_at)))
+  WHERE state NOT IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')
+    AND coalesce(recheck_claimed_until, check_due_at) IS NOT NULL;
+-- The oldest payment in each state that something is awaited in.
+CREATE INDEX payments_unfinished ON payments (kind, state, updated_at)
+  WHERE state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling');
+
+CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
+
+CREATE FUNCTION refuse_requested_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the requested fields of payments cannot change' USING ERRCODE = 'restrict_violation';
+END $$;
+CREATE TRIGGER payments_requested_kept
+  BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator,
+    operator_reference, description, metadata, created_by, api_key_id, request_id, created_at, expires_at ON payments
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
+COMMENT ON TRIGGER payments_requested_kept ON payments IS
+  'Refuses to change what was requested. It runs once a statement, and no statement of the service updates these columns.';
+
+CREATE FUNCTION check_new_payment() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  first_state text := CASE NEW.kind WHEN 'collection' THEN 'initiated' ELSE 'queued' END;
+BEGIN
+  IF NEW.state <> first_state THEN
+    RAISE EXCEPTION '% % must be created in state %', NEW.kind, NEW.id, first_state USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'collection' THEN
+    RETURN NEW;
+  END IF;
+  IF NEW.release_attestation IS NOT NULL THEN
+    RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.request_attestation IS NULL THEN
+    RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'reversal' AND NOT EXISTS (
+       SELECT 1 FROM payments c WHERE c.id = NEW.collection_id AND c.kind = 'collection'
+         AND (c.merchant_id, c.amount_minor, c.currency, c.operator, c.phone, c.reference)
+           = (NEW.merchant_id, NEW.amount_minor, NEW.currency, NEW.operator, NEW.phone, NEW.reference)) THEN
+    RAISE EXCEPTION 'reversal % is not of its whole collection, or the collection belongs to another merchant', NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  PERFORM check_two_owners(NEW.merchant_id);
+  IF NEW.api_key_id IS NULL THEN
+    PERFORM check_waited(NEW.merchant_id, NEW.created_by, NEW.created_at);
+  -- The servers of the merchant go on with the keys that they had before: nobody learns such a key by a recovery.
+  ELSIF EXISTS (SELECT 1 FROM api_keys k JOIN users u ON u.id = NEW.created_by
+      WHERE k.id = NEW.api_key_id AND k.created_at >= u.recovered_at
+        AND u.recovered_at + waiting_time(NEW.merchant_id) > least(NEW.created_at, clock_timestamp())) THEN
+    RAISE EXCEPTION 'a key of a recovered account creates no payouts yet'
+      USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_by_recovered_key';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER payments_check_new BEFORE INSERT ON payments
+  FOR EACH ROW WHEN (NEW.kind <> 'collection' OR NEW.state <> 'initiated') EXECUTE FUNCTION check_new_payment();
+COMMENT ON TRIGGER payments_check_new ON payments IS
+  'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its '
+  'request or has one of a release, a refund that is not of a whole collection of its merchant, and money out while a live merchant '
+  'has fewer than two owners with a second factor, or of a person or a key in their waiting time.';

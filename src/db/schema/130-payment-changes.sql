@@ -1,0 +1,245 @@
+-- Changes of payments: what may change and when, and what follows from a change.
+-- A statement that updates the columns of work alone (when a workflow is started, or a payment is checked) runs no trigger: a
+-- test holds the columns of payments_check_change equal to all others that may change.
+
+CREATE FUNCTION check_payment_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  is_release boolean := OLD.state = 'queued' AND NEW.state = 'released';
+BEGIN
+  IF NEW.state = OLD.state THEN
+    IF (NEW.version, NEW.previous_state, NEW.failure_code, NEW.failed_by, NEW.operator_receipt, NEW.decided_by,
+        NEW.rejection_reason, NEW.send_deadline_at)
+       IS DISTINCT FROM (OLD.version, OLD.previous_state, OLD.failure_code, OLD.failed_by, OLD.operator_receipt, OLD.decided_by,
+        OLD.rejection_reason, OLD.send_deadline_at) THEN
+      RAISE EXCEPTION 'the outcome of % % can change only together with its state', OLD.kind, OLD.id
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF NEW.version <> OLD.version + 1 OR NEW.previous_state IS DISTINCT FROM OLD.state THEN
+    RAISE EXCEPTION 'a new state of % % must count up version and set previous_state to the old state', OLD.kind, OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.send_begun_at IS DISTINCT FROM OLD.send_begun_at AND NOT (
+       OLD.send_begun_at IS NULL AND NEW.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
+       AND NEW.send_begun_at < NEW.send_deadline_at) THEN
+    RAISE EXCEPTION 'a send of % can begin once, while it may be sent and before its deadline', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.send_repeated_at IS DISTINCT FROM OLD.send_repeated_at AND NOT (
+       OLD.send_repeated_at IS NULL AND OLD.send_begun_at IS NOT NULL AND NEW.state IN ('initiated', 'released')
+       AND NEW.send_repeated_at < NEW.send_deadline_at) THEN
+    RAISE EXCEPTION 'a send of % is repeated after it began, while it may be sent and before its deadline', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+
+  IF NEW.kind = 'collection' THEN
+    -- Any other expiry is the word of the operator.
+    IF OLD.state = 'expired' AND NEW.state = 'failed' AND OLD.failure_code <> 'unknown' THEN
+      RAISE EXCEPTION 'collection % expired as %, so it cannot fail later', OLD.id, OLD.failure_code
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF NEW.failure_code = 'service_unavailable' AND OLD.prompt_expires_at IS NOT NULL THEN
+      RAISE EXCEPTION 'collection % was prompted, so it cannot end as never sent', OLD.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    -- A collection that was prompted was sent, whoever sent it. Not before its creation; nobody recorded more.
+    IF NEW.state = 'prompted' AND NEW.send_begun_at IS NULL THEN
+      NEW.send_begun_at := NEW.created_at;
+    END IF;
+    RETURN NEW;
+  END IF;
+
+  IF NEW.approvals_required < OLD.approvals_required THEN
+    RAISE EXCEPTION '% % cannot need fewer approvals than before', OLD.kind, OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.request_attestation IS DISTINCT FROM OLD.request_attestation
+     AND (NEW.request_attestation IS NULL OR NEW.approvals_required = OLD.approvals_required OR OLD.state <> 'queued') THEN
+    RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL THEN
+    RAISE EXCEPTION 'accepted_at of % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF (NEW.not_found_count, NEW.not_found_since, NEW.not_found_last_at)
+     IS DISTINCT FROM (OLD.not_found_count, OLD.not_found_since, OLD.not_found_last_at)
+     -- A status counts by one, or the count begins again.
+     AND (NEW.state <> OLD.state OR NOT coalesce(
+       NEW.not_found_count = OLD.not_found_count + 1
+         AND NEW.not_found_last_at > coalesce(OLD.not_found_last_at, '-infinity')
+         AND NEW.not_found_since = coalesce(OLD.not_found_since, NEW.not_found_last_at)
+         AND NEW.not_found_since >= NEW.send_deadline_at
+         AND NEW.send_begun_at IS NOT NULL AND NEW.accepted_at IS NULL, false)
+       AND NOT coalesce(
+         NEW.not_found_count = 0 AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity'), false)) THEN
+    RAISE EXCEPTION 'what counts against % is one later status of a payment that was sent and never accepted', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  -- Constraints refuse `never_sent` for a payment that was sent.
+  IF NEW.state = 'failed' AND OLD.state <> 'failed' AND NOT coalesce(
+       NEW.failed_by = 'never_sent' AND NEW.failure_code IN ('service_unavailable', 'already_returned')
+       OR NEW.failed_by = 'declined' AND coalesce(NEW.failure_code, '') NOT IN ('service_unavailable', 'already_returned')
+       OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
+         AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since, false) THEN
+    RAISE EXCEPTION '% cannot fail with % by %: the row does not say so', OLD.id, NEW.failure_code, NEW.failed_by
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'reversal' AND NEW.failure_code = 'already_returned' AND NEW.state <> OLD.state
+     AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'reversed') THEN
+    RAISE EXCEPTION 'refund % is still needed: its collection was not returned', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.state = 'released' AND OLD.state <> 'released' THEN
+    IF NEW.approvals_required >
+        (SELECT count(*) FROM approvals a JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
+         WHERE a.payment_id = NEW.id AND a.withdrawn_at IS NULL AND m.removed_at IS NULL
+           AND m.roles && ARRAY['owner', 'approver']) THEN
+      RAISE EXCEPTION '% % lacks approvals', OLD.kind, OLD.id
+        USING ERRCODE = 'restrict_violation', CONSTRAINT = 'releases_approved';
+    END IF;
+    IF NEW.kind = 'reversal'
+       AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'succeeded') THEN
+      RAISE EXCEPTION 'reversal % cannot be released: its collection is not paid', OLD.id
+        USING ERRCODE = 'restrict_violation', CONSTRAINT = 'refunds_of_paid';
+    END IF;
+    PERFORM check_two_owners(NEW.merchant_id);
+  END IF;
+  IF is_release AND NEW.release_attestation IS NULL
+     OR NOT is_release AND NEW.release_attestation IS DISTINCT FROM OLD.release_attestation THEN
+    RAISE EXCEPTION 'a release of % has an attestation, which changes with the release alone', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER payments_check_change
+  BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at,
+    status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason,
+    release_attestation, send_deadline_at, send_begun_at, send_repeated_at, prompt_expires_at, accepted_at, not_found_count,
+    not_found_since, not_found_last_at ON payments
+  FOR EACH ROW EXECUTE FUNCTION check_payment_change();
+COMMENT ON TRIGGER payments_check_change ON payments IS
+  'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is '
+  'repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent '
+  'after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of '
+  'the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a '
+  'release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
+
+CREATE FUNCTION check_keys_of_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  wrong_id text;
+BEGIN
+  -- Keys are looked up for each row, however many there are: the planner cannot make a scan of it.
+  SELECT id INTO wrong_id FROM created
+    WHERE api_key_id IS NOT NULL
+      AND (SELECT k.merchant_id FROM api_keys k WHERE k.id = created.api_key_id) IS DISTINCT FROM created.merchant_id
+    LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'payment % was created by no API key of its merchant', wrong_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER payments_check_keys AFTER INSERT ON payments
+  REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_keys_of_payments();
+COMMENT ON TRIGGER payments_check_keys ON payments IS
+  'Refuses a new payment of an API key of another merchant. A foreign key would lock the row of the API key for each collection.';
+
+CREATE FUNCTION check_payment_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  kinds text[];
+  wanted text[];
+BEGIN
+  -- Here, and not before the update, so that an illegal transition is refused as such.
+  IF TG_OP = 'UPDATE' THEN
+    IF OLD.state <> 'queued' AND NEW.send_deadline_at IS DISTINCT FROM OLD.send_deadline_at THEN
+      RAISE EXCEPTION 'the send deadline of % % is set by its release', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+  END IF;
+  IF NEW.kind = 'reversal' THEN
+    IF NEW.state = 'succeeded'
+       AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'reversed') THEN
+      RAISE EXCEPTION 'reversal % succeeded but its collection is not reversed', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM events
+      WHERE payment_id = NEW.id AND resource_version = NEW.version AND type = NEW.kind || '.' || NEW.state) THEN
+    RAISE EXCEPTION '% % became % without an event', NEW.kind, NEW.id, NEW.state USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'collection' THEN
+    IF NEW.state = 'succeeded' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
+        WHERE payment_id = NEW.id AND kind = 'collection_paid') THEN
+      RAISE EXCEPTION 'collection % succeeded without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF NEW.state = 'reversed' AND NOT EXISTS (SELECT 1 FROM ledger_transfers
+        WHERE payment_id = NEW.id AND kind = 'collection_reversed') THEN
+      RAISE EXCEPTION 'collection % was reversed without a transfer', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+  END IF;
+  SELECT coalesce(array_agg(kind ORDER BY kind), '{}') INTO kinds FROM ledger_transfers WHERE payment_id = NEW.id;
+  SELECT CASE state
+      WHEN 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
+      WHEN 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
+      WHEN 'queued' THEN ARRAY['payout_held']
+      WHEN 'released' THEN ARRAY['payout_held']
+      WHEN 'reconciling' THEN ARRAY['payout_held']
+      ELSE ARRAY['payout_held', 'payout_voided'] END
+    INTO wanted FROM payments WHERE id = NEW.id;
+  IF kinds <> wanted THEN
+    RAISE EXCEPTION 'payout % is % but has the transfers %', NEW.id, NEW.state, kinds
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF state ON payments
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.version > 0 OR NEW.kind = 'payout') EXECUTE FUNCTION check_payment_recorded();
+COMMENT ON TRIGGER payments_check_recorded ON payments IS
+  'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the '
+  'state, another send deadline than that of the release, and a refund that succeeded and did not reverse its collection.';
+
+-- New payments are noted once for each statement, because one statement accepts many collections. Refunds have no totals: the
+-- collection counts.
+CREATE FUNCTION note_created_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, to_state, amount_minor)
+    SELECT merchant_id, quarter_of(created_at), kind, operator, state, amount_minor FROM created WHERE kind <> 'reversal';
+  INSERT INTO payment_moves (kind, operator, to_state) SELECT kind, operator, state FROM created;
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) SELECT merchant_id, kind, id, state FROM created;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER payments_note_created AFTER INSERT ON payments
+  REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments();
+COMMENT ON TRIGGER payments_note_created ON payments IS
+  'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
+
+CREATE FUNCTION note_payment_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  took double precision;
+BEGIN
+  -- A return, or an outcome that comes after the end, is not how long the payment took.
+  IF OLD.state IN ('initiated', 'prompted', 'released', 'reconciling')
+     AND NEW.state IN ('succeeded', 'failed', 'expired') THEN
+    took := greatest(0, extract(epoch FROM NEW.updated_at
+      - CASE NEW.kind WHEN 'collection' THEN NEW.created_at ELSE coalesce(NEW.send_begun_at, OLD.updated_at) END));
+  END IF;
+  IF NEW.kind <> 'reversal' THEN
+    INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor)
+    VALUES (NEW.merchant_id, quarter_of(NEW.created_at), NEW.kind, NEW.operator, OLD.state, NEW.state, NEW.amount_minor);
+  END IF;
+  INSERT INTO payment_moves (kind, operator, from_state, to_state, seconds)
+  VALUES (NEW.kind, NEW.operator, OLD.state, NEW.state, took);
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, NEW.kind, NEW.id, NEW.state);
+  -- How often a checkout was paid counts the attempts that are paid, also those whose money was returned since.
+  IF NEW.kind = 'collection' AND NEW.state = 'succeeded' THEN
+    INSERT INTO live_updates (merchant_id, kind, object_id, state)
+    SELECT k.merchant_id, 'checkout', k.id,
+      CASE WHEN k.use = 'one_time' THEN 'completed'
+           WHEN k.cancelled_at IS NOT NULL THEN 'cancelled'
+           WHEN k.expires_at <= clock_timestamp() THEN 'expired'
+           ELSE 'open' END
+    FROM checkout_attempts a JOIN checkouts k ON k.id = a.checkout_id WHERE a.collection_id = NEW.id;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments
+  FOR EACH ROW WHEN (NEW.state IS DISTINCT FROM OLD.state) EXECUTE FUNCTION note_payment_change();
+COMMENT ON TRIGGER payments_note_changed ON payments IS
+  'Refuses nothing. It adds the change to payment_total_changes, payment_moves and live_updates, there also for the checkout that a '
+  'collection pays.';

@@ -1,0 +1,86 @@
+// What every new payment starts with.
+import type { ActedBy } from '../accounts/member.ts';
+import type { Policy } from '../accounts/policy.ts';
+import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId, type UserId } from '../ids.ts';
+import type { Currency } from '../money.ts';
+import type { Coverage } from './operator-catalogue.ts';
+import { newOperatorReference } from './operator-reference.ts';
+import { planPayment, type PaymentRequest } from './payment-request.ts';
+import { approvalsRequired } from './release.ts';
+
+/** A merchant's request for a collection or payout, by a key, in a session, or by a payer at a checkout of the merchant. */
+export type CreatePayment = {
+  readonly merchantId: MerchantId;
+  readonly merchantCurrency: Currency;
+  readonly idempotencyKey: string;
+  readonly request: PaymentRequest;
+  /** Recorded with the payment, or in the response that is stored when the balance is too small. */
+  readonly requestId: string;
+  /** False while the backlog is too large or too old: then only repeated requests get a response. */
+  readonly isAcceptingWork: boolean;
+  /** The person whose session makes the request, for the audit log; absent for an API key. */
+  readonly by?: ActedBy;
+  /** The key that makes the request; null: none does. */
+  readonly apiKeyId: ApiKeyId | null;
+  readonly at: Date;
+};
+
+/** What a collection and a payout start with. Throws what `planPayment` throws. */
+export function newRequested<Id extends CollectionId | PayoutId>(id: Id, input: CreatePayment, coverage: Coverage) {
+  const { request } = input;
+  const { operator } = planPayment(request, input.merchantCurrency, coverage);
+  // Lists filter by the time in the id, so the payment is created at that time.
+  const at = new Date(idTimeMs(id));
+  return {
+    id,
+    merchantId: input.merchantId,
+    idempotencyKey: input.idempotencyKey,
+    previousState: null,
+    version: 0,
+    amountMinor: request.amountMinor,
+    currency: input.merchantCurrency,
+    reference: request.reference,
+    phone: request.phone,
+    operator,
+    operatorReference: newOperatorReference(at.getTime()),
+    description: request.description,
+    metadata: request.metadata,
+    failureCode: null,
+    amountReversedMinor: 0n,
+    operatorReceipt: null,
+    apiKeyId: input.apiKeyId,
+    requestId: input.requestId,
+    createdAt: at,
+    updatedAt: at,
+    sendBegunAt: null,
+  } as const;
+}
+
+export type NewMoneyOut = {
+  readonly amountMinor: bigint;
+  readonly createdBy: UserId;
+  readonly policy: Policy;
+  readonly createdAt: Date;
+  /** Where the policy says nothing. */
+  readonly expiryMs: number;
+};
+
+/** What a payout and a refund start with, as the policy has it: queued, and approved by nobody. */
+export function newMoneyOut({ amountMinor, createdBy, policy, createdAt, expiryMs }: NewMoneyOut) {
+  return {
+    state: 'queued',
+    createdBy,
+    approvalsRequired: approvalsRequired(policy, amountMinor),
+    approvals: [],
+    decidedBy: null,
+    rejectionReason: null,
+    expiresAt: new Date(createdAt.getTime() + (policy.payoutExpiresAfterMs ?? expiryMs)),
+    sendDeadlineAt: null,
+    requestAttestation: null,
+    releaseAttestation: null,
+    acceptedAt: null,
+    notFoundCount: 0,
+    notFoundSince: null,
+    notFoundLastAt: null,
+  } as const;
+}

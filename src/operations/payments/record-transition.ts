@@ -1,0 +1,143 @@
+// Records a transition of a payment that no person decides: its state, its posting, its event and the deliveries, all or nothing.
+import { compareAndSet } from '../../db/payments/compare-and-set.ts';
+import { hasOpenDiscrepancy, insertDiscrepancy } from '../../db/payments/discrepancy.ts';
+import { insertExchange, type NewExchange } from '../../db/payments/operator-exchange.ts';
+import { getPayment } from '../../db/payments/payment.ts';
+import { recordChange, type ChangeConditions } from '../../db/payments/payment-change.ts';
+import { isSendRepeated } from '../../db/payments/payment-progress.ts';
+import type { Tx } from '../../db/platform/database.ts';
+import type { Clocks } from '../../domain/clocks.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import { confirmsInput } from '../../domain/payments/collection-progress.ts';
+import type { TransitionInput } from '../../domain/payments/lifecycle.ts';
+import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
+import type { MoneyOut, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
+import { changePayment, type PaymentChange } from '../../domain/payments/payment-change.ts';
+import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
+import type { Reversal } from '../../domain/payments/reversal.ts';
+import { isRefundNeverSent } from '../../domain/payments/reversal-progress.ts';
+import type { PaymentContext } from './payment-context.ts';
+
+export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
+  readonly ref: PaymentRef<Kind>;
+  readonly transition: TransitionInput<Kind>;
+  readonly at: Date;
+  /** Of the verified status from which the input follows; null without one. */
+  readonly basis: StatusBasis | null;
+  /** A collection as the caller read it a moment ago. Only a change that is written counts of what is decided on it. */
+  readonly known?: Collection | undefined;
+  /** Of a collection: the exchange from which the input follows, to be recorded in the same statement, or by itself where nothing changes. */
+  readonly exchange?: NewExchange | undefined;
+};
+
+export type RecordedTransition<Kind extends PaymentKind = PaymentKind> = {
+  readonly payment: Payment<Kind>;
+  /** False when a refund was paid after the operator had returned the collection: money left twice. */
+  readonly isPosted: boolean;
+};
+
+/**
+ * Returns the payment as it is afterwards. An input for which its state has no transition changes nothing, so repeated, late and
+ * contradicting inputs are harmless. `expired`, `approval_expired`, `never_accepted` and `undecided` are recorded only if the row and our
+ * own clock confirm that their deadline has passed, where a status decides also at the time of its query, and `never_sent` only if they
+ * confirm that nobody tried to send it in time. The refusal of a send is recorded only while there was no other try. `undecided` waits
+ * until a person settled what the operator says was paid otherwise, or with the receipt of another payment.
+ *
+ * When a refund succeeds, the same transaction reverses its collection. A collection that the operator returned meanwhile stays reversed,
+ * and a discrepancy records that the money left twice.
+ *
+ * Throws `collection_not_found`, `payout_not_found` or `reversal_not_found`, and `ReceiptReused` for a receipt that has paid another
+ * payment.
+ */
+export async function recordTransition<Kind extends PaymentKind>(
+  context: PaymentContext,
+  input: RecordTransition<Kind>,
+): Promise<RecordedTransition<Kind>> {
+  const { db } = context;
+  const { basis } = input;
+  const ref = input.ref as PaymentRef;
+  const requiresOneTry = isRefusedSend(basis);
+  let known = input.known?.id === ref.id && input.known.merchantId === ref.merchantId ? input.known : undefined;
+  let exchange = input.exchange ?? null;
+  let isPosted = true;
+  const payment = await compareAndSet(ref.id, async () => {
+    const isKnown = known !== undefined;
+    const before: Payment = known ?? (await getPayment(db, ref));
+    known = undefined;
+    const change = (await isConfirmed(before, input, context))
+      ? changePayment(before, input.transition, input.at, context.clocks)
+      : null;
+    // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
+    if (change === null) return isKnown ? 'missed' : before;
+    const written = await write(change, { requiresOneTry, basis, exchange }, context);
+    if (written !== 'missed') {
+      exchange = null;
+      isPosted = written === 'posted';
+      return change.after;
+    }
+    return !isKnown && requiresOneTry && (await isSendRepeated(db, ref)) ? before : 'missed';
+  });
+  if (exchange !== null) await insertExchange(db, ref, exchange);
+  return { payment: payment as Payment<Kind>, isPosted };
+}
+
+async function isConfirmed(before: Payment, input: RecordTransition, context: PaymentContext): Promise<boolean> {
+  if (before.kind !== 'collection') return isTimely(before, input, context.clocks);
+  const { transition, at, basis } = input;
+  if (transition.kind === 'never_sent' && !confirmsNeverSent(sendOf(before), at)) return false;
+  if (!confirmsInput(before, transition as TransitionInput<'collection'>, { basis, at }, context.clocks)) return false;
+  if (transition.kind !== 'undecided') return true;
+  return !(await hasOpenDiscrepancy(context.db, before.id, ['paid_otherwise', 'receipt_reused']));
+}
+
+// What the operator accepted was sent, also by an older version, which recorded no send.
+function sendOf({ promptDeadlineAt, promptExpiresAt, sendBegunAt }: Collection) {
+  return { sendDeadlineAt: promptDeadlineAt, sendBegunAt: sendBegunAt ?? promptExpiresAt };
+}
+
+function isTimely(payment: MoneyOut, { transition, at }: RecordTransition, clocks: Clocks): boolean {
+  if (transition.kind === 'approval_expired') return at >= payment.expiresAt;
+  if (transition.kind === 'never_accepted') return confirmsNeverAccepted(payment, transition.queriedAtMs, at, clocks);
+  if (transition.kind !== 'never_sent') return true;
+  return payment.kind === 'payout' ? confirmsNeverSent(payment, at) : confirmsRefundNeverSent(payment, at);
+}
+
+function confirmsRefundNeverSent({ sendDeadlineAt, sendBegunAt, isCollectionReturned }: Reversal, at: Date): boolean {
+  const progress = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null };
+  return isRefundNeverSent({ ...progress, isCollectionReturned }, at.getTime());
+}
+
+type Written = 'posted' | 'not_posted' | 'missed';
+
+async function write(change: PaymentChange, conditions: ChangeConditions, context: PaymentContext): Promise<Written> {
+  const { db, environment } = context;
+  const { after } = change;
+  if (after.kind !== 'reversal' || after.state !== 'succeeded') {
+    return (await recordChange(db, change, environment, conditions)) ? 'posted' : 'missed';
+  }
+  return db.withTransaction(async (tx) => {
+    const isPosted = await reverseCollection(tx, after, context);
+    if (!isPosted) {
+      const found = {
+        kind: 'refunded_twice',
+        operatorReceipt: null,
+        reported: null,
+        foundAt: after.updatedAt,
+      } as const;
+      await insertDiscrepancy(tx, after, found);
+    }
+    if (await recordChange(tx, change, environment, conditions)) return isPosted ? 'posted' : 'not_posted';
+    // Another process recorded an outcome meanwhile: a retry of the activity finds it.
+    throw new Error(`${after.id} changed while its transition was being recorded`);
+  });
+}
+
+/** False when the operator returned the collection before. */
+async function reverseCollection(tx: Tx, refund: Reversal, { environment, clocks }: PaymentContext): Promise<boolean> {
+  const { merchantId, collectionId: id, updatedAt: at } = refund;
+  const collection = await getPayment(tx, { kind: 'collection', merchantId, id });
+  const change = changePayment(collection, { kind: 'returned' }, at, clocks);
+  if (change === null) return false;
+  if (await recordChange(tx, change, environment)) return true;
+  throw new Error(`${id} changed while its reversal was being recorded`);
+}
