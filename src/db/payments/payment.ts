@@ -46,7 +46,7 @@ export async function lockPayments(tx: Tx, merchantId: MerchantId, ids: readonly
 }
 
 /** A payout or refund, locked: nobody else changes or approves it until the transaction ends. Throws `payout_not_found` or `reversal_not_found`. */
-export async function getLocked(tx: Tx, kind: MoneyOutKind, merchantId: MerchantId, id: string): Promise<MoneyOut> {
+export async function lockMoneyOut(tx: Tx, kind: MoneyOutKind, merchantId: MerchantId, id: string): Promise<MoneyOut> {
   if (!isId(kind === 'payout' ? 'pay' : 'rev', id)) throw paymentNotFound(kind);
   // Two statements: a single one would read the approvals as they were before it waited for the lock.
   await lockPayments(tx, merchantId, [id]);

@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { asRequested } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
-import { getLocked, recordDecision } from '../../db/payments/payment.ts';
+import { lockMoneyOut, recordDecision } from '../../db/payments/payment.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
 import type { Decision } from '../../domain/payments/payment-change.ts';
@@ -32,7 +32,7 @@ export async function endQueuedPayment<Kind extends MoneyOutKind>(
   const { merchantId, userId } = by.person;
   const ended = await db.withTransaction(async (tx) => {
     const roles = await findRolesLocked(tx, merchantId, userId);
-    const payment = await getLocked(tx, kind, merchantId, id);
+    const payment = await lockMoneyOut(tx, kind, merchantId, id);
     checkMayEnd(payment, roles, input);
     if (isRepeat(payment, input)) return payment;
     const recording = { environment, clocks, at };

@@ -6,7 +6,7 @@ import { answerOnce } from '../../db/payments/idempotency-key.ts';
 import { isPaymentAttested } from '../../db/payments/attested-credit.ts';
 import { findAttestedFunds, type AttestedFunds } from '../../db/payments/attested-funds.ts';
 import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } from '../../db/payments/approval.ts';
-import { getLocked, lockPayments, recordDecision } from '../../db/payments/payment.ts';
+import { lockMoneyOut, lockPayments, recordDecision } from '../../db/payments/payment.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
@@ -169,7 +169,7 @@ async function approve(
   const { person } = input.by;
   const { merchantId, userId } = person;
   const policy = await requireApprover(tx, person, context.environment, at);
-  const payment = await getLocked(tx, kind, merchantId, id);
+  const payment = await lockMoneyOut(tx, kind, merchantId, id);
   // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
   const own = payment.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payment.state === 'queued' && own !== undefined;
