@@ -10,7 +10,6 @@ import type { Clocks } from '../src/domain/clocks.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';
 import type { Log } from '../src/log.ts';
 import { recordDeliveryAttempts } from '../src/operations/webhooks/record-delivery-attempts.ts';
-import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
 export type DeliveryActivityDeps = {
   readonly db: Database;
@@ -29,9 +28,6 @@ type DeliveryRef = { readonly deliveryId: DeliveryId; readonly replayCount: numb
 /** The durations by which the workflow waits and sends. */
 export type AttemptTimes = { readonly dueInMs: number; readonly attemptTimeoutMs: number };
 
-/** What is owed, with the version of the workflow code that began the run; histories of before have none. */
-type OwedAttempts = AttemptTimes & { readonly version?: number };
-
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
 /** The clocks of the database and of our machines may differ by this much, so a shorter wait does not end the try. */
@@ -42,11 +38,11 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
     /** One read: when the next attempt is due, and how long it may take; null when no attempt is owed any more. */
-    async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<OwedAttempts | null> {
+    async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<AttemptTimes | null> {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return null;
       const dueInMs = Math.max(0, (delivery.nextAttemptAt?.getTime() ?? 0) - Date.now());
-      return { dueInMs, attemptTimeoutMs: clocks.deliveryTimeoutMs, version: WORKFLOW_VERSION };
+      return { dueInMs, attemptTimeoutMs: clocks.deliveryTimeoutMs };
     },
 
     /**

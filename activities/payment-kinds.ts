@@ -5,11 +5,11 @@ import { beginCollectionSend, markAccepted } from '../src/db/payments/payment-pr
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot, CollectionTransitionInput } from '../src/domain/payments/collection-progress.ts';
-import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
+import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { Money } from '../src/domain/money.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { PaymentTransitionInput, StatusBasis } from '../src/domain/payments/operator-status.ts';
-import { isFinal, type PaymentRef } from '../src/domain/payments/payment.ts';
+import type { StatusBasis } from '../src/domain/payments/operator-status.ts';
+import { isFinal, type PaymentRef, type PaymentState } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput, PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
@@ -72,10 +72,13 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
   return {
     load,
 
-    /** No read of a collection that this process knows: what a query needs of it never changes. Its snapshot may be of a while ago. */
-    async loadForQuery(ref: PaymentRef): Promise<LoadedPayment> {
-      const known = ref.kind === 'collection' ? recent.find(ref) : undefined;
-      return known ? loadedCollection(known) : load(ref);
+    /**
+     * No read of a collection that this process has in the state that the caller knows: what a query needs of it never changes.
+     * Its snapshot may be of a while ago.
+     */
+    async loadForQuery(ref: PaymentRef, state?: PaymentState): Promise<LoadedPayment> {
+      const cached = ref.kind === 'collection' ? recent.find(ref) : undefined;
+      return cached && cached.state === state ? loadedCollection(cached) : load(ref);
     },
 
     /**
@@ -97,7 +100,7 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
      * until the operator says something else its outcome is unknown. A collection then ends as undecided, once that is
      * settled and its reconciliation is over. `basis` is that of the status that the input follows from.
      */
-    async record(ref: PaymentRef, input: PaymentTransitionInput, recording: Recording): Promise<PaymentSnapshot> {
+    async record(ref: PaymentRef, input: TransitionInput, recording: Recording): Promise<PaymentSnapshot> {
       const { at, basis } = recording;
       // Who released it by hand may also have written or cleared that it was sent: only a person frees its money.
       if (ref.kind !== 'collection' && FREES_MONEY.has(input.kind)) {
@@ -120,7 +123,12 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
           );
         const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, { ...recording, basis: null }, deps);
         if (ref.kind !== 'collection' || basis === null) return unknown;
-        return recordOnce(ref, { kind: 'undecided', queriedAtMs: basis.queriedAtMs }, { at, basis }, deps);
+        return recordOnce(
+          ref,
+          { kind: 'undecided', queriedAtMs: basis.queriedAtMs },
+          { at, basis, exchange: null },
+          deps,
+        );
       }
     },
   };
@@ -130,20 +138,20 @@ type Recording = {
   readonly at: Date;
   readonly basis: StatusBasis | null;
   /** Of a collection: the exchange from which the input follows, to be recorded with it. */
-  readonly exchange?: NewExchange;
+  readonly exchange: NewExchange | null;
 };
 
 async function recordOnce(
   ref: PaymentRef,
-  input: PaymentTransitionInput,
+  input: TransitionInput,
   { at, basis, exchange }: Recording,
   { payments, recent, log, clocks: { notFoundSpanMs } }: Deps,
 ): Promise<PaymentSnapshot> {
   switch (ref.kind) {
     case 'collection': {
       const transition = input as CollectionTransitionInput;
-      const known = recent.take(ref);
-      const collection = await payments.recordCollectionTransition({ ref, transition, at, basis, known, exchange });
+      const cached = recent.take(ref);
+      const collection = await payments.recordCollectionTransition({ ref, transition, at, basis, cached, exchange });
       recent.note(collection);
       return collectionSnapshot(collection);
     }
@@ -161,7 +169,7 @@ async function recordOnce(
   }
 }
 
-const FREES_MONEY: ReadonlySet<PaymentTransitionInput['kind']> = new Set(['never_sent', 'declined', 'never_accepted']);
+const FREES_MONEY: ReadonlySet<TransitionInput['kind']> = new Set(['never_sent', 'declined', 'never_accepted']);
 
 async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDeps): Promise<boolean> {
   const { isNew, isOpen } = await recordUnattestedRelease(db, { ref, at });

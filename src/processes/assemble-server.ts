@@ -3,7 +3,6 @@ import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worke
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
-import { createStatusAttestor } from '../../activities/attestation.ts';
 import { createTemporalClient } from '../temporal/client.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
@@ -30,7 +29,7 @@ import { keepSchedules } from './keep-schedules.ts';
 import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
-import { createPaymentSteps } from './payment-steps.ts';
+import { createPaymentTelemetry } from './payment-telemetry.ts';
 import { openTraces } from './traces/open-traces.ts';
 import { traceSinks, withTracedActivities } from './traces/traced-workers.ts';
 import type { Traces } from './traces/traces.ts';
@@ -117,9 +116,9 @@ async function close({ log, starter, dispatcherWake, sender, temporal, db, queue
 function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Traces | null): Parts {
   const { settings, clocks } = config;
   const metrics = createServerMetrics(sdkMetrics);
-  const steps = createPaymentSteps({ log, traces });
+  const telemetry = createPaymentTelemetry({ log, traces });
   const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const { db, queues, dispatcherWake } = openDatabases(config, { log, metrics, steps });
+  const { db, queues, dispatcherWake } = openDatabases(config, { log, metrics, telemetry });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
     namespace: config.temporalNamespace,
@@ -152,11 +151,24 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
   const work = { starter, coverage, payments, releases };
-  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, ...work, metrics, traces, steps };
+  return {
+    config,
+    log,
+    db,
+    queues,
+    dispatcherWake,
+    temporal,
+    sender,
+    concurrency,
+    ...work,
+    metrics,
+    traces,
+    telemetry,
+  };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, queues, temporal, sender, concurrency, starter, steps } = parts;
+  const { config, log, db, queues, temporal, sender, concurrency, starter, telemetry } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db: queues,
@@ -170,7 +182,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     onRetryOwed: () => {
       dispatcher.wakeStarter();
     },
-    onAttempted: steps.attempted,
+    onAttempted: telemetry.attempted,
     log,
   });
   const maintenance = createDeliveryMaintenance({
@@ -271,25 +283,19 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
 }
 
 function createActivities(parts: Parts, operators: Operators) {
-  const { config, db, payments, releases, sender, concurrency, steps, log } = parts;
+  const { config, db, payments, releases, sender, concurrency, telemetry, log } = parts;
   const { clocks, settings } = config;
-  const attestor = createStatusAttestor({
-    environment: settings.MALIPO_ENVIRONMENT,
-    keyRing: settings.MALIPO_ATTESTATION_KEYS,
-    sealingKeys: settings.MALIPO_SECRET_KEYS,
-    log,
-  });
   return {
     payments: createPaymentActivities({
-      ...{ db, payments, releases, operators, attestor, clocks, log },
-      onExchanged: steps.exchanged,
+      ...{ db, payments, releases, operators, clocks, log },
+      onExchanged: telemetry.exchanged,
     }),
     delivery: createDeliveryActivities({
       db,
       sender,
       concurrency,
       clocks,
-      onAttempted: steps.attempted,
+      onAttempted: telemetry.attempted,
       log,
     }),
     reconciliation: createReconciliationActivities({

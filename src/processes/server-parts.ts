@@ -10,7 +10,7 @@ import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
 import type { ReleaseAttestor } from '../security/release-attestation.ts';
 import type { DispatcherWake } from './dispatcher-wake.ts';
-import type { PaymentSteps } from './payment-steps.ts';
+import type { PaymentTelemetry } from './payment-telemetry.ts';
 import type { Traces } from './traces/traces.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 
@@ -31,7 +31,7 @@ export type Parts = {
   readonly releases: ReleaseAttestor;
   readonly metrics: ServerMetrics;
   readonly traces: Traces | null;
-  readonly steps: PaymentSteps;
+  readonly telemetry: PaymentTelemetry;
 };
 
 export type Stoppable = { stop(): Promise<void> };

@@ -44,19 +44,18 @@ const UNDECIDED: Path = {
   environment: { MALIPO_PROMPT_WINDOW_MS: '500', MALIPO_RECONCILE_FOR_MS: '30000' },
 };
 
-type Step = { activity: string; transition?: string } | { commitOf: string; nth: number };
+type Step = { activity: string } | { commitOf: string; nth: number };
 
-// What follows from a call without further ado is recorded by the activity that makes the call: of its changes, this is the nth.
+// What follows from a call is recorded by the activity that makes the call: of the collection's changes, this is the nth.
 const change = (nth: number) => ({ commitOf: 'collection_change_record', nth });
-const record = (transition: string) => ({ activity: 'recordTransition', transition });
 const STEPS: readonly (readonly [string, Step, Path])[] = [
   ['the prompt is raised', { activity: 'sendWithOperator' }, PAID],
   ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],
   ['the prompt is recorded', change(1), PAID],
   ['the payment is recorded', change(2), PAID],
   ['a refusal is recorded', change(2), DECLINED],
-  ['an expiry is recorded', record('expired'), EXPIRED],
-  ['an unknown outcome is recorded', record('outcome_unknown'), UNDECIDED],
+  ['an expiry is recorded', change(2), EXPIRED],
+  ['an unknown outcome is recorded', change(2), UNDECIDED],
 ];
 
 const CASES = STEPS.flatMap(([what, step, path]) =>

@@ -1,7 +1,7 @@
 // Decides which transition of a payout follows from an operator status.
-// Pure, because workflows replay it: the same inputs always give the same result.
+// Pure: the same inputs always give the same result.
 import type { FailureCode } from './failure.ts';
-import type { AttestedStatus } from './operator-status.ts';
+import type { QueriedStatus } from './operator-status.ts';
 import type { PayoutState } from './payout.ts';
 import { isNeverAccepted, type SendProgress } from './send-progress.ts';
 
@@ -12,7 +12,7 @@ export type PayoutOutcomeInput =
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
-/** The part of a payout from which its workflow decides the next step. Times are Unix milliseconds. */
+/** The part of a payout from which its next step is decided. Times are Unix milliseconds. */
 export type PayoutSnapshot = SendProgress & {
   readonly state: PayoutState;
   readonly approvals: number;
@@ -26,7 +26,7 @@ export type PayoutSnapshot = SendProgress & {
  */
 export function nextPayoutTransition(
   snapshot: PayoutSnapshot,
-  { status, queriedAtMs }: Omit<AttestedStatus, 'attestation'>,
+  { status, queriedAtMs }: QueriedStatus,
   notFoundGraceMs: number,
 ): PayoutOutcomeInput | null {
   const { state, sendDeadlineAtMs } = snapshot;

@@ -4,7 +4,7 @@ import { payoutFailure, type FailureCode } from './failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
-import type { NotFounds } from './recorded-send.ts';
+import type { NotFounds } from './send-progress.ts';
 
 export type PayoutState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';

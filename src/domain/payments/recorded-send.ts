@@ -5,14 +5,7 @@ import { OPERATORS, type OperatorId } from './operator-catalogue.ts';
 import { isFinal } from './payment.ts';
 import type { PayoutState } from './payout.ts';
 import type { ReversalState } from './reversal.ts';
-import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
-
-/** How often, and from when to when, the operator said that it does not know the payment; counted on its row. */
-export type NotFounds = {
-  readonly notFoundCount: number;
-  readonly notFoundSince: Date | null;
-  readonly notFoundLastAt: Date | null;
-};
+import { isNeverAccepted, isNeverSent, type NotFounds, type SendProgress } from './send-progress.ts';
 
 /** As a row records it. The send deadline is set by the release. */
 type RecordedSend = NotFounds & {
@@ -22,7 +15,7 @@ type RecordedSend = NotFounds & {
   readonly acceptedAt: Date | null;
 };
 
-/** The send as the payment's workflow decides from it. */
+/** The send as the payment's next step is decided from it. */
 export function sendProgressOf(row: RecordedSend, notFoundSpanMs: number): SendProgress {
   return {
     sendDeadlineAtMs: row.sendDeadlineAt?.getTime() ?? null,

@@ -1,7 +1,7 @@
 // Decides which transition of a reversal follows from an operator status of its refund.
-// Pure, because workflows replay it: the same inputs always give the same result.
+// Pure: the same inputs always give the same result.
 import type { FailureCode } from './failure.ts';
-import type { AttestedStatus } from './operator-status.ts';
+import type { QueriedStatus } from './operator-status.ts';
 import type { ReversalState } from './reversal.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
@@ -11,7 +11,7 @@ export type ReversalTransitionInput =
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
-/** The part of a reversal from which its workflow decides the next step. Times are Unix milliseconds. */
+/** The part of a reversal from which its next step is decided. Times are Unix milliseconds. */
 export type ReversalSnapshot = SendProgress & {
   readonly state: ReversalState;
   readonly approvals: number;
@@ -33,7 +33,7 @@ export function isRefundNeverSent(
 /** The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed. */
 export function nextReversalTransition(
   snapshot: ReversalSnapshot,
-  { status, queriedAtMs }: Omit<AttestedStatus, 'attestation'>,
+  { status, queriedAtMs }: QueriedStatus,
   notFoundGraceMs: number,
 ): ReversalTransitionInput | null {
   const { state, sendDeadlineAtMs } = snapshot;

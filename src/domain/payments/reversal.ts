@@ -4,7 +4,7 @@ import { payoutFailure, type FailureCode } from './failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
-import type { NotFounds } from './recorded-send.ts';
+import type { NotFounds } from './send-progress.ts';
 
 /** As of a payout. The collection itself becomes `reversed` when the refund succeeds. */
 export type ReversalState =

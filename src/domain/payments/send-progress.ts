@@ -1,6 +1,12 @@
-// How far the send of a payout or refund got, and what a status says against an outcome. Pure, because workflows replay it.
-import type { AttestedStatus, OperatorStatus } from './operator-status.ts';
-import { isRecheckable, type PaymentKind, type PaymentState } from './payment.ts';
+// How far the send of a payout or refund got. Pure, because workflows replay it.
+import type { QueriedStatus } from './operator-status.ts';
+
+/** How often, and from when to when, the operator said that it does not know the payment; counted on its row. */
+export type NotFounds = {
+  readonly notFoundCount: number;
+  readonly notFoundSince: Date | null;
+  readonly notFoundLastAt: Date | null;
+};
 
 /** Times are Unix milliseconds. */
 export type SendProgress = {
@@ -42,29 +48,10 @@ export function isNeverAccepted(
  */
 export function notFoundStep(
   progress: SendProgress,
-  { status, queriedAtMs }: Pick<AttestedStatus, 'status' | 'queriedAtMs'>,
+  { status, queriedAtMs }: QueriedStatus,
   notFoundGraceMs: number,
 ): 'count' | 'reset' | null {
   if (!progress.isSendBegun || !isNeverAccepted(progress, queriedAtMs, notFoundGraceMs)) return null;
   if (status.kind === 'not_found') return 'count';
   return status.kind === 'unknown' && progress.notFoundCount > 0 ? 'reset' : null;
-}
-
-/** An operator status that contradicts what is recorded: the outcome, or the money requested. No posting may follow from it by itself. */
-export type Contradiction =
-  | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
-  | 'paid_otherwise' // the operator paid another amount, or in another currency, than was requested
-  | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it, or has it back
-
-export function contradictionIn(kind: PaymentKind, state: PaymentState, status: OperatorStatus): Contradiction | null {
-  if (status.kind === 'paid_otherwise') return 'paid_otherwise';
-  if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
-  // A collection or payout that is returned has a state for that; a refund that came back to us has none.
-  const isNotPaid = status.kind === 'declined' || (status.kind === 'returned' && kind === 'reversal');
-  return state === 'succeeded' && isNotPaid ? 'declined_after_paid' : null;
-}
-
-/** Whether the status leaves open what it was queried for. Of what expired, `pending` says that it is still not paid. */
-export function isStatusMissing(state: PaymentState, { kind }: OperatorStatus): boolean {
-  return kind === 'unknown' || kind === 'unreadable' || (kind === 'pending' && isRecheckable(state));
 }

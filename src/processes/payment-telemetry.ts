@@ -1,4 +1,4 @@
-// What payments go through: one line in the log for each step, and one span where somebody looks at traces.
+// The telemetry of payments: one line in the log for each step of a payment, and one span where traces are exported.
 import { currentActivity } from '../../activities/current-activity.ts';
 import type { OperatorExchange } from '../../activities/exchanges.ts';
 import type { AnsweredRequest } from '../api/middleware/measure.ts';
@@ -8,21 +8,21 @@ import type { MadeAttempt } from '../webhooks/attempt.ts';
 import type { Log } from '../log.ts';
 import type { Traces } from './traces/traces.ts';
 
-export type PaymentSteps = {
+export type PaymentTelemetry = {
   readonly answered: (request: AnsweredRequest) => void;
   readonly stateChanged: (change: StateChange) => void;
   readonly exchanged: (exchange: OperatorExchange) => void;
   readonly attempted: (attempt: MadeAttempt) => void;
 };
 
-export type PaymentStepsOptions = {
+export type TelemetryOptions = {
   readonly log: Log;
-  /** Null: nobody looks at traces, and none of their work is done. */
+  /** Null: no traces are exported, and none of their work is done. */
   readonly traces: Traces | null;
 };
 
-/** Called by those who make the steps, once they are over: they never throw, and wait for nothing. */
-export function createPaymentSteps(options: PaymentStepsOptions): PaymentSteps {
+/** Each is called once its step is over. None throws, and none waits for anything. */
+export function createPaymentTelemetry(options: TelemetryOptions): PaymentTelemetry {
   return {
     answered: (request) => {
       answered(options, request);
@@ -43,7 +43,7 @@ export function createPaymentSteps(options: PaymentStepsOptions): PaymentSteps {
 const IN_DETAIL = new Set(['/healthz', '/readyz', '/console', '/docs']);
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-function answered({ log, traces }: PaymentStepsOptions, request: AnsweredRequest): void {
+function answered({ log, traces }: TelemetryOptions, request: AnsweredRequest): void {
   const { requestId, method, route, status, seconds, merchantId, keyId, personId, paymentId, failure: error } = request;
   const durationMs = Math.round(seconds * 10_000) / 10;
   // Reads are many, so they have traces of their own: whoever polls a payment for days would bury its story.
@@ -75,7 +75,7 @@ function answered({ log, traces }: PaymentStepsOptions, request: AnsweredRequest
   });
 }
 
-function stateChanged({ log, traces }: PaymentStepsOptions, change: StateChange): void {
+function stateChanged({ log, traces }: TelemetryOptions, change: StateChange): void {
   const { kind, id: paymentId, merchantId, operator, from, to, failureCode, eventId, requestId } = change;
   const byRequestId = change.byRequestId === requestId ? null : change.byRequestId;
   const what = { kind, operator, from, to, failureCode, eventId };
@@ -110,7 +110,7 @@ function stateChanged({ log, traces }: PaymentStepsOptions, change: StateChange)
   });
 }
 
-function exchanged({ log, traces }: PaymentStepsOptions, exchange: OperatorExchange): void {
+function exchanged({ log, traces }: TelemetryOptions, exchange: OperatorExchange): void {
   const { ref, operator, requestId, kind, outcome, failureCode, durationMs, startedAt } = exchange;
   const { id: paymentId, merchantId } = ref;
   const what = { operator, kind, result: outcome, failureCode, durationMs };
@@ -136,7 +136,7 @@ function exchanged({ log, traces }: PaymentStepsOptions, exchange: OperatorExcha
   });
 }
 
-function attempted({ log, traces }: PaymentStepsOptions, made: MadeAttempt): void {
+function attempted({ log, traces }: TelemetryOptions, made: MadeAttempt): void {
   const { id: deliveryId, merchantId, endpointId, eventId, eventType, paymentId, requestId } = made;
   const { attemptNumber, attempt, next } = made;
   const { durationMs, startedAt, result } = attempt;

@@ -2,12 +2,12 @@
 import type { PaymentSnapshot } from './lifecycle.ts';
 import type { PaymentKind } from './payment.ts';
 
-export type WaitsFor = 'payer' | 'approver' | 'operator';
+export type WaitingParty = 'payer' | 'approver' | 'operator';
 
 const MONEY_OUT = { queued: 'approver', released: 'operator', reconciling: 'operator' } as const;
 
-const WAITS_FOR: {
-  readonly [Kind in PaymentKind]: Readonly<Partial<Record<PaymentSnapshot<Kind>['state'], WaitsFor>>>;
+const PARTIES: {
+  readonly [Kind in PaymentKind]: Readonly<Partial<Record<PaymentSnapshot<Kind>['state'], WaitingParty>>>;
 } = {
   collection: { initiated: 'operator', prompted: 'payer', reconciling: 'operator' },
   payout: MONEY_OUT,
@@ -15,7 +15,7 @@ const WAITS_FOR: {
 };
 
 /** Null when nobody must act, because the state is final. */
-export function waitsFor(kind: PaymentKind, state: PaymentSnapshot['state']): WaitsFor | null {
-  const parties: Readonly<Partial<Record<string, WaitsFor>>> = WAITS_FOR[kind];
+export function waitingParty(kind: PaymentKind, state: PaymentSnapshot['state']): WaitingParty | null {
+  const parties: Readonly<Partial<Record<string, WaitingParty>>> = PARTIES[kind];
   return parties[state] ?? null;
 }
