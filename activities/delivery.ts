@@ -64,19 +64,19 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
         throw notAccepted('too many attempts to this endpoint are in flight', nextCheckInMs);
       }
       const end = concurrency.begin(delivery.endpointId);
-      let made: (typeof delivery & MadeAttempt) | undefined;
+      let sent: (typeof delivery & MadeAttempt) | undefined;
       try {
-        made = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
+        sent = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
         const failingLimitMs = clocks.endpointFailingLimitMs;
-        const disabled = await recordDeliveryAttempts(db, { attempts: [made], failingLimitMs, at: made.at });
-        deps.onAttempted?.(made);
+        const disabled = await recordDeliveryAttempts(db, { attempts: [sent], failingLimitMs, at: sent.at });
+        deps.onAttempted?.(sent);
         for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
-        if (made.next.state !== 'retrying') return made.next.state;
-        const { result } = made.attempt;
+        if (sent.next.state !== 'retrying') return sent.next.state;
+        const { result } = sent.attempt;
         const why = result.kind === 'answered' ? `the endpoint answered ${result.statusCode}` : result.error;
-        throw notAccepted(why, made.next.delayMs);
+        throw notAccepted(why, sent.next.delayMs);
       } finally {
-        end(made?.attempt);
+        end(sent?.attempt);
       }
     },
   };

@@ -136,9 +136,9 @@ function exchanged({ log, traces }: TelemetryOptions, exchange: OperatorExchange
   });
 }
 
-function attempted({ log, traces }: TelemetryOptions, made: MadeAttempt): void {
-  const { id: deliveryId, merchantId, endpointId, eventId, eventType, paymentId, requestId } = made;
-  const { attemptNumber, attempt, next } = made;
+function attempted({ log, traces }: TelemetryOptions, sent: MadeAttempt): void {
+  const { id: deliveryId, merchantId, endpointId, eventId, eventType, paymentId, requestId } = sent;
+  const { attemptNumber, attempt, next } = sent;
   const { durationMs, startedAt, result } = attempt;
   const statusCode = result.kind === 'answered' ? result.statusCode : null;
   const what = { deliveryId, endpointId, eventId, eventType, attemptNumber, status: statusCode, state: next.state };
