@@ -151,20 +151,8 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
   const work = { starter, coverage, payments, releases };
-  return {
-    config,
-    log,
-    db,
-    queues,
-    dispatcherWake,
-    temporal,
-    sender,
-    concurrency,
-    ...work,
-    metrics,
-    traces,
-    telemetry,
-  };
+  const observers = { metrics, traces, telemetry };
+  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, ...work, ...observers };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
