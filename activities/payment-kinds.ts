@@ -183,18 +183,16 @@ async function loadPayment(
   { db, recent, releases, clocks: { notFoundSpanMs } }: Deps,
 ): Promise<LoadedPayment> {
   switch (ref.kind) {
-    case 'collection':
-      return loadedCollection(noted(await getCollection(db, ref.merchantId, ref.id), recent));
+    case 'collection': {
+      const collection = await getCollection(db, ref.merchantId, ref.id);
+      recent.note(collection);
+      return loadedCollection(collection);
+    }
     case 'payout':
       return loadedPayout(await getPayout(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
     case 'reversal':
       return loadedReversal(await getReversal(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
   }
-}
-
-function noted(collection: Collection, recent: RecentCollections): Collection {
-  recent.note(collection);
-  return collection;
 }
 
 function loadedCollection(collection: Collection): LoadedPayment {

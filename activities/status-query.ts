@@ -7,11 +7,11 @@ import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
 import { isQueriedAfterCallback, type PaymentRef, type PaymentState } from '../src/domain/payments/payment.ts';
+import { operatorStatusOf } from '../src/operators/operator-status.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
-import { operatorStatusOf } from './operator-status.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
@@ -58,6 +58,10 @@ export async function queryOperator(
   const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'status_query', () =>
     payment.queryStatus(operators[payment.operator]),
   );
-  const status = operatorStatusOf(outcome, { id: ref.id, money: payment.money }, log);
+  if (outcome.kind === 'unreadable' || outcome.kind === 'paid_unreadable') {
+    const { reason } = outcome;
+    log.error({ id: ref.id, reason }, 'the operator has the payment, but the status cannot be read');
+  }
+  const status = operatorStatusOf(outcome, payment.money);
   return { queried: { status, queriedAtMs }, exchange };
 }
