@@ -2,6 +2,7 @@
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { countNotFound, markAccepted, resetNotFounds } from '../src/db/payments/payment-progress.ts';
 import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
+import type { Collection } from '../src/domain/payments/collection.ts';
 import { contradictionIn } from '../src/domain/payments/discrepancy.ts';
 import type { FailureCode } from '../src/domain/payments/failure.ts';
 import {
@@ -14,7 +15,7 @@ import { basisOf, type QueriedStatus } from '../src/domain/payments/operator-sta
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
 import { recordExchange, type ExchangeDeps } from './exchanges.ts';
-import type { PaymentKinds } from './payment-kinds.ts';
+import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 type RecorderDeps = ExchangeDeps & { readonly clocks: Clocks };
 
@@ -28,18 +29,18 @@ export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>;
 export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
   return {
     /**
-     * Of a status query, and of a send that the operator accepted, which says `pending`. `before` may be the payment as it was
-     * a while ago: each change is checked against the row.
+     * Of a status query, and of a send that the operator accepted, which says `pending`. `payment` is as it was read before the call:
+     * each change is checked against the row.
      */
     async recordStatus(
       ref: PaymentRef,
-      before: PaymentSnapshot,
+      payment: LoadedPayment,
       queried: QueriedStatus,
       exchange: NewExchange | null,
     ): Promise<PaymentSnapshot> {
-      const writer = createWriter(ref, queried, exchange, { ...deps, kinds });
+      const writer = createWriter(ref, queried, { row: payment.row, exchange }, { ...deps, kinds });
       try {
-        return await applyStatus(ref.kind, before, { ...deps, kinds, ref, queried, writer });
+        return await applyStatus(ref.kind, payment.snapshot, { ...deps, kinds, ref, queried, writer });
       } finally {
         await writer.finish();
       }
@@ -53,7 +54,7 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
       exchange: NewExchange | null,
     ): Promise<PaymentSnapshot> {
       const queried: QueriedStatus = { status: { kind: 'refused', failureCode }, queriedAtMs };
-      const writer = createWriter(ref, queried, exchange, { ...deps, kinds });
+      const writer = createWriter(ref, queried, { row: null, exchange }, { ...deps, kinds });
       try {
         return await writer.record({ kind: 'declined', failureCode });
       } finally {
@@ -72,16 +73,17 @@ type Writer = {
 function createWriter(
   ref: PaymentRef,
   queried: QueriedStatus,
-  exchange: NewExchange | null,
+  first: { readonly row: Collection | null; readonly exchange: NewExchange | null },
   { kinds, ...deps }: RecorderDeps & { readonly kinds: PaymentKinds },
 ): Writer {
-  let unrecorded = exchange;
+  let { row, exchange: unrecorded } = first;
   return {
     async record(transition) {
       const basis = needsOperatorStatus(transition) ? basisOf(queried) : null;
-      const withTransition = ref.kind === 'collection' ? unrecorded : null;
-      const snapshot = await kinds.record(ref, transition, { at: new Date(), basis, exchange: withTransition });
-      if (withTransition !== null) unrecorded = null;
+      const exchange = ref.kind === 'collection' ? unrecorded : null;
+      const snapshot = await kinds.record(ref, transition, { at: new Date(), basis, exchange, row });
+      row = null;
+      if (exchange !== null) unrecorded = null;
       return snapshot;
     },
     async finish() {

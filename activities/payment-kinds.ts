@@ -9,7 +9,7 @@ import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/li
 import type { Money } from '../src/domain/money.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { StatusBasis } from '../src/domain/payments/operator-status.ts';
-import { isFinal, type PaymentRef, type PaymentState } from '../src/domain/payments/payment.ts';
+import { isFinal, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput, PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
@@ -22,7 +22,6 @@ import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordUnattestedRelease } from '../src/operations/payments/record-unattested-release.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
-import { createRecentCollections, type RecentCollections } from './recent-collections.ts';
 import { getCollection } from '../src/queries/payments/collection.ts';
 import { getPayout } from '../src/queries/payments/payout.ts';
 import { getReversal } from '../src/queries/payments/reversal.ts';
@@ -39,6 +38,8 @@ export type LoadedPayment = {
   /** The request that made it; null: it was made before that was recorded. */
   readonly requestId: string | null;
   readonly snapshot: PaymentSnapshot;
+  /** Of a collection, whose first transition is decided on it. */
+  readonly row: Collection | null;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
   /** The amount that a status of `paid` must confirm, to the unit. */
@@ -59,13 +60,10 @@ type PaymentKindsDeps = {
   readonly log: Log;
 };
 
-type Deps = PaymentKindsDeps & { readonly recent: RecentCollections };
-
 export type PaymentKinds = ReturnType<typeof createPaymentKinds>;
 
-export function createPaymentKinds(given: PaymentKindsDeps) {
-  const deps = { ...given, recent: createRecentCollections() };
-  const { db, log, recent } = deps;
+export function createPaymentKinds(deps: PaymentKindsDeps) {
+  const { db, log } = deps;
   const load = (ref: PaymentRef) => loadPayment(ref, deps);
   const holdUnattested = (ref: PaymentRef, at: Date) => recordHeld(ref, at, deps);
 
@@ -73,21 +71,11 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
     load,
 
     /**
-     * No read of a collection that this process has in the state that the caller knows: what a query needs of it never changes.
-     * Its snapshot may be of a while ago.
-     */
-    async loadForQuery(ref: PaymentRef, state?: PaymentState): Promise<LoadedPayment> {
-      const cached = ref.kind === 'collection' ? recent.find(ref) : undefined;
-      return cached && cached.state === state ? loadedCollection(cached) : load(ref);
-    },
-
-    /**
      * One statement: a collection whose first send is recorded to begin, by this call, as it is then. Null: it is another kind of
      * payment, a send of it began before, or none may begin.
      */
     async beginFirstSend(ref: PaymentRef, at: Date): Promise<LoadedPayment | null> {
       const begun = ref.kind === 'collection' ? await beginCollectionSend(db, ref, at) : null;
-      if (begun) recent.note(begun);
       return begun && loadedCollection(begun);
     },
 
@@ -121,14 +109,15 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
             { id, merchantId, operatorReceipt },
             'one receipt belongs to two payments: a person must settle the discrepancy',
           );
-        const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, { ...recording, basis: null }, deps);
-        if (ref.kind !== 'collection' || basis === null) return unknown;
-        return recordOnce(
+        const unknown = await recordOnce(
           ref,
-          { kind: 'undecided', queriedAtMs: basis.queriedAtMs },
-          { at, basis, exchange: null },
+          { kind: 'outcome_unknown' },
+          { ...recording, basis: null, row: null },
           deps,
         );
+        if (ref.kind !== 'collection' || basis === null) return unknown;
+        const undecided = { kind: 'undecided', queriedAtMs: basis.queriedAtMs } as const;
+        return recordOnce(ref, undecided, { at, basis, exchange: null, row: null }, deps);
       }
     },
   };
@@ -139,21 +128,21 @@ type Recording = {
   readonly basis: StatusBasis | null;
   /** Of a collection: the exchange from which the input follows, to be recorded with it. */
   readonly exchange: NewExchange | null;
+  /** Of a collection: as it was read a moment ago; null: it is read again. */
+  readonly row: Collection | null;
 };
 
 async function recordOnce(
   ref: PaymentRef,
   input: TransitionInput,
-  { at, basis, exchange }: Recording,
-  { payments, recent, log, clocks: { notFoundSpanMs } }: Deps,
+  { at, basis, exchange, row }: Recording,
+  { payments, log, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
 ): Promise<PaymentSnapshot> {
   switch (ref.kind) {
     case 'collection': {
       const transition = input as CollectionTransitionInput;
-      const cached = recent.take(ref);
-      const collection = await payments.recordCollectionTransition({ ref, transition, at, basis, cached, exchange });
-      recent.note(collection);
-      return collectionSnapshot(collection);
+      const recorded = await payments.recordCollectionTransition({ ref, transition, at, basis, before: row, exchange });
+      return collectionSnapshot(recorded);
     }
     case 'payout': {
       const transition = input as PayoutOutcomeInput;
@@ -180,14 +169,11 @@ async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDe
 
 async function loadPayment(
   ref: PaymentRef,
-  { db, recent, releases, clocks: { notFoundSpanMs } }: Deps,
+  { db, releases, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
 ): Promise<LoadedPayment> {
   switch (ref.kind) {
-    case 'collection': {
-      const collection = await getCollection(db, ref.merchantId, ref.id);
-      recent.note(collection);
-      return loadedCollection(collection);
-    }
+    case 'collection':
+      return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
     case 'payout':
       return loadedPayout(await getPayout(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
     case 'reversal':
@@ -201,6 +187,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
     operator: collection.operator,
     requestId: collection.requestId,
     snapshot: collectionSnapshot(collection),
+    row: collection,
     isSendBegun: collection.sendBegunAt !== null,
     money: collection,
     isReleaseUnattested: false,
@@ -222,6 +209,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
     operator: payout.operator,
     requestId: payout.requestId,
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
+    row: null,
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
     isReleaseUnattested: isReleaseUnattested(payout, attestedPayout(payout), releases),
@@ -253,6 +241,7 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
     operator: reversal.operator,
     requestId: reversal.requestId,
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
+    row: null,
     isSendBegun: reversal.sendBegunAt !== null,
     money: reversal,
     isReleaseUnattested: isReleaseUnattested(reversal, attestedRefund(reversal), releases),

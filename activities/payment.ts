@@ -54,7 +54,9 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
         log.fatal({ id, kind }, 'a transition that needs an operator status was refused without one');
         throw ApplicationFailure.nonRetryable(`${kind} of ${id} cannot be recorded without a status`, 'StatusMissing');
       }
-      return withFailures(() => kinds.record(ref, { kind }, { at: new Date(), basis: null, exchange: null }));
+      return withFailures(() =>
+        kinds.record(ref, { kind }, { at: new Date(), basis: null, exchange: null, row: null }),
+      );
     },
 
     ...createRecheckActivities(deps, kinds, recorder),

@@ -101,7 +101,7 @@ async function queryAndRecord(ref: PaymentRef, deps: RecheckDeps): Promise<Reche
   const payment = await kinds.load(ref);
   const { queried, exchange } = await queryOperator(ref, payment, deps);
   const finding = findingIn(ref.kind, payment.snapshot, queried, paymentClocks(clocks));
-  if (isNews(finding)) await recorder.recordStatus(ref, payment.snapshot, queried, exchange);
+  if (isNews(finding)) await recorder.recordStatus(ref, payment, queried, exchange);
   else await recordExchange(deps, ref, exchange);
   return finding;
 }

@@ -124,7 +124,7 @@ async function recordAnswer(
   const queried = { status: { kind: 'pending' }, queriedAtMs } as const;
   const record = (unrecorded: NewExchange | null) =>
     outcome.kind === 'accepted'
-      ? recorder.recordStatus(ref, payment.snapshot, queried, unrecorded)
+      ? recorder.recordStatus(ref, payment, queried, unrecorded)
       : recorder.recordRefusal(ref, outcome.code, queriedAtMs, unrecorded);
   for (let waitMs = FIRST_RECORD_RETRY_MS; ; waitMs *= 2) {
     try {

@@ -6,7 +6,7 @@ import { isStatusMissing } from '../src/domain/payments/late-checks.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
-import { isQueriedAfterCallback, type PaymentRef, type PaymentState } from '../src/domain/payments/payment.ts';
+import { isQueriedAfterCallback, type PaymentRef } from '../src/domain/payments/payment.ts';
 import { operatorStatusOf } from '../src/operators/operator-status.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
@@ -26,12 +26,12 @@ export type QueriedPayment = { readonly snapshot: PaymentSnapshot; readonly hasS
 /**
  * One call, and then one transaction for each thing that follows from the status. After an error Temporal runs it again, with a new
  * query. In a local activity nothing follows where the operator gives no status: an ordinary activity queries again. A final payment
- * without a usable status is rechecked soon. `state` is the one that the workflow knows.
+ * without a usable status is rechecked soon.
  */
 export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   const { db, clocks } = deps;
-  return async (ref: PaymentRef, state?: PaymentState): Promise<QueriedPayment> => {
-    const payment = await withFailures(() => kinds.loadForQuery(ref, state));
+  return async (ref: PaymentRef): Promise<QueriedPayment> => {
+    const payment = await withFailures(() => kinds.load(ref));
     const { queried, exchange } = await queryOperator(ref, payment, deps);
     const { status } = queried;
     const hasStatus = status.kind !== 'unknown';
@@ -39,7 +39,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
       await recordExchange(deps, ref, exchange);
       return { snapshot: payment.snapshot, hasStatus };
     }
-    const snapshot = await withFailures(() => recorder.recordStatus(ref, payment.snapshot, queried, exchange));
+    const snapshot = await withFailures(() => recorder.recordStatus(ref, payment, queried, exchange));
     if (isQueriedAfterCallback(ref.kind, snapshot.state) && isStatusMissing(snapshot.state, status)) {
       await scheduleRecheck(db, ref, new Date(Date.now() + clocks.staleAfterMs));
     }

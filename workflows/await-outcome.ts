@@ -56,7 +56,7 @@ export async function awaitOutcome<Kind extends PaymentKind>(
     seenCallbacks = signals.callbacks;
     const query = isCalledBack ? queryStatusAfterCallback : queryStatus;
     const { state } = snapshot;
-    ({ snapshot } = await query(payment, snapshot));
+    ({ snapshot } = await query(payment));
     lastQueryAtMs = Date.now();
     pollsInState = snapshot.state === state ? pollsInState + 1 : 0;
   }
@@ -72,14 +72,14 @@ export async function recheck<Kind extends PaymentKind>(
   signals: PendingSignals,
 ): Promise<PaymentSnapshot<Kind>> {
   let { callbacks } = signals;
-  let queried = await queryStatus(payment, snapshot);
+  let queried = await queryStatus(payment);
   // An expired collection is rechecked at intervals, so one query is enough.
   const waitsMs = snapshot.state === 'expired' ? [] : payment.clocks.reconcileScheduleMs;
   for (const waitMs of waitsMs) {
     if (queried.hasStatus) break;
     await sleep(waitMs, { summary: `next status poll in ${inWords(waitMs)}` });
     callbacks = signals.callbacks;
-    queried = await queryStatus(payment, queried.snapshot);
+    queried = await queryStatus(payment);
   }
   return awaitOutcome(payment, queried.snapshot, signals, { queriedAtMs: Date.now(), callbacks });
 }

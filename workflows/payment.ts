@@ -136,14 +136,11 @@ export type Queried<Kind extends PaymentKind> = {
 };
 
 /** One status query, whose retries the Temporal UI shows; what follows from the status is recorded with it. */
-export async function queryStatus<Kind extends PaymentKind>(
-  payment: Payment<Kind>,
-  { state }: PaymentSnapshot<Kind>,
-): Promise<Queried<Kind>> {
+export async function queryStatus<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<Queried<Kind>> {
   const { input, clocks } = payment;
   const { queryStatusWithOperator } = proxyActivities<PaymentActivities>(queryingStatus(clocks));
   const summary = `query status at ${input.operator}`;
-  return shownQuery(payment, await queryStatusWithOperator.executeWithOptions({ summary }, [input, state]));
+  return shownQuery(payment, await queryStatusWithOperator.executeWithOptions({ summary }, [input]));
 }
 
 /**
@@ -152,14 +149,13 @@ export async function queryStatus<Kind extends PaymentKind>(
  */
 export async function queryStatusAfterCallback<Kind extends PaymentKind>(
   payment: Payment<Kind>,
-  snapshot: PaymentSnapshot<Kind>,
 ): Promise<Queried<Kind>> {
   const { input } = payment;
   // A refund is never urgent, and its callbacks are rare.
-  if (input.kind === 'reversal') return queryStatus(payment, snapshot);
+  if (input.kind === 'reversal') return queryStatus(payment);
   const summary = `query status at ${input.operator} after its callback`;
-  const queried = await orNull(quick.queryStatusWithOperator.executeWithOptions({ summary }, [input, snapshot.state]));
-  return queried?.hasStatus ? shownQuery(payment, queried) : queryStatus(payment, snapshot);
+  const queried = await orNull(quick.queryStatusWithOperator.executeWithOptions({ summary }, [input]));
+  return queried?.hasStatus ? shownQuery(payment, queried) : queryStatus(payment);
 }
 
 function shownQuery<Kind extends PaymentKind>(

@@ -21,7 +21,7 @@ export type RecordCollectionTransition = {
   /** Of the verified status from which the input follows; null without one. */
   readonly basis: StatusBasis | null;
   /** As the caller read it a moment ago. Only a change that is written counts of what is decided on it. */
-  readonly cached?: Collection | undefined;
+  readonly before?: Collection | null;
   /** The exchange from which the input follows, to be recorded in the same statement, or by itself where nothing changes. */
   readonly exchange?: NewExchange | null;
 };
@@ -41,23 +41,21 @@ export async function recordCollectionTransition(
   const { db, environment } = context;
   const { ref, basis } = input;
   let exchange = input.exchange ?? null;
-  let cached = input.cached?.id === ref.id && input.cached.merchantId === ref.merchantId ? input.cached : undefined;
+  let given = input.before ?? null;
   const collection = await compareAndSet(ref.id, async () => {
-    const isCached = cached !== undefined;
-    const before = cached ?? (await findCollection(db, ref.merchantId, ref.id));
-    cached = undefined;
+    const isGiven = given !== null;
+    const before = given ?? (await findCollection(db, ref.merchantId, ref.id));
+    given = null;
     if (before === null) throw new DomainError('collection_not_found', 'There is no collection with this id.');
     const change = await changeOf(before, input, context);
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
-    if (change === null) return isCached ? 'missed' : before;
+    if (change === null) return isGiven ? 'missed' : before;
     const requiresOneTry = isRefusedSend(basis);
     if (await recordCollectionChange(db, change, environment, { requiresOneTry, basis, exchange })) {
       exchange = null;
       return change.after;
     }
-    return !isCached && requiresOneTry && (await isSendRepeated(db, { kind: 'collection', ...ref }))
-      ? before
-      : 'missed';
+    return !isGiven && requiresOneTry && (await isSendRepeated(db, { kind: 'collection', ...ref })) ? before : 'missed';
   });
   if (exchange !== null) await insertExchange(db, { kind: 'collection', ...ref }, exchange);
   return collection;
