@@ -10,7 +10,6 @@ import type { Clocks } from '../src/domain/clocks.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';
 import type { Log } from '../src/log.ts';
 import { recordDeliveryAttempts } from '../src/operations/webhooks/record-delivery-attempts.ts';
-import { WORKFLOW_VERSION } from '../workflows/contract.ts';
 
 export type DeliveryActivityDeps = {
   readonly db: Database;
@@ -29,9 +28,6 @@ type DeliveryRef = { readonly deliveryId: DeliveryId; readonly replayCount: numb
 /** The durations by which the workflow waits and sends. */
 export type AttemptTimes = { readonly dueInMs: number; readonly attemptTimeoutMs: number };
 
-/** What is owed, with the version of the workflow code that began the run; histories of before have none. */
-type OwedAttempts = AttemptTimes & { readonly version?: number };
-
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
 /** The clocks of the database and of our machines may differ by this much, so a shorter wait does not end the try. */
@@ -42,11 +38,11 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
     /** One read: when the next attempt is due, and how long it may take; null when no attempt is owed any more. */
-    async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<OwedAttempts | null> {
+    async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<AttemptTimes | null> {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return null;
       const dueInMs = Math.max(0, (delivery.nextAttemptAt?.getTime() ?? 0) - Date.now());
-      return { dueInMs, attemptTimeoutMs: clocks.deliveryTimeoutMs, version: WORKFLOW_VERSION };
+      return { dueInMs, attemptTimeoutMs: clocks.deliveryTimeoutMs };
     },
 
     /**
@@ -68,19 +64,19 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
         throw notAccepted('too many attempts to this endpoint are in flight', nextCheckInMs);
       }
       const end = concurrency.begin(delivery.endpointId);
-      let made: (typeof delivery & MadeAttempt) | undefined;
+      let sent: (typeof delivery & MadeAttempt) | undefined;
       try {
-        made = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
+        sent = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
         const failingLimitMs = clocks.endpointFailingLimitMs;
-        const disabled = await recordDeliveryAttempts(db, { attempts: [made], failingLimitMs, at: made.at });
-        deps.onAttempted?.(made);
+        const disabled = await recordDeliveryAttempts(db, { attempts: [sent], failingLimitMs, at: sent.at });
+        deps.onAttempted?.(sent);
         for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
-        if (made.next.state !== 'retrying') return made.next.state;
-        const { result } = made.attempt;
+        if (sent.next.state !== 'retrying') return sent.next.state;
+        const { result } = sent.attempt;
         const why = result.kind === 'answered' ? `the endpoint answered ${result.statusCode}` : result.error;
-        throw notAccepted(why, made.next.delayMs);
+        throw notAccepted(why, sent.next.delayMs);
       } finally {
-        end(made?.attempt);
+        end(sent?.attempt);
       }
     },
   };

@@ -1,4 +1,4 @@
-// Records each exchange with an operator beside the payment, for people to see: nothing is decided by these records.
+// Calls an operator about a payment, and records each exchange for people to see: nothing is decided by these records.
 import type { Database } from '../src/db/platform/database.ts';
 import { insertExchange, type NewExchange } from '../src/db/payments/operator-exchange.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
@@ -23,38 +23,38 @@ export type ExchangedPayment = {
 
 export type OperatorExchange = ExchangedPayment & NewExchange;
 
-/** What came of an exchange, and what is still to be recorded of it. */
-export type MadeExchange<Outcome> = { readonly outcome: Outcome; readonly made: NewExchange };
+/** What the operator answered, and the exchange that is still to be recorded. */
+export type OperatorAnswer<Outcome> = { readonly outcome: Outcome; readonly exchange: NewExchange };
 
 /** Calls the operator. The caller records the exchange, by itself or with what follows from it. */
-export async function makeExchange<Outcome extends SendOutcome | StatusOutcome>(
+export async function callOperator<Outcome extends SendOutcome | StatusOutcome>(
   { onExchanged }: Pick<ExchangeDeps, 'onExchanged'>,
   payment: ExchangedPayment,
   kind: NewExchange['kind'],
-  exchange: () => Promise<Outcome>,
-): Promise<MadeExchange<Outcome>> {
+  call: () => Promise<Outcome>,
+): Promise<OperatorAnswer<Outcome>> {
   const startedAt = new Date();
   const begunMs = performance.now();
-  const outcome = await exchange();
+  const outcome = await call();
   const durationMs = Math.round(performance.now() - begunMs);
   const failureCode = 'code' in outcome ? outcome.code : null;
-  const made: NewExchange = { kind, startedAt, durationMs, outcome: outcome.kind, failureCode };
-  onExchanged?.({ ...payment, ...made });
-  return { outcome, made };
+  const exchange: NewExchange = { kind, startedAt, durationMs, outcome: outcome.kind, failureCode };
+  onExchanged?.({ ...payment, ...exchange });
+  return { outcome, exchange };
 }
 
 /**
- * One statement. What is known of the payment matters more than the record: when that fails, or the process dies before it, the exchange
- * is not shown, and the outcome counts all the same.
+ * One statement. The outcome matters more than the record: when the record fails, or the process dies before it, the exchange is not
+ * shown, and the outcome counts all the same.
  */
 export async function recordExchange(
   { db, log }: Pick<ExchangeDeps, 'db' | 'log'>,
   ref: PaymentRef,
-  made: NewExchange,
+  exchange: NewExchange,
 ): Promise<void> {
   try {
-    await insertExchange(db, ref, made);
+    await insertExchange(db, ref, exchange);
   } catch (error) {
-    log.warn({ error, id: ref.id, kind: made.kind }, 'an exchange with the operator could not be recorded');
+    log.warn({ error, id: ref.id, kind: exchange.kind }, 'an exchange with the operator could not be recorded');
   }
 }

@@ -5,10 +5,10 @@ import { beginCollectionSend, markAccepted } from '../src/db/payments/payment-pr
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
-import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
+import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { Money } from '../src/domain/money.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { PaymentTransitionInput, StatusBasis } from '../src/domain/payments/operator-status.ts';
+import type { StatusBasis } from '../src/domain/payments/operator-status.ts';
 import { isFinal, type MoneyOut, type Payment, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
@@ -23,7 +23,6 @@ import { recordTransition } from '../src/operations/payments/record-transition.t
 import { recordUnattestedRelease } from '../src/operations/payments/record-unattested-release.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
-import { createRecentCollections, type RecentCollections } from './recent-collections.ts';
 import { getCollection } from '../src/db/payments/collection.ts';
 import { getPayout } from '../src/db/payments/payout.ts';
 import { getReversal } from '../src/db/payments/reversal.ts';
@@ -35,6 +34,8 @@ export type LoadedPayment = {
   /** The request that made it; null: it was made before that was recorded. */
   readonly requestId: string | null;
   readonly snapshot: PaymentSnapshot;
+  /** Of a collection, whose first transition is decided on it. */
+  readonly row: Collection | null;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
   /** The amount that a status of `paid` must confirm, to the unit. */
@@ -55,24 +56,15 @@ type PaymentKindsDeps = {
   readonly log: Log;
 };
 
-type Deps = PaymentKindsDeps & { readonly recent: RecentCollections };
-
 export type PaymentKinds = ReturnType<typeof createPaymentKinds>;
 
-export function createPaymentKinds(given: PaymentKindsDeps) {
-  const deps = { ...given, recent: createRecentCollections() };
-  const { db, log, recent } = deps;
+export function createPaymentKinds(deps: PaymentKindsDeps) {
+  const { db, log } = deps;
   const load = (ref: PaymentRef) => loadPayment(ref, deps);
   const holdUnattested = (ref: PaymentRef, at: Date) => recordHeld(ref, at, deps);
 
   return {
     load,
-
-    /** No read of a collection that this process knows: what a query needs of it never changes. Its snapshot may be of a while ago. */
-    async loadForQuery(ref: PaymentRef): Promise<LoadedPayment> {
-      const known = ref.kind === 'collection' ? recent.find(ref) : undefined;
-      return known ? loadedCollection(known) : load(ref);
-    },
 
     /**
      * One statement: a collection whose first send is recorded to begin, by this call, as it is then. Null: it is another kind of
@@ -80,7 +72,6 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
      */
     async beginFirstSend(ref: PaymentRef, at: Date): Promise<LoadedPayment | null> {
       const begun = ref.kind === 'collection' ? await beginCollectionSend(db, ref, at) : null;
-      if (begun) recent.note(begun);
       return begun && loadedCollection(begun);
     },
 
@@ -93,7 +84,7 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
      * until the operator says something else its outcome is unknown. A collection then ends as undecided, once that is
      * settled and its reconciliation is over. `basis` is that of the status that the input follows from.
      */
-    async record(ref: PaymentRef, input: PaymentTransitionInput, recording: Recording): Promise<PaymentSnapshot> {
+    async record(ref: PaymentRef, input: TransitionInput, recording: Recording): Promise<PaymentSnapshot> {
       const { at, basis } = recording;
       // Who released it by hand may also have written or cleared that it was sent: only a person frees its money.
       if (ref.kind !== 'collection' && FREES_MONEY.has(input.kind)) {
@@ -114,9 +105,15 @@ export function createPaymentKinds(given: PaymentKindsDeps) {
             { id, merchantId, operatorReceipt },
             'one receipt belongs to two payments: a person must settle the discrepancy',
           );
-        const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, { ...recording, basis: null }, deps);
+        const unknown = await recordOnce(
+          ref,
+          { kind: 'outcome_unknown' },
+          { ...recording, basis: null, row: null },
+          deps,
+        );
         if (ref.kind !== 'collection' || basis === null) return unknown;
-        return recordOnce(ref, { kind: 'undecided', queriedAtMs: basis.queriedAtMs }, { at, basis }, deps);
+        const undecided = { kind: 'undecided', queriedAtMs: basis.queriedAtMs } as const;
+        return recordOnce(ref, undecided, { at, basis, exchange: null, row: null }, deps);
       }
     },
   };
@@ -126,31 +123,31 @@ type Recording = {
   readonly at: Date;
   readonly basis: StatusBasis | null;
   /** Of a collection: the exchange from which the input follows, to be recorded with it. */
-  readonly exchange?: NewExchange;
+  readonly exchange: NewExchange | null;
+  /** Of a collection: as it was read a moment ago; null: it is read again. */
+  readonly row: Collection | null;
 };
 
 async function recordOnce(
   ref: PaymentRef,
-  input: PaymentTransitionInput,
-  { at, basis, exchange }: Recording,
-  { payments, recent, log, clocks: { notFoundSpanMs } }: Deps,
+  input: TransitionInput,
+  { at, basis, exchange, row }: Recording,
+  { payments, log, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
 ): Promise<PaymentSnapshot> {
-  const known = ref.kind === 'collection' ? recent.take(ref) : undefined;
   const { payment, isPosted } = await recordTransition(payments, {
     ref,
     transition: input,
     at,
     basis,
-    known,
+    before: row,
     exchange,
   });
-  if (payment.kind === 'collection') recent.note(payment);
   if (!isPosted)
     log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
   return snapshotOf(payment, notFoundSpanMs);
 }
 
-const FREES_MONEY: ReadonlySet<PaymentTransitionInput['kind']> = new Set(['never_sent', 'declined', 'never_accepted']);
+const FREES_MONEY: ReadonlySet<TransitionInput['kind']> = new Set(['never_sent', 'declined', 'never_accepted']);
 
 async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDeps): Promise<boolean> {
   const { isNew, isOpen } = await recordUnattestedRelease(db, { ref, at });
@@ -161,21 +158,16 @@ async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDe
 
 async function loadPayment(
   ref: PaymentRef,
-  { db, recent, releases, clocks: { notFoundSpanMs } }: Deps,
+  { db, releases, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
 ): Promise<LoadedPayment> {
   switch (ref.kind) {
     case 'collection':
-      return loadedCollection(noted(await getCollection(db, ref.merchantId, ref.id), recent));
+      return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
     case 'payout':
       return loadedPayout(await getPayout(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
     case 'reversal':
       return loadedReversal(await getReversal(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
   }
-}
-
-function noted(collection: Collection, recent: RecentCollections): Collection {
-  recent.note(collection);
-  return collection;
 }
 
 function loadedCollection(collection: Collection): LoadedPayment {
@@ -184,6 +176,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
     operator: collection.operator,
     requestId: collection.requestId,
     snapshot: collectionSnapshot(collection),
+    row: collection,
     isSendBegun: collection.sendBegunAt !== null,
     money: collection,
     isReleaseUnattested: false,
@@ -205,6 +198,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
     operator: payout.operator,
     requestId: payout.requestId,
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
+    row: null,
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
     isReleaseUnattested: isReleaseUnattested(payout, releases),
@@ -232,6 +226,7 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
     operator: reversal.operator,
     requestId: reversal.requestId,
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
+    row: null,
     isSendBegun: reversal.sendBegunAt !== null,
     money: reversal,
     isReleaseUnattested: isReleaseUnattested(reversal, releases),

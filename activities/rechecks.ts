@@ -1,36 +1,16 @@
 // The activity that rechecks final payments of one operator: it queries them, and records what is news.
 import { cancellationSignal } from '@temporalio/activity';
-import type { Database } from '../src/db/platform/database.ts';
 import { claimRechecks, type ClaimedRecheck } from '../src/db/work/rechecks.ts';
-import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
+import { paymentClocks } from '../src/domain/clocks.ts';
 import { findingIn, nextRecheck, type RecheckFinding } from '../src/domain/payments/late-checks.ts';
-import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { AttestedStatus, PaymentTransitionInput } from '../src/domain/payments/operator-status.ts';
 import { PAYMENT_KINDS, type PaymentKind, type PaymentRef } from '../src/domain/payments/payment.ts';
-import { contradictionIn } from '../src/domain/payments/send-progress.ts';
-import type { Log } from '../src/log.ts';
 import { finishRechecks, type RecheckResult } from '../src/operations/payments/finish-rechecks.ts';
+import { recordExchange } from './exchanges.ts';
 import { whileHeartbeating } from './heartbeats.ts';
-import type { StatusQuery } from './status-query.ts';
-
-export type RecheckActivityDeps = {
-  readonly db: Database;
-  readonly clocks: Clocks;
-  readonly log: Log;
-};
-
-/** Records what follows from a status that a process of ours attested. Repeating it changes nothing. */
-export type NewsRecorder = {
-  recordTransition(news: {
-    readonly ref: PaymentRef;
-    readonly transition: PaymentTransitionInput;
-    readonly attested: AttestedStatus;
-  }): Promise<PaymentSnapshot>;
-  recordDiscrepancy(news: { readonly ref: PaymentRef; readonly attested: AttestedStatus }): Promise<void>;
-};
-
-type RecheckDeps = RecheckActivityDeps & { readonly recorder: NewsRecorder };
+import type { OutcomeRecorder } from './outcome-recorder.ts';
+import type { PaymentKinds } from './payment-kinds.ts';
+import { queryOperator, type StatusQueryDeps } from './status-query.ts';
 
 export type RecheckActivities = ReturnType<typeof createRecheckActivities>;
 
@@ -50,7 +30,10 @@ const BATCH_SIZE = 25;
 // A quarter of the connections to an operator by default, so that rechecks of one that hangs leave the most to pending payments.
 const QUERIES_AT_ONCE = 4;
 
-export function createRecheckActivities(deps: RecheckDeps, queryStatus: StatusQuery) {
+type RecheckDeps = StatusQueryDeps & { readonly kinds: PaymentKinds; readonly recorder: OutcomeRecorder };
+
+export function createRecheckActivities(queryDeps: StatusQueryDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
+  const deps: RecheckDeps = { ...queryDeps, kinds, recorder };
   return {
     /**
      * Claims final payments of the operator whose recheck is due, 25 of each kind, queries each once, and records what is
@@ -58,7 +41,7 @@ export function createRecheckActivities(deps: RecheckDeps, queryStatus: StatusQu
      * If its process dies, what it has claimed is due again after `staleAfterMs`.
      */
     async recheckBatch(operator: OperatorId): Promise<RecheckedBatch> {
-      const batches = await whileHeartbeating(() => recheckAll(operator, deps, queryStatus));
+      const batches = await whileHeartbeating(() => recheckAll(operator, deps));
       const finished = batches.flat();
       return {
         rechecked: finished.length,
@@ -73,7 +56,7 @@ export function createRecheckActivities(deps: RecheckDeps, queryStatus: StatusQu
 type Finished = RecheckResult & { readonly finding: RecheckFinding };
 
 /** Resolves to what was rechecked of each kind. */
-async function recheckAll(operator: OperatorId, deps: RecheckDeps, queryStatus: StatusQuery): Promise<Finished[][]> {
+async function recheckAll(operator: OperatorId, deps: RecheckDeps): Promise<Finished[][]> {
   const { db, clocks, log } = deps;
   const all: Finished[][] = [];
   for (const kind of PAYMENT_KINDS) {
@@ -82,7 +65,7 @@ async function recheckAll(operator: OperatorId, deps: RecheckDeps, queryStatus: 
     for (let first = 0; first < claimed.length; first += QUERIES_AT_ONCE) {
       cancellationSignal().throwIfAborted();
       const some = claimed.slice(first, first + QUERIES_AT_ONCE);
-      const finished = await Promise.all(some.map((payment) => recheckOne(kind, payment, deps, queryStatus)));
+      const finished = await Promise.all(some.map((payment) => recheckOne(kind, payment, deps)));
       const givenUp = await finishRechecks(db, kind, finished, new Date());
       for (const { id, merchantId } of givenUp) {
         // Nobody knows whether the operator contradicts the outcome.
@@ -95,51 +78,30 @@ async function recheckAll(operator: OperatorId, deps: RecheckDeps, queryStatus: 
   return all;
 }
 
-async function recheckOne(
-  kind: PaymentKind,
-  recheck: ClaimedRecheck,
-  deps: RecheckDeps,
-  queryStatus: StatusQuery,
-): Promise<Finished> {
+async function recheckOne(kind: PaymentKind, recheck: ClaimedRecheck, deps: RecheckDeps): Promise<Finished> {
   const { clocks, log } = deps;
   const { id, merchantId, claimedAt } = recheck;
   let finding: RecheckFinding = 'failure';
   try {
-    const ref = { kind, id, merchantId } as PaymentRef;
-    const { snapshot, attested } = await queryStatus(ref);
-    const found = findingIn(kind, snapshot, attested, paymentClocks(clocks));
-    if (found === 'transition' || found === 'contradiction') await recordNews(kind, { ref, snapshot, attested }, deps);
-    finding = found;
+    finding = await queryAndRecord({ kind, id, merchantId } as PaymentRef, deps);
   } catch (error) {
     // One payment that cannot be rechecked holds up no other.
     log.error({ error, kind, id, merchantId }, 'a final payment could not be rechecked');
   }
   const at = new Date(Math.max(Date.now(), claimedAt.getTime()));
-  const isNews = finding === 'transition' || finding === 'contradiction';
-  return { recheck, finding, isNews, ...nextRecheck(recheck, finding, at, clocks) };
+  return { recheck, finding, isNews: isNews(finding), ...nextRecheck(recheck, finding, at, clocks) };
 }
 
-type Queried<Kind extends PaymentKind> = {
-  readonly ref: PaymentRef;
-  readonly snapshot: PaymentSnapshot<Kind>;
-  readonly attested: AttestedStatus;
-};
+function isNews(finding: RecheckFinding): boolean {
+  return finding === 'transition' || finding === 'contradiction';
+}
 
-/** As a workflow of the payment would: what was paid and returned since takes two transitions. */
-async function recordNews<Kind extends PaymentKind>(
-  kind: Kind,
-  { ref, snapshot: from, attested }: Queried<Kind>,
-  { recorder, clocks }: RecheckDeps,
-): Promise<void> {
-  let snapshot = from;
-  for (;;) {
-    if (contradictionIn(kind, snapshot.state, attested.status) !== null) {
-      await recorder.recordDiscrepancy({ ref, attested });
-    }
-    const transition = LIFECYCLES[kind].next(snapshot, attested, paymentClocks(clocks));
-    if (transition === null) return;
-    const next = (await recorder.recordTransition({ ref, transition, attested })) as PaymentSnapshot<Kind>;
-    if (next.state === snapshot.state) return;
-    snapshot = next;
-  }
+async function queryAndRecord(ref: PaymentRef, deps: RecheckDeps): Promise<RecheckFinding> {
+  const { kinds, recorder, clocks } = deps;
+  const payment = await kinds.load(ref);
+  const { queried, exchange } = await queryOperator(ref, payment, deps);
+  const finding = findingIn(ref.kind, payment.snapshot, queried, paymentClocks(clocks));
+  if (isNews(finding)) await recorder.recordStatus(ref, payment, queried, exchange);
+  else await recordExchange(deps, ref, exchange);
+  return finding;
 }

@@ -1,22 +1,32 @@
 // The send of a payment to its operator: raises the prompt of a collection, or sends a payout or refund.
-import { ApplicationFailure } from '@temporalio/common';
-import { markSendBegun, markSendRepeated } from '../src/db/payments/payment-progress.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../src/db/platform/database.ts';
+import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
+import { markSendBegun, markSendRepeated } from '../src/db/payments/payment-progress.ts';
+import type { Clocks } from '../src/domain/clocks.ts';
+import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
-import type { Operator } from '../src/operators/port.ts';
-import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
+import type { Operator, SendOutcome } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
-import type { ExchangeRecorder } from './exchange-recorder.ts';
-import { makeExchange, recordExchange, type ExchangeDeps } from './exchanges.ts';
+import { callOperator, recordExchange, type ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
-import type { PaymentKinds } from './payment-kinds.ts';
+import type { OutcomeRecorder } from './outcome-recorder.ts';
+import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
+
+export type SendResult =
+  /** The operator accepted or refused it: the payment after that was recorded. */
+  | { readonly kind: 'recorded'; readonly snapshot: PaymentSnapshot }
+  /** It was not sent, or it is in doubt what became of the send: the operator is queried for its status. */
+  | { readonly kind: 'no_outcome' }
+  /** Nothing was done, because enough workflow tasks wait for sends. */
+  | { readonly kind: 'busy' };
 
 type SendDeps = ExchangeDeps & {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
-  readonly attestor: StatusAttestor;
-  readonly exchangeRecorder: ExchangeRecorder;
+  readonly clocks: Pick<Clocks, 'operatorTimeoutMs'>;
 };
 
 /**
@@ -26,32 +36,38 @@ type SendDeps = ExchangeDeps & {
 const MOST_IN_WORKFLOW_TASKS = 20;
 
 /**
- * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
- * row records the first try before it begins, so that no other is taken for it, and that there is another one, after
- * which no refusal counts, whatever becomes of this process and of what it returns. Throws, to be retried, when it is
- * unknown whether the operator accepted it: the reference makes that harmless.
+ * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed; then it records what
+ * the operator said. The row records the first try before it begins, so that no other is taken for it, and that there is another
+ * one, after which no refusal counts, whatever becomes of this process. Throws, to be retried, when it is unknown whether the operator
+ * accepted it: the reference makes that harmless. Once the operator has answered it never throws, so that it is not sent again.
  * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
  * In a local activity it does nothing, and says `busy`, while twenty others wait for their operator.
  */
-export function createSend(deps: SendDeps, kinds: PaymentKinds): (ref: PaymentRef) => Promise<SendResult> {
+export function createSend(deps: SendDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   let inWorkflowTasks = 0;
-  return async (ref) => {
-    if (!isInLocalActivity()) return send(ref, deps, kinds);
+  return async (ref: PaymentRef): Promise<SendResult> => {
+    if (!isInLocalActivity()) return send(ref, deps, kinds, recorder);
     if (inWorkflowTasks >= MOST_IN_WORKFLOW_TASKS) return { kind: 'busy' };
     inWorkflowTasks += 1;
     try {
-      return await send(ref, deps, kinds);
+      return await send(ref, deps, kinds, recorder);
     } finally {
       inWorkflowTasks -= 1;
     }
   };
 }
 
-async function send(ref: PaymentRef, deps: SendDeps, kinds: PaymentKinds): Promise<SendResult> {
-  const { db, operators, attestor, exchangeRecorder } = deps;
+async function send(
+  ref: PaymentRef,
+  deps: SendDeps,
+  kinds: PaymentKinds,
+  recorder: OutcomeRecorder,
+): Promise<SendResult> {
+  const { db, operators, clocks, log } = deps;
+  const recordUntilMs = Date.now() + clocks.operatorTimeoutMs;
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));
-  if (!payment.maySend(new Date())) return { kind: 'not_sent' };
+  if (!payment.maySend(new Date())) return { kind: 'no_outcome' };
   if (payment.isReleaseUnattested) {
     await kinds.holdUnattested(ref, new Date());
     throw ApplicationFailure.nonRetryable(`this service did not record the release of ${ref.id}`, 'ApprovalMissing');
@@ -59,14 +75,66 @@ async function send(ref: PaymentRef, deps: SendDeps, kinds: PaymentKinds): Promi
   const isFirstTry = begun !== null || (!payment.isSendBegun && (await markSendBegun(db, ref, new Date())));
   const mayBegin = isFirstTry || (payment.isSendBegun && (await markSendRepeated(db, ref, new Date())));
   // This process may have been stopped in between, and a call after the deadline would come after what was decided.
-  if (!mayBegin || !payment.maySend(new Date())) return { kind: 'not_sent' };
-  const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-  const { outcome, made } = await makeExchange(deps, { ref, ...payment }, 'send', () =>
+  if (!mayBegin || !payment.maySend(new Date())) return { kind: 'no_outcome' };
+  const queriedAtMs = Date.now();
+  const { outcome, exchange } = await callOperator(deps, { ref, ...payment }, 'send', () =>
     payment.send(operators[payment.operator]),
   );
-  const isRecordedAlone = ref.kind !== 'collection' || outcome.kind === 'unknown';
-  if (isRecordedAlone) await recordExchange(deps, ref, made);
+  if (outcome.kind === 'refused') {
+    log.info({ id: ref.id, operatorCode: outcome.operatorCode }, 'the operator refused the payment');
+  }
   // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
-  const result = attestor.attestSend(query, outcome, isFirstTry);
-  return isRecordedAlone ? result : exchangeRecorder.ofSend(ref, result, made);
+  const isInDoubt = outcome.kind === 'unknown' || (outcome.kind === 'refused' && !isFirstTry);
+  if (isInDoubt) {
+    await recordExchange(deps, ref, exchange);
+    if (outcome.kind === 'unknown') throw unknownToOperator(outcome.reason);
+    return { kind: 'no_outcome' };
+  }
+  const answer = { ref, payment, outcome, queriedAtMs };
+  return recordAnswer(answer, exchange, recordUntilMs, { recorder, log });
+}
+
+function unknownToOperator(reason: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `unknown whether the operator accepted the payment: ${reason}`,
+    type: 'OperatorUnknown',
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+type SendAnswer = {
+  readonly ref: PaymentRef;
+  readonly payment: LoadedPayment;
+  readonly outcome: Exclude<SendOutcome, { kind: 'unknown' }>;
+  readonly queriedAtMs: number;
+};
+
+const FIRST_RECORD_RETRY_MS = 100;
+
+/**
+ * Records the answer, with retries for as long as the activity has time. An answer that could not be recorded by then is in doubt, as
+ * if the process had died: an error would have the payment sent again.
+ */
+async function recordAnswer(
+  { ref, payment, outcome, queriedAtMs }: SendAnswer,
+  exchange: NewExchange,
+  untilMs: number,
+  { recorder, log }: { readonly recorder: OutcomeRecorder } & Pick<SendDeps, 'log'>,
+): Promise<SendResult> {
+  const queried = { status: { kind: 'pending' }, queriedAtMs } as const;
+  const record = (unrecorded: NewExchange | null) =>
+    outcome.kind === 'accepted'
+      ? recorder.recordStatus(ref, payment, queried, unrecorded)
+      : recorder.recordRefusal(ref, outcome.code, queriedAtMs, unrecorded);
+  for (let waitMs = FIRST_RECORD_RETRY_MS; ; waitMs *= 2) {
+    try {
+      // The first try records the exchange in any case.
+      const snapshot = await record(waitMs === FIRST_RECORD_RETRY_MS ? exchange : null);
+      return { kind: 'recorded', snapshot };
+    } catch (error) {
+      log.warn({ error, id: ref.id }, 'the operator’s answer to a send could not be recorded');
+      if (Date.now() + waitMs >= untilMs) return { kind: 'no_outcome' };
+    }
+    await sleep(waitMs);
+  }
 }

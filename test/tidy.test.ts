@@ -144,8 +144,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type activities',
     'src/domain/payments/lifecycle.ts',
     'src/domain/payments/payment.ts',
-    'src/domain/payments/send-progress.ts',
-    'src/domain/payments/waits-for.ts',
+    'src/domain/payments/waiting-party.ts',
     'type src/domain',
   ],
   'src/server': ['src', 'activities', 'workflows/contract.ts'],
@@ -167,11 +166,12 @@ const PARTS_WITHOUT_CIRCLES = [
     'src/cli',
     'src/db',
     'src/dispatcher',
+    'src/domain',
     'src/operations',
     'src/operators',
     'src/security',
   ],
-  ...['src/server', 'src/settings', 'src/temporal', 'src/webhooks'],
+  ...['src/server', 'src/settings', 'src/temporal', 'src/webhooks', 'workflows'],
 ];
 
 /** Packages that only these parts may use. */

@@ -1,21 +1,13 @@
 // The wait loop of all payments: polls the operator status, and queries it at callbacks, until the payment is final.
 import { condition, sleep } from '@temporalio/workflow';
-import type { QueriedStatus } from '../activities/status-query.ts';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain/payments/payment.ts';
-import { contradictionIn, isStatusMissing } from '../src/domain/payments/send-progress.ts';
 import { describeWait, inWords } from './details.ts';
 import {
   continueAsNewIfLong,
   queryStatus,
   queryStatusAfterCallback,
-  recordAccepted,
-  recordDiscrepancy,
-  recordNeverSent,
-  recordNotFound,
-  recordedIn,
   recordTransition,
-  scheduleRecheck,
   type Payment,
   type PendingSignals,
 } from './payment.ts';
@@ -39,7 +31,7 @@ export async function awaitOutcome<Kind extends PaymentKind>(
   let seenCallbacks = callbacks;
   let lastQueryAtMs = queriedAtMs;
   for (;;) {
-    if (lifecycle.isNeverSent(snapshot, Date.now())) snapshot = await recordNeverSent(payment);
+    if (lifecycle.isNeverSent(snapshot, Date.now())) snapshot = await recordTransition(payment, 'never_sent');
     const isPending = !isFinal(snapshot.state);
     // A callback that came while the outcome was being recorded may report what followed it.
     const isCallbackUnseen = signals.callbacks > seenCallbacks && isQueriedAfterCallback(payment.kind, snapshot.state);
@@ -62,10 +54,10 @@ export async function awaitOutcome<Kind extends PaymentKind>(
     if (gapMs > 0) await sleep(gapMs, { summary: `status query in ${inWords(gapMs)}, not sooner after the last one` });
     const isCalledBack = signals.callbacks > seenCallbacks;
     seenCallbacks = signals.callbacks;
-    const attested = await (isCalledBack ? queryStatusAfterCallback(payment) : queryStatus(payment));
-    lastQueryAtMs = Date.now();
+    const query = isCalledBack ? queryStatusAfterCallback : queryStatus;
     const { state } = snapshot;
-    snapshot = await applyStatus(payment, snapshot, attested);
+    ({ snapshot } = await query(payment));
+    lastQueryAtMs = Date.now();
     pollsInState = snapshot.state === state ? pollsInState + 1 : 0;
   }
 }
@@ -80,44 +72,16 @@ export async function recheck<Kind extends PaymentKind>(
   signals: PendingSignals,
 ): Promise<PaymentSnapshot<Kind>> {
   let { callbacks } = signals;
-  let attested = await queryStatus(payment);
+  let queried = await queryStatus(payment);
   // An expired collection is rechecked at intervals, so one query is enough.
   const waitsMs = snapshot.state === 'expired' ? [] : payment.clocks.reconcileScheduleMs;
   for (const waitMs of waitsMs) {
-    if (attested.status.kind !== 'unknown') break;
+    if (queried.hasStatus) break;
     await sleep(waitMs, { summary: `next status poll in ${inWords(waitMs)}` });
     callbacks = signals.callbacks;
-    attested = await queryStatus(payment);
+    queried = await queryStatus(payment);
   }
-  const queriedAtMs = Date.now();
-  return awaitOutcome(payment, await applyStatus(payment, snapshot, attested), signals, { queriedAtMs, callbacks });
-}
-
-/** Records everything that follows from the status: a payment that was paid and returned takes two transitions. */
-async function applyStatus<Kind extends PaymentKind>(
-  payment: Payment<Kind>,
-  before: PaymentSnapshot<Kind>,
-  attested: QueriedStatus,
-): Promise<PaymentSnapshot<Kind>> {
-  const lifecycle = LIFECYCLES[payment.kind];
-  const { status } = attested;
-  const from = recordedIn(payment, attested) ?? before;
-  const isAccepted = lifecycle.isAcceptanceUnrecorded(from, status);
-  let snapshot = isAccepted ? await recordAccepted(payment, from, attested) : from;
-  const adds = lifecycle.notFoundStep(snapshot, attested, payment.clocks);
-  if (adds !== null) snapshot = await recordNotFound(payment, snapshot, attested);
-  for (;;) {
-    if (contradictionIn(payment.kind, snapshot.state, status) !== null) await recordDiscrepancy(payment, attested);
-    const transition = lifecycle.next(snapshot, attested, payment.clocks);
-    if (transition === null) break;
-    const next = await recordTransition(payment, transition, attested);
-    const isMoved = next.state !== snapshot.state;
-    snapshot = next;
-    if (!isMoved) break;
-  }
-  const isRepeated = isQueriedAfterCallback(payment.kind, snapshot.state) && isStatusMissing(snapshot.state, status);
-  if (isRepeated) await scheduleRecheck(payment);
-  return snapshot;
+  return awaitOutcome(payment, queried.snapshot, signals, { queriedAtMs: Date.now(), callbacks });
 }
 
 function nextWaitMs<Kind extends PaymentKind>(

@@ -13,15 +13,6 @@ export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 export const WHOLE_LEDGER_CHECK_WORKFLOW = 'wholeLedgerCheckWorkflow';
 
-/**
- * Which version of the workflow code began a run. The first local activity of a run returns it, so the run's history has it and every
- * later version replays the run as it was begun; unlike a patch, it costs no event. Runs of before have none.
- * 1: a payment shows its state in workflow lists, and the run of a dead-lettered delivery fails.
- * 2: a collection's first try to raise the prompt is made within the first workflow task.
- * 3: what follows from a send or a status query of a collection is recorded by the activity that makes it.
- */
-export const WORKFLOW_VERSION = 3;
-
 /** The operator called back about the payment. The signal carries no data: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
 

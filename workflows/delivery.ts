@@ -14,18 +14,13 @@ import { OWN_TRANSACTION, sendingDelivery } from './policies.ts';
 
 const { loadDelivery } = proxyLocalActivities<DeliveryActivities>(OWN_TRANSACTION);
 
-/** Of the workflow code; runs of before end as completed when the delivery is dead-lettered. */
-const FAILS_SINCE_VERSION = 1;
-
 /**
  * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more; fails when it is dead-lettered, so that
  * it is found among the failed. The attempts are tries of one activity, each after the schedule's own delay: the Temporal UI shows
  * the attempt, the last failure and the time of the next one, and `temporal activity reset` sends it now. Starting it again is safe:
  * no attempt is owed for a final delivery.
  */
-export async function deliveryWorkflow(
-  input: DeliveryWorkflowInput,
-): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
+export async function deliveryWorkflow(input: DeliveryWorkflowInput): Promise<'delivered' | 'not_owed'> {
   const { deliveryId, replayCount, endpointId } = input;
   const due = await loadDelivery.executeWithOptions({ summary: 'load the delivery' }, [{ deliveryId, replayCount }]);
   if (due === null)
@@ -40,7 +35,6 @@ export async function deliveryWorkflow(
   const result = await sendDelivery.executeWithOptions({ summary }, [{ deliveryId, replayCount }]);
   if (result !== 'dead_lettered') return finish(result, 'Nobody has to act.');
   finish(result, 'The merchant can replay it once its endpoint accepts events again.');
-  if ((due.version ?? 0) < FAILS_SINCE_VERSION) return result;
   throw ApplicationFailure.create({
     message: `${DEAD_LETTERED} the endpoint accepted no attempt of the schedule, and the merchant can replay it`,
     type: 'DeadLettered',

@@ -4,11 +4,10 @@ import type { CollectionSnapshot } from '../src/domain/payments/collection-progr
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
-import type { Payment } from './payment.ts';
 
 /** The text while the operator's outcome is awaited. `polls` counts the status polls of this run in the current state. */
 export function describeWait<Kind extends PaymentKind>(
-  { kind }: Payment<Kind>,
+  { kind }: { readonly kind: Kind },
   snapshot: PaymentSnapshot<Kind>,
   polls: number,
   waitMs: number,

@@ -15,7 +15,7 @@ import {
   type Payment,
   type PendingSignals,
 } from './payment.ts';
-import { showDetails, showOperatorAwaited, showState } from './shown-state.ts';
+import { showDetails, showState } from './shown-state.ts';
 
 const decisionRecorded = defineSignal(DECISION_RECORDED);
 
@@ -40,7 +40,6 @@ export async function payOut<Kind extends MoneyOut>(
   const from: Loaded<Kind> = { snapshot: loaded.snapshot, loadedAfter };
   let snapshot = await awaitDecision(payment, from, signals);
   if (snapshot.state === 'released') {
-    showOperatorAwaited(payment);
     showDetails(payment, 'Released. Sending it to the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
@@ -61,7 +60,7 @@ async function awaitDecision<Kind extends MoneyOut>(
     const seen = loadedAfter;
     const waitMs = snapshot.expiresAtMs - Date.now();
     if (waitMs <= 0) {
-      snapshot = await recordTransition(payment, { kind: 'approval_expired' }, null);
+      snapshot = await recordTransition(payment, 'approval_expired');
       // The clock of the process that records the expiry decides, and it may be a little behind.
       if (snapshot.state === 'queued')
         await sleep(payment.clocks.minimumQueryGapMs, { summary: 'approval expires: try again' });

@@ -14,17 +14,16 @@ import {
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { SendResult } from '../activities/attestation.ts';
 import type { PaymentActivities } from '../activities/payment.ts';
-import type { QueriedStatus } from '../activities/status-query.ts';
+import type { SendResult } from '../activities/send.ts';
+import type { QueriedPayment } from '../activities/status-query.ts';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
-import { LIFECYCLES, type PaymentSnapshot, type TransitionInput } from '../src/domain/payments/lifecycle.ts';
-import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
+import { LIFECYCLES, type InputWithoutStatus, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 import { OPERATOR_CALLED_BACK, type PaymentWorkflowInput } from './contract.ts';
 import { inWords } from './details.ts';
 import { OWN_TRANSACTION, queryingStatus, QUICK_STATUS_QUERY, sendingAtOnce, sendingPayment } from './policies.ts';
-import { showOperatorAwaited, showState } from './shown-state.ts';
+import { showState } from './shown-state.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const own = proxyLocalActivities<PaymentActivities>(OWN_TRANSACTION);
@@ -35,8 +34,6 @@ export type Payment<Kind extends PaymentKind = PaymentKind> = {
   readonly kind: Kind;
   readonly input: PaymentWorkflowInput;
   readonly clocks: PaymentClocks;
-  /** Of the workflow code that began the run; 0 for those of before. */
-  readonly version: number;
 };
 
 /** A payment as it is recorded, with the durations that its run uses. */
@@ -61,8 +58,8 @@ export function countSignals(): PendingSignals {
 export async function loadPayment<Kind extends PaymentKind>(
   input: PaymentWorkflowInput & { readonly kind: Kind },
 ): Promise<LoadedPayment<Kind>> {
-  const { snapshot, clocks, version = 0 } = await load(input);
-  const payment = { kind: input.kind, input, clocks, version };
+  const { snapshot, clocks } = await load(input);
+  const payment = { kind: input.kind, input, clocks };
   return { payment, snapshot: snapshot as PaymentSnapshot<Kind> };
 }
 
@@ -83,42 +80,26 @@ const SEND_SUMMARY: Readonly<Record<PaymentKind, string>> = {
   reversal: 'request the refund at',
 };
 
-/** Sends the payment, with retries until its deadline, and records the result; returns the payment as it is then. */
+/** Sends the payment, with retries until its deadline; returns it as it is after the operator's answer was recorded. */
 export async function sendPayment<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
 ): Promise<PaymentSnapshot<Kind>> {
-  if (LIFECYCLES[payment.kind].isNeverSent(snapshot, Date.now())) return recordNeverSent(payment);
+  if (LIFECYCLES[payment.kind].isNeverSent(snapshot, Date.now())) return recordTransition(payment, 'never_sent');
   const result = (await sendAtOnce(payment)) ?? (await sendWithRetries(payment));
-  if (result === null) {
-    // No try is left. If one began, the operator may have accepted it.
-    const left = await reloadPayment(payment);
-    return left.isSendBegun ? recordTransition(payment, { kind: 'outcome_unknown' }, null) : left;
-  }
-  const recorded = recordedIn(payment, result);
-  if (recorded) return recorded;
-  switch (result.kind) {
-    case 'accepted':
-      return recordAccepted(payment, snapshot, result.attested);
-    case 'refused': {
-      const { failureCode, attested } = result;
-      return recordTransition(payment, { kind: 'declined', failureCode }, attested);
-    }
-    case 'busy':
-    case 'not_sent':
-      // Something else may have moved the payment since this run loaded it.
-      return reloadPayment(payment);
-  }
+  if (result?.kind === 'recorded') return shown(payment, result.snapshot);
+  // Something else may have moved the payment since this run loaded it.
+  const current = await reloadPayment(payment);
+  // No try is left. If one began, the operator may have accepted it.
+  return result === null && current.isSendBegun ? recordTransition(payment, 'outcome_unknown') : current;
 }
-
-const SENT_AT_ONCE_SINCE_VERSION = 2;
 
 /**
  * Raises a collection's prompt within the workflow task, which saves an activity and another task. Null: it has to be sent by an
  * activity, whose retries the Temporal UI shows: the operator's answer is unknown, or enough other workflow tasks wait for sends.
  */
-async function sendAtOnce({ kind, input, clocks, version }: Payment): Promise<SendResult | null> {
-  if (kind !== 'collection' || version < SENT_AT_ONCE_SINCE_VERSION) return null;
+async function sendAtOnce({ kind, input, clocks }: Payment): Promise<SendResult | null> {
+  if (kind !== 'collection') return null;
   const { sendWithOperator } = proxyLocalActivities<PaymentActivities>(sendingAtOnce(clocks));
   const summary = `${SEND_SUMMARY[kind]} ${input.operator}`;
   const result = await orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
@@ -133,65 +114,14 @@ function sendWithRetries({ input, clocks }: Payment): Promise<SendResult | null>
   return orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
 }
 
-/** Records that nobody tried to send the payment in time, unless the row says otherwise; returns it as it is then. */
-export async function recordNeverSent<Kind extends PaymentKind>(
-  payment: Payment<Kind>,
-): Promise<PaymentSnapshot<Kind>> {
-  return recordTransition(payment, { kind: 'never_sent' }, null);
-}
-
-/** Records that the operator has the payment: a collection has a state for that, other payments a time on their row. */
-export async function recordAccepted<Kind extends PaymentKind>(
-  payment: Payment<Kind>,
-  snapshot: PaymentSnapshot<Kind>,
-  attested: AttestedStatus,
-): Promise<PaymentSnapshot<Kind>> {
-  const { input: ref } = payment;
-  if (ref.kind === 'collection') {
-    return recordTransition(payment, { kind: 'prompt_accepted' } as TransitionInput<Kind>, attested);
-  }
-  const summary = 'record that the operator accepted it';
-  await own.recordAccepted.executeWithOptions({ summary }, [{ ref, attested }]);
-  // The snapshot may be of before the send, and what was accepted was sent.
-  return { ...snapshot, isSendBegun: true, isAccepted: true };
-}
-
-/** Records what the status adds to the evidence that the operator never accepted the payment; returns it as it is then. */
-export async function recordNotFound<Kind extends PaymentKind>(
-  { input: ref }: Payment<Kind>,
-  snapshot: PaymentSnapshot<Kind>,
-  attested: AttestedStatus,
-): Promise<PaymentSnapshot<Kind>> {
-  if (ref.kind === 'collection') return snapshot;
-  const summary = `record that the operator said ${attested.status.kind}`;
-  return (await own.recordNotFound.executeWithOptions({ summary }, [{ ref, attested }])) as PaymentSnapshot<Kind>;
-}
-
-/** Records a transition; returns the payment as it is then, whatever changed it. */
+/** Records a transition that follows from no operator status; returns the payment as it is then, whatever changed it. */
 export async function recordTransition<Kind extends PaymentKind>(
   payment: Payment<Kind>,
-  transition: TransitionInput<Kind>,
-  attested: AttestedStatus | null,
+  transition: InputWithoutStatus,
 ): Promise<PaymentSnapshot<Kind>> {
-  const { input } = payment;
-  const summary = `record ${transition.kind}`;
-  const snapshot = await own.recordTransition.executeWithOptions({ summary }, [{ ref: input, transition, attested }]);
-  if (input.kind === 'collection' && transition.kind === 'outcome_unknown') showOperatorAwaited(payment);
+  const input = { ref: payment.input, transition: { kind: transition } };
+  const snapshot = await own.recordTransition.executeWithOptions({ summary: `record ${transition}` }, [input]);
   return shown(payment, snapshot);
-}
-
-const RECORDED_WITH_EXCHANGE_SINCE_VERSION = 3;
-
-/**
- * The payment as the activity that called the operator recorded it, or null: its outcome is still to be recorded. Runs that began before
- * that was done record it themselves, whichever worker makes their calls.
- */
-export function recordedIn<Kind extends PaymentKind>(
-  payment: Payment<Kind>,
-  result: SendResult | QueriedStatus,
-): PaymentSnapshot<Kind> | null {
-  if (payment.version < RECORDED_WITH_EXCHANGE_SINCE_VERSION || !('recorded' in result)) return null;
-  return shown(payment, result.recorded);
 }
 
 function shown<Kind extends PaymentKind>(payment: Payment<Kind>, recorded: PaymentSnapshot): PaymentSnapshot<Kind> {
@@ -199,44 +129,44 @@ function shown<Kind extends PaymentKind>(payment: Payment<Kind>, recorded: Payme
   return recorded as PaymentSnapshot<Kind>;
 }
 
-/** One status query, whose retries the Temporal UI shows. A query that fails gives `unknown`. */
-export async function queryStatus({ input, clocks }: Payment): Promise<QueriedStatus> {
+/** A payment after a status query, and whether the operator gave a status. */
+export type Queried<Kind extends PaymentKind> = {
+  readonly snapshot: PaymentSnapshot<Kind>;
+  readonly hasStatus: boolean;
+};
+
+/** One status query, whose retries the Temporal UI shows; what follows from the status is recorded with it. */
+export async function queryStatus<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<Queried<Kind>> {
+  const { input, clocks } = payment;
   const { queryStatusWithOperator } = proxyActivities<PaymentActivities>(queryingStatus(clocks));
   const summary = `query status at ${input.operator}`;
-  const beforeMs = Date.now();
-  return (await orNull(queryStatusWithOperator.executeWithOptions({ summary }, [input]))) ?? noStatus(beforeMs);
+  return shownQuery(payment, await queryStatusWithOperator.executeWithOptions({ summary }, [input]));
 }
 
 /**
  * After a callback the operator nearly always has the status, so a query within the workflow task saves a round trip
  * through Temporal. If it gives no status, the normal query follows, whose retries the Temporal UI shows.
  */
-export async function queryStatusAfterCallback(payment: Payment): Promise<QueriedStatus> {
+export async function queryStatusAfterCallback<Kind extends PaymentKind>(
+  payment: Payment<Kind>,
+): Promise<Queried<Kind>> {
   const { input } = payment;
   // A refund is never urgent, and its callbacks are rare.
   if (input.kind === 'reversal') return queryStatus(payment);
   const summary = `query status at ${input.operator} after its callback`;
-  const attested = await orNull(quick.queryStatusWithOperator.executeWithOptions({ summary }, [input]));
-  return attested === null || attested.status.kind === 'unknown' ? queryStatus(payment) : attested;
+  const queried = await orNull(quick.queryStatusWithOperator.executeWithOptions({ summary }, [input]));
+  return queried?.hasStatus ? shownQuery(payment, queried) : queryStatus(payment);
 }
 
-function noStatus(queriedAtMs: number): AttestedStatus {
-  return { status: { kind: 'unknown' }, queriedAtMs, attestation: '' };
-}
-
-/** Records a contradiction of the recorded outcome, for a person to settle. */
-export async function recordDiscrepancy({ input }: Payment, attested: AttestedStatus): Promise<void> {
-  const summary = 'record that the operator contradicts the recorded outcome';
-  await own.recordDiscrepancy.executeWithOptions({ summary }, [{ ref: input, attested }]);
-}
-
-/** Has a final payment rechecked soon, because the operator gave no useful status. */
-export async function scheduleRecheck({ input }: Payment): Promise<void> {
-  await own.scheduleRecheck.executeWithOptions({ summary: 'no status: schedule a recheck' }, [input]);
+function shownQuery<Kind extends PaymentKind>(
+  payment: Payment<Kind>,
+  { snapshot, hasStatus }: QueriedPayment,
+): Queried<Kind> {
+  return { snapshot: shown(payment, snapshot), hasStatus };
 }
 
 // A worker that takes a run over replays its history whole. After a restart it does so with hundreds of them at once, each of
-// which must be done within the time-out of a workflow task, or the next worker begins it anew.
+// which must be done within the time-out of a workflow task, or the next worker begins it again.
 const LONGEST_HISTORY = 500;
 
 /**

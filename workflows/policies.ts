@@ -5,8 +5,7 @@ import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import type { AttemptTimes } from '../activities/delivery.ts';
 
 /**
- * Our own short transactions. They repeat until the database commits them: what an operator confirmed must be recorded,
- * however long that takes. Each is a compare-and-set, so a repeat changes nothing. Short waits take place within the
+ * Our own short transactions. They repeat until the database commits them, however long that takes. Each is a compare-and-set, so a repeat changes nothing. Short waits take place within the
  * workflow task and longer ones in a timer of the server, so that a transaction that cannot commit blocks no worker
  * slot.
  */
@@ -41,11 +40,14 @@ export function sendingAtOnce(clocks: PaymentClocks): LocalActivityOptions {
   return { startToCloseTimeout: operatorCallMs(clocks), retry: { maximumAttempts: 1 } };
 }
 
-/** One status query. These retries are for a lost worker: the next poll queries an operator that did not answer. */
+/**
+ * One status query, and the record of what follows from it. It repeats until the database commits that, each time with a new query;
+ * the next poll queries an operator that did not answer.
+ */
 export function queryingStatus(clocks: PaymentClocks): ActivityOptions {
   return {
     startToCloseTimeout: operatorCallMs(clocks),
-    retry: { initialInterval: clocks.minimumQueryGapMs, backoffCoefficient: 2, maximumAttempts: 3 },
+    retry: { initialInterval: clocks.minimumQueryGapMs, backoffCoefficient: 2, maximumInterval: '30s' },
   };
 }
 

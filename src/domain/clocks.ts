@@ -1,5 +1,4 @@
 // Every duration of the service in one table: types, settings, the settings page and the workflows' clocks are made from it.
-import { DELIVERY_SCHEDULE_MS } from './webhooks/delivery.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -163,7 +162,8 @@ export const DURATIONS = {
   },
   deliveryScheduleMs: {
     meaning: 'The wait before each webhook attempt',
-    real: DELIVERY_SCHEDULE_MS,
+    // About 75 hours in all.
+    real: [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)],
     demo: [0, 1, 2, 2, 3, 4, 5, 6, 8, 10].map((seconds) => seconds * SECOND),
   },
   deliveryConnectTimeoutMs: { meaning: 'Connecting to an endpoint', real: 5 * SECOND, demo: 2 * SECOND },

@@ -3,7 +3,6 @@ import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worke
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
-import { createStatusAttestor } from '../../activities/attestation.ts';
 import { createTemporalClient } from '../temporal/client.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
@@ -29,7 +28,7 @@ import { keepSchedules } from './keep-schedules.ts';
 import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
-import { createPaymentSteps } from './telemetry/payment-steps.ts';
+import { createPaymentTelemetry } from './telemetry/payment-telemetry.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { traceSinks, withTracedActivities } from './telemetry/traced-workers.ts';
 import { measuredSender } from './metrics/measured-calls.ts';
@@ -122,9 +121,9 @@ async function openTraces({ traceExport, settings }: Config, log: Log): Promise<
 function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Traces | null): Parts {
   const { settings, clocks } = config;
   const metrics = createServerMetrics(sdkMetrics);
-  const steps = createPaymentSteps({ log, traces });
+  const telemetry = createPaymentTelemetry({ log, traces });
   const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const { db, queues, dispatcherWake } = openDatabases(config, { log, metrics, steps });
+  const { db, queues, dispatcherWake } = openDatabases(config, { log, metrics, telemetry });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
     namespace: config.temporalNamespace,
@@ -156,6 +155,7 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
   const payments = { db, environment, clocks, coverage, releases };
+  const observers = { metrics, traces, telemetry };
   return {
     config,
     log,
@@ -167,14 +167,12 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
     concurrency,
     starter,
     payments,
-    metrics,
-    traces,
-    steps,
+    ...observers,
   };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, queues, temporal, sender, concurrency, starter, steps } = parts;
+  const { config, log, db, queues, temporal, sender, concurrency, starter, telemetry } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db: queues,
@@ -188,7 +186,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     onRetryOwed: () => {
       dispatcher.wakeStarter();
     },
-    onAttempted: steps.attempted,
+    onAttempted: telemetry.attempted,
     log,
   });
   const maintenance = createDeliveryMaintenance({
@@ -289,26 +287,20 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
 }
 
 function createActivities(parts: Parts, operators: Operators) {
-  const { config, db, payments, sender, concurrency, steps, log } = parts;
+  const { config, db, payments, sender, concurrency, telemetry, log } = parts;
   const { clocks, settings } = config;
-  const attestor = createStatusAttestor({
-    environment: settings.MALIPO_ENVIRONMENT,
-    keyRing: settings.MALIPO_ATTESTATION_KEYS,
-    sealingKeys: settings.MALIPO_SECRET_KEYS,
-    log,
-  });
   return {
     payments: createPaymentActivities({
-      ...{ db, payments, operators, attestor, clocks, log },
+      ...{ db, payments, operators, clocks, log },
       releases: payments.releases,
-      onExchanged: steps.exchanged,
+      onExchanged: telemetry.exchanged,
     }),
     delivery: createDeliveryActivities({
       db,
       sender,
       concurrency,
       clocks,
-      onAttempted: steps.attempted,
+      onAttempted: telemetry.attempted,
       log,
     }),
     reconciliation: createReconciliationActivities({

@@ -6,7 +6,7 @@ import { notify } from '../db/platform/listener.ts';
 import { createRowAttestor } from '../security/row-attestation.ts';
 import { createDispatcherWake, type DispatcherWake } from './dispatcher-wake.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
-import type { PaymentSteps } from './telemetry/payment-steps.ts';
+import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
 
 /** As many as the loops of a dispatcher that claim and record at once. */
 const QUEUE_CONNECTIONS = 4;
@@ -28,10 +28,10 @@ export type Databases = {
   readonly dispatcherWake: DispatcherWake;
 };
 
-type Observers = { readonly log: Log; readonly metrics: ServerMetrics; readonly steps: PaymentSteps };
+type Observers = { readonly log: Log; readonly metrics: ServerMetrics; readonly telemetry: PaymentTelemetry };
 
 /** A connection is opened when the first statement needs it. */
-export function openDatabases({ settings }: Config, { log, metrics, steps }: Observers): Databases {
+export function openDatabases({ settings }: Config, { log, metrics, telemetry }: Observers): Databases {
   const options: Omit<DatabaseOptions, 'poolSize'> = {
     url: settings.MALIPO_DATABASE_URL.reveal(),
     keptConnections: KEPT_CONNECTIONS,
@@ -47,7 +47,7 @@ export function openDatabases({ settings }: Config, { log, metrics, steps }: Obs
         log.fatal(row, 'a row is not as the service wrote it, and is ignored');
       },
     }),
-    onStateChange: steps.stateChanged,
+    onStateChange: telemetry.stateChanged,
     onDeliveriesOwed: () => {
       dispatcherWake.wake();
     },

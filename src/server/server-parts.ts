@@ -8,7 +8,7 @@ import type { WorkStarter } from '../dispatcher/work-starter.ts';
 import type { Log } from '../log.ts';
 import type { PaymentContext } from '../operations/payments/payment-context.ts';
 import type { DispatcherWake } from './dispatcher-wake.ts';
-import type { PaymentSteps } from './telemetry/payment-steps.ts';
+import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
 import type { Traces } from './telemetry/traces.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 
@@ -27,7 +27,7 @@ export type Parts = {
   readonly payments: PaymentContext;
   readonly metrics: ServerMetrics;
   readonly traces: Traces | null;
-  readonly steps: PaymentSteps;
+  readonly telemetry: PaymentTelemetry;
 };
 
 export type Stoppable = { stop(): Promise<void> };

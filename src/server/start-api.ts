@@ -27,7 +27,7 @@ const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(i
 
 /** Resolves once it listens. */
 export async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, payments, metrics, steps } = parts;
+  const { config, log, db, temporal, starter, payments, metrics, telemetry } = parts;
   const { settings } = config;
   const gate = createBacklogGate({ db, limits: backlogLimitsOf(config), log });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
@@ -39,7 +39,7 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
     payments,
     onAnswered: (request) => {
       metrics.requestAnswered(request);
-      steps.answered(request);
+      telemetry.answered(request);
     },
     workflowLinks: createWorkflowLinks(settings.MALIPO_TEMPORAL_UI_URL, config.temporalNamespace),
     consoleApp: loadConsoleApp(foldersOf('console-app')),

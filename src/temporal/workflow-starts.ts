@@ -3,7 +3,7 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import type { MerchantId } from '../domain/ids.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { isFinal } from '../domain/payments/payment.ts';
-import { waitsFor } from '../domain/payments/waits-for.ts';
+import { waitingParty } from '../domain/payments/waiting-party.ts';
 import type { DeliveryWork, PaymentWork, Work } from '../domain/work.ts';
 import {
   COLLECTION_WORKFLOW,
@@ -81,7 +81,7 @@ export function rechecksStartOf(operator: OperatorId, options: StartOptions): Wo
 function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): WorkflowStart {
   const { kind, id, merchantId, operator } = work;
   const input = { kind, id, merchantId, operator } as PaymentWorkflowInput;
-  const party = isRecheck(work) ? 'operator' : waitsFor(kind, work.state);
+  const party = isRecheck(work) ? 'operator' : waitingParty(kind, work.state);
   return {
     workflowType: WORKFLOW_TYPES[kind],
     options: {

@@ -159,7 +159,6 @@ describe('the Temporal UI', function () {
       'load the recorded payment',
       'approval expires',
       'send the payout to mtn-momo',
-      'record that the operator accepted it',
       'query status at mtn-momo',
       'next status poll in 1 h',
     ];

@@ -9,11 +9,8 @@ import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';
 import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
-import {
-  needsOperatorStatus,
-  type PaymentTransitionInput,
-  type StatusBasis,
-} from '../../src/domain/payments/operator-status.ts';
+import { needsOperatorStatus, type TransitionInput } from '../../src/domain/payments/lifecycle.ts';
+import type { StatusBasis } from '../../src/domain/payments/operator-status.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
 import { createReleaseAttestor } from '../../src/security/release-attestation.ts';
@@ -151,12 +148,12 @@ export async function record(
 }
 
 /** What a recorder knows of a status that supports the transition and was queried at that time. */
-export function basisFor(transition: PaymentTransitionInput, at: Date): StatusBasis | null {
+export function basisFor(transition: TransitionInput, at: Date): StatusBasis | null {
   if (!needsOperatorStatus(transition)) return null;
   return { kind: STATUS_OF[transition.kind], queriedAtMs: at.getTime() };
 }
 
-const STATUS_OF: Readonly<Record<PaymentTransitionInput['kind'], StatusBasis['kind']>> = {
+const STATUS_OF: Readonly<Record<TransitionInput['kind'], StatusBasis['kind']>> = {
   prompt_accepted: 'pending',
   paid: 'paid',
   refunded: 'paid',

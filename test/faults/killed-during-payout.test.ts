@@ -14,12 +14,13 @@ type Path = { readonly row: string; readonly state: PayoutState; readonly balanc
 const PAID: Path = { row: '000', state: 'succeeded', balance: [15_000, 0] };
 const REFUSED: Path = { row: '001', state: 'failed', balance: [20_000, 0] };
 
-const record = (transition: string) => ({ activity: 'recordTransition', transition });
-const STEPS: readonly (readonly [string, { activity: string; transition?: string }, Path])[] = [
+// After its release.
+const OUTCOME = { commitOf: 'payout_change_record', nth: 2 };
+const STEPS: readonly (readonly [string, { activity: string } | { commitOf: string; nth: number }, Path])[] = [
   ['it is sent', { activity: 'sendWithOperator' }, PAID],
   ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],
-  ['its payment is recorded', record('paid'), PAID],
-  ['its refusal is recorded', record('declined'), REFUSED],
+  ['its payment is recorded', OUTCOME, PAID],
+  ['its refusal is recorded', OUTCOME, REFUSED],
 ];
 const CASES = (['before', 'after'] as const).flatMap((moment) =>
   STEPS.map(([what, step, path]) => ({

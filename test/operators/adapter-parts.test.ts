@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { FAILURE_CODES } from '../../src/domain/payments/failure.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toDecimalString } from '../../src/domain/money.ts';
 import { normaliseReason } from '../../src/operators/mtn-momo/codes.ts';
-import { isPaidAsRequested } from '../../src/operators/paid-money.ts';
+import { isPaidAsRequested } from '../../src/operators/operator-status.ts';
 import { cleanNote } from '../../src/operators/payer-note.ts';
 import { createTokenCache, type FetchedToken } from '../../src/operators/token-cache.ts';
 

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { FailureCode } from '../../src/domain/payments/failure.ts';
-import { isPaidAsRequested } from '../../src/operators/paid-money.ts';
+import { isPaidAsRequested } from '../../src/operators/operator-status.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { inTime, until } from '../sandbox/sandbox-harness.ts';
 import { callbacksOf, collected, final, DIRECTIONS, type AdapterHarness, type Direction } from './directions.ts';

@@ -3,14 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { WORKFLOW_VERSION } from '../../workflows/contract.ts';
 import { temporalClient } from '../support/engines.ts';
 import { play, SCENARIOS } from './scenarios.ts';
 
 const FOLDER = fileURLToPath(new URL('histories', import.meta.url));
-/** Runs of every version of the workflow code may be open; only the current one can be recorded. */
-export const VERSIONS = Array.from({ length: WORKFLOW_VERSION + 1 }, (_, version) => version);
-const folderOf = (version: number) => join(FOLDER, `version-${version}`);
 const EXTENSION = '.json';
 
 export type RecordedHistory = {
@@ -23,14 +19,12 @@ export type HistoryEvent = { readonly eventType: string } & Readonly<Record<stri
 /** It makes the tests record histories before they read them: with `true` every one again, with `missing` new scenarios. */
 export const RECORDING = 'MALIPO_RECORD_HISTORIES';
 
-/** Those that this version of the workflow code began. */
-export function recordedHistories(version: number = WORKFLOW_VERSION): RecordedHistory[] {
-  const folder = folderOf(version);
-  return readdirSync(folder)
+export function recordedHistories(): RecordedHistory[] {
+  return readdirSync(FOLDER)
     .filter((file) => file.endsWith(EXTENSION))
     .sort()
     .map((file) => {
-      const text = readFileSync(join(folder, file), 'utf8');
+      const text = readFileSync(join(FOLDER, file), 'utf8');
       const { events } = JSON.parse(text) as { events: HistoryEvent[] };
       return { name: file.slice(0, -EXTENSION.length), text, events };
     });
@@ -38,17 +32,16 @@ export function recordedHistories(version: number = WORKFLOW_VERSION): RecordedH
 
 /** Plays these scenarios and writes their histories. Removes the files of scenarios that no longer exist. */
 export async function recordHistories(which: 'every' | 'missing'): Promise<void> {
-  const folder = folderOf(WORKFLOW_VERSION);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(FOLDER, { recursive: true });
   const names = new Set(SCENARIOS.map(({ name }) => name));
   const kept = new Set<string>();
   for (const { name } of recordedHistories()) {
     if (which === 'missing' && names.has(name)) kept.add(name);
-    else rmSync(join(folder, `${name}${EXTENSION}`));
+    else rmSync(join(FOLDER, `${name}${EXTENSION}`));
   }
   for (const scenario of SCENARIOS.filter(({ name }) => !kept.has(name))) {
     const json = await play(scenario, historyOf);
-    writeFileSync(join(folder, `${scenario.name}${EXTENSION}`), json);
+    writeFileSync(join(FOLDER, `${scenario.name}${EXTENSION}`), json);
   }
 }
 

@@ -290,7 +290,8 @@ async function runNow(testEnv: TestEnvironment, idFor: (prefix: string) => strin
 export async function play(scenario: Scenario, toJson: (run: Required<Run>) => Promise<string>): Promise<string> {
   const testEnv = await startTestEnvironment({
     startsServer: scenario.startsServer ?? true,
-    ...(scenario.environment && { environment: scenario.environment }),
+    // On a slow machine a shorter one adds a workflow task to the history.
+    environment: { MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '10000', ...scenario.environment },
     ...(scenario.undecidedMs !== undefined && { sandboxTimes: { undecidedMs: scenario.undecidedMs } }),
   });
   try {

@@ -61,9 +61,9 @@ const HARMLESS = new Set([
 const READ_BY_HAND = new Set([
   // A request: its id, method, route, status and duration, and the ids of who made it and of the payment. Of the other steps ids, codes
   // and durations.
-  'src/server/telemetry/payment-steps.ts line',
-  'src/server/telemetry/payment-steps.ts ...line',
-  'src/server/telemetry/payment-steps.ts ...what',
+  'src/server/telemetry/payment-telemetry.ts line',
+  'src/server/telemetry/payment-telemetry.ts ...line',
+  'src/server/telemetry/payment-telemetry.ts ...what',
   // The refused request: ids, method and route.
   'src/api/refusal-log.ts ...request',
   // The ids of an endpoint and its merchant, and why it was disabled.

@@ -7,8 +7,6 @@ export const crashPointSchema = z.union([
   z.object({
     moment: z.enum(['before', 'after']),
     activity: z.string(),
-    /** For an activity that records a transition: only when it records one of this kind. */
-    transition: z.string().optional(),
   }),
   z.object({
     moment: z.enum(['before', 'after']),
@@ -29,8 +27,7 @@ export function crashingInterceptors(point: CrashPoint | null): WorkerIntercepto
       (context) => ({
         inbound: {
           async execute(input, next) {
-            if (context.info.activityType !== point.activity || !isAbout(input.args[0], point.transition))
-              return next(input);
+            if (context.info.activityType !== point.activity) return next(input);
             if (point.moment === 'before') return die();
             await next(input).catch(() => undefined);
             return die();
@@ -75,12 +72,6 @@ export function crashAtCommit(point: CrashPoint | null): void {
 
 function isTheStatement(statement: unknown, name: string): boolean {
   return typeof statement === 'object' && statement !== null && 'name' in statement && statement.name === name;
-}
-
-const recordSchema = z.object({ transition: z.object({ kind: z.string() }) });
-
-function isAbout(argument: unknown, transition: string | undefined): boolean {
-  return transition === undefined || recordSchema.parse(argument).transition.kind === transition;
 }
 
 /** No exit handler runs, nothing is flushed, and nothing happens afterwards. */

@@ -264,7 +264,7 @@ describe('the holder of Temporal', function () {
     const payout = await queuedPayout();
     const ref = { kind: 'payout', id: payout.id, merchantId: testEnv.merchant.id };
     const result = await holder.runAlone(queue, SEND, ref).catch(refusalOf);
-    if (result !== UNIMPLEMENTED) assert.deepEqual(result, { kind: 'not_sent' });
+    if (result !== UNIMPLEMENTED) assert.deepEqual(result, { kind: 'no_outcome' });
     assert.equal(operator.prompts(payout.operatorReference), 0);
     await releaseIt(payout);
     assert.deepEqual(await untilPaidOnce(payout), PAID);

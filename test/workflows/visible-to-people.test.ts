@@ -85,7 +85,7 @@ describe('a payment in the Temporal UI', () => {
     const shown = JSON.stringify([workflowId, memo, typedSearchAttributes.getAll(), raw.executionConfig?.userMetadata]);
     const text = readable(historyToJSON(await handle.fetchHistory())) + shown + readable(shown);
     // The scan does read the payloads: it finds what they are meant to hold.
-    assert.ok(text.includes(payment.id) && text.includes('outcome_unknown') && text.includes('promptDeadlineMs'));
+    assert.ok(text.includes(payment.id) && text.includes('reconciling') && text.includes('promptDeadlineMs'));
     const { merchant, phone } = payment;
     const { settings } = testEnv.config;
     const forbidden = {

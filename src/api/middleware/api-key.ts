@@ -1,8 +1,8 @@
 // Lets in callers with a valid key that has the scope of the route, or with a session in a role that has it.
-import type { Scope } from '../../domain/accounts/api-key.ts';
+import { scopesOfRoles, type Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
-import { permissionDenied, scopesOfRoles, type Person } from '../../domain/accounts/member.ts';
+import { permissionDenied, type Person } from '../../domain/accounts/member.ts';
 import {
   authenticateApiKey,
   recordKeyRefusal,

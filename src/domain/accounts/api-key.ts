@@ -13,6 +13,9 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
+const READ_SCOPES: readonly Scope[] = ['collections:read', 'payouts:read', 'balance:read'];
+const WRITE_SCOPES: readonly Scope[] = ['collections:write', 'payouts:write'];
+
 /** How many active keys a merchant may have: nobody keeps track of more. */
 export const MAX_API_KEYS_PER_MERCHANT = 100;
 /** The longest that a rolled key may stay valid beside its replacement. */
@@ -49,6 +52,11 @@ export type ListedApiKey = {
 export type AllowedAddresses = readonly string[] | null;
 
 export type ApiKeyState = 'active' | 'expired' | 'revoked';
+
+/** What a session with these roles may do on the routes that API keys use. Every role reads. */
+export function scopesOfRoles(roles: readonly Role[]): Scope[] {
+  return holdsOneOf(roles, ['maker']) ? [...READ_SCOPES, ...WRITE_SCOPES] : [...READ_SCOPES];
+}
 
 /**
  * Whether these roles may create, roll and revoke keys with these scopes. Developers may not handle keys with

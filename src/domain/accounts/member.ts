@@ -1,5 +1,4 @@
 // Members of a merchant: their roles and what each role may do.
-import type { Scope } from './api-key.ts';
 import { DomainError } from '../errors.ts';
 import type { InvitationId, MerchantId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
@@ -78,9 +77,6 @@ export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60_000;
 
 const SECOND_FACTOR_ROLES: readonly Role[] = ['owner', 'admin', 'maker', 'approver'];
 
-const READ_SCOPES: readonly Scope[] = ['collections:read', 'payouts:read', 'balance:read'];
-const WRITE_SCOPES: readonly Scope[] = ['collections:write', 'payouts:write'];
-
 /** Whether one of the wanted roles is among those held. An owner holds every role. */
 export function holdsOneOf(held: readonly Role[], wanted: readonly Role[]): boolean {
   return held.includes('owner') || wanted.some((role) => held.includes(role));
@@ -89,11 +85,6 @@ export function holdsOneOf(held: readonly Role[], wanted: readonly Role[]): bool
 /** Whether somebody in these roles counts as the maker of what a key creates that they made. */
 export function countsAsMaker(roles: readonly Role[]): boolean {
   return holdsOneOf(roles, ['admin', 'maker']);
-}
-
-/** What a session with these roles may do on the routes that API keys use. Every role reads. */
-export function scopesOfRoles(roles: readonly Role[]): Scope[] {
-  return holdsOneOf(roles, ['maker']) ? [...READ_SCOPES, ...WRITE_SCOPES] : [...READ_SCOPES];
 }
 
 /** A person may grant only roles that they hold, so nobody can raise their own rights. */

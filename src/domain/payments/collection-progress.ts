@@ -1,15 +1,9 @@
 // Decides which transition of a collection follows from an operator status.
-// Pure, because workflows replay it: the same inputs always give the same result.
+// Pure: the same inputs always give the same result.
 import type { Clocks, PaymentClocks } from '../clocks.ts';
 import type { Collection, CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
-import {
-  isAcceptance,
-  isNoStatus,
-  type AttestedStatus,
-  type OperatorStatus,
-  type StatusBasis,
-} from './operator-status.ts';
+import { isAcceptance, type OperatorStatus, type QueriedStatus, type StatusBasis } from './operator-status.ts';
 import { isFinal } from './payment.ts';
 
 /** What a transition of a collection is recorded from. An `expired` prompt is not `declined`: it may still have been paid. */
@@ -19,7 +13,7 @@ export type CollectionTransitionInput =
   | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted' | 'undecided'; readonly queriedAtMs: number };
 
-/** The part of a collection from which its workflow decides the next step. Times are Unix milliseconds. */
+/** The part of a collection from which its next step is decided. Times are Unix milliseconds. */
 export type CollectionSnapshot = {
   readonly state: CollectionState;
   readonly failureCode: FailureCode | null;
@@ -41,11 +35,11 @@ type RecorderLimits = CollectionLimits & Pick<Clocks, 'promptWindowMs'>;
  */
 export function nextCollectionTransition(
   snapshot: CollectionSnapshot,
-  attested: AttestedStatus,
+  queried: QueriedStatus,
   limits: CollectionLimits,
 ): CollectionTransitionInput | null {
   const { state, promptExpiresAtMs } = snapshot;
-  const { status, queriedAtMs } = attested;
+  const { status, queriedAtMs } = queried;
   if (state === 'succeeded') return status.kind === 'returned' ? { kind: 'returned' } : null;
   const outcome = outcomeOf(status);
   if (state === 'expired') return lateOutcome(snapshot, outcome);
@@ -53,7 +47,7 @@ export function nextCollectionTransition(
   if (state === 'initiated') {
     // A prompt must be recorded as accepted before its outcome can be.
     if (isAcceptance(status) || outcome !== null) return { kind: 'prompt_accepted' };
-    return isNeverPrompted(snapshot, attested, limits)
+    return isNeverPrompted(snapshot, queried, limits)
       ? { kind: 'never_accepted', queriedAtMs }
       : { kind: 'outcome_unknown' };
   }
@@ -65,9 +59,8 @@ export function nextCollectionTransition(
     const isOverdue = promptExpiresAtMs !== null && queriedAtMs >= promptExpiresAtMs;
     return isOverdue || status.kind === 'paid_otherwise' ? { kind: 'outcome_unknown' } : null;
   }
-  if (isNeverPrompted(snapshot, attested, limits)) return { kind: 'never_accepted', queriedAtMs };
-  const isOver = queriedAtMs >= reconciledUntilMs(snapshot, limits);
-  return isOver && !isNoStatus(attested) ? { kind: 'undecided', queriedAtMs } : null;
+  if (isNeverPrompted(snapshot, queried, limits)) return { kind: 'never_accepted', queriedAtMs };
+  return queriedAtMs >= reconciledUntilMs(snapshot, limits) ? { kind: 'undecided', queriedAtMs } : null;
 }
 
 /** What is still recorded of a collection that expired. */
@@ -155,7 +148,7 @@ function reconciledUntilMs(
 // The operator does not know the payment, and none of our sends can still be on its way.
 function isNeverPrompted(
   times: PromptTimes,
-  { status, queriedAtMs }: AttestedStatus,
+  { status, queriedAtMs }: QueriedStatus,
   limits: CollectionLimits,
 ): boolean {
   return status.kind === 'not_found' && isUnsendable(times, queriedAtMs, limits);

@@ -1,7 +1,21 @@
 // Discrepancies: operator statuses that contradict a recorded outcome, each for a person to settle.
 import type { MerchantId } from '../ids.ts';
-import type { PaymentId } from './payment.ts';
-import type { Contradiction } from './send-progress.ts';
+import type { OperatorStatus } from './operator-status.ts';
+import type { PaymentId, PaymentKind, PaymentState } from './payment.ts';
+
+/** An operator status that contradicts what is recorded: the outcome, or the money requested. No posting may follow from it by itself. */
+export type Contradiction =
+  | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
+  | 'paid_otherwise' // the operator paid another amount, or in another currency, than was requested
+  | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it, or has it back
+
+export function contradictionIn(kind: PaymentKind, state: PaymentState, status: OperatorStatus): Contradiction | null {
+  if (status.kind === 'paid_otherwise') return 'paid_otherwise';
+  if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
+  // A collection or payout that is returned has a state for that; a refund that came back to us has none.
+  const isNotPaid = status.kind === 'declined' || (status.kind === 'returned' && kind === 'reversal');
+  return state === 'succeeded' && isNotPaid ? 'declined_after_paid' : null;
+}
 
 /**
  * `refunded_twice`: the operator returned a collection on its own, and the requested refund was paid too.

@@ -1,9 +1,9 @@
 // When a final payment is rechecked, and whether the status says more than is recorded. Pure.
 import type { Clocks, PaymentClocks } from '../clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot } from './lifecycle.ts';
-import type { AttestedStatus } from './operator-status.ts';
-import type { PaymentKind } from './payment.ts';
-import { contradictionIn, isStatusMissing } from './send-progress.ts';
+import { contradictionIn } from './discrepancy.ts';
+import type { OperatorStatus, QueriedStatus } from './operator-status.ts';
+import { isRecheckable, type PaymentKind, type PaymentState } from './payment.ts';
 
 /** Why a final payment is rechecked even if nobody calls back about it: what its money may still do. */
 export type LateCheckReason = 'may_be_paid' | 'may_be_returned';
@@ -69,11 +69,16 @@ export function nextRecheck(
 export function findingIn<Kind extends PaymentKind>(
   kind: Kind,
   snapshot: PaymentSnapshot<Kind>,
-  attested: AttestedStatus,
+  queried: QueriedStatus,
   clocks: PaymentClocks,
 ): Exclude<RecheckFinding, 'failure'> {
   const { state } = snapshot;
-  if (LIFECYCLES[kind].next(snapshot, attested, clocks) !== null) return 'transition';
-  if (contradictionIn(kind, state, attested.status) !== null) return 'contradiction';
-  return isStatusMissing(state, attested.status) ? 'no_status' : 'nothing_new';
+  if (LIFECYCLES[kind].next(snapshot, queried, clocks) !== null) return 'transition';
+  if (contradictionIn(kind, state, queried.status) !== null) return 'contradiction';
+  return isStatusMissing(state, queried.status) ? 'no_status' : 'nothing_new';
+}
+
+/** Whether the status leaves open what it was queried for. Of what expired, `pending` says that it is still not paid. */
+export function isStatusMissing(state: PaymentState, { kind }: OperatorStatus): boolean {
+  return kind === 'unknown' || kind === 'unreadable' || (kind === 'pending' && isRecheckable(state));
 }

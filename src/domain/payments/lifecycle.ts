@@ -1,11 +1,12 @@
-// What differs between the kinds of payments in their common lifecycle. Pure, because workflows replay it.
+// What differs between the kinds of payments in their common lifecycle, and what follows from an operator status. Pure, because
+// workflows replay it.
 import type { PaymentClocks } from '../clocks.ts';
 import {
   nextCollectionTransition,
   type CollectionSnapshot,
   type CollectionTransitionInput,
 } from './collection-progress.ts';
-import { isAcceptance, isNoStatus, type AttestedStatus, type OperatorStatus } from './operator-status.ts';
+import { isAcceptance, type OperatorStatus, type QueriedStatus } from './operator-status.ts';
 import { isFinal, type PaymentKind } from './payment.ts';
 import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
 import {
@@ -27,10 +28,19 @@ type TransitionInputs = {
   readonly reversal: ReversalTransitionInput;
 };
 
-/** The snapshot from which the workflow of a payment of this kind decides. */
+/** The snapshot from which the next step of a payment of this kind is decided. */
 export type PaymentSnapshot<Kind extends PaymentKind = PaymentKind> = Snapshots[Kind];
-/** What the workflow of a payment of this kind records transitions from. */
+/** What transitions of a payment of this kind are recorded from. The operations of people record their decisions. */
 export type TransitionInput<Kind extends PaymentKind = PaymentKind> = TransitionInputs[Kind];
+
+/** The inputs that report nothing that the operator said: what they depend on is in the row, which the recorder reads. */
+export const INPUTS_WITHOUT_STATUS = ['approval_expired', 'outcome_unknown', 'never_sent'] as const;
+export type InputWithoutStatus = (typeof INPUTS_WITHOUT_STATUS)[number];
+
+/** Whether the transition is recorded only on an operator status, because it says or does what the operator decides. */
+export function needsOperatorStatus({ kind }: TransitionInput): boolean {
+  return !(INPUTS_WITHOUT_STATUS as readonly string[]).includes(kind);
+}
 
 type Lifecycle<Kind extends PaymentKind> = {
   /** When the outcome of a sent payment becomes overdue, in Unix milliseconds; null while it has no such time. */
@@ -42,11 +52,11 @@ type Lifecycle<Kind extends PaymentKind> = {
   /** What the status adds to the evidence that the operator never accepted the payment, for the row to record. */
   notFoundStep(
     snapshot: PaymentSnapshot<Kind>,
-    attested: AttestedStatus,
+    queried: QueriedStatus,
     clocks: PaymentClocks,
   ): 'count' | 'reset' | null;
   /** The transition that follows from the status, or null to keep waiting. */
-  next(snapshot: PaymentSnapshot<Kind>, attested: AttestedStatus, clocks: PaymentClocks): TransitionInput<Kind> | null;
+  next(snapshot: PaymentSnapshot<Kind>, queried: QueriedStatus, clocks: PaymentClocks): TransitionInput<Kind> | null;
 };
 
 /** What payouts and refunds have in common: both send money out. */
@@ -57,9 +67,9 @@ const MONEY_OUT = {
   isAcceptanceUnrecorded: ({ isAccepted }: SendProgress, status: OperatorStatus) => !isAccepted && isAcceptance(status),
   notFoundStep: (
     snapshot: PaymentSnapshot<'payout' | 'reversal'>,
-    attested: AttestedStatus,
+    queried: QueriedStatus,
     { notFoundGraceMs }: PaymentClocks,
-  ) => (isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs)),
+  ) => (isFinal(snapshot.state) ? null : notFoundStep(snapshot, queried, notFoundGraceMs)),
 };
 
 export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
@@ -70,11 +80,11 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
     isAcceptanceUnrecorded: () => false,
     // One status is enough: an expired collection still succeeds if it turns out to be paid.
     notFoundStep: () => null,
-    next: (snapshot, attested, clocks) => nextCollectionTransition(snapshot, attested, clocks),
+    next: (snapshot, queried, clocks) => nextCollectionTransition(snapshot, queried, clocks),
   },
   payout: {
     ...MONEY_OUT,
-    next: (snapshot, attested, { notFoundGraceMs }) => nextPayoutTransition(snapshot, attested, notFoundGraceMs),
+    next: (snapshot, queried, { notFoundGraceMs }) => nextPayoutTransition(snapshot, queried, notFoundGraceMs),
   },
   reversal: {
     ...MONEY_OUT,
@@ -82,7 +92,7 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
     // No transition follows from a refund that came back to us.
     isAcceptanceUnrecorded: (snapshot, status) =>
       MONEY_OUT.isAcceptanceUnrecorded(snapshot, status) || (!snapshot.isAccepted && status.kind === 'returned'),
-    next: (snapshot, attested, { notFoundGraceMs }) => nextReversalTransition(snapshot, attested, notFoundGraceMs),
+    next: (snapshot, queried, { notFoundGraceMs }) => nextReversalTransition(snapshot, queried, notFoundGraceMs),
   },
 };
 

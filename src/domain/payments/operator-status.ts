@@ -1,13 +1,7 @@
-// The operator status, the same for collections, payouts and refunds, and which transitions it supports.
-import type { CollectionTransitionInput } from './collection-progress.ts';
+// The operator status, the same for collections, payouts and refunds.
 import type { FailureCode } from './failure.ts';
-import type { PayoutOutcomeInput } from './payout-progress.ts';
-import type { ReversalTransitionInput } from './reversal-progress.ts';
 
-/**
- * Money as an operator reports it: a decimal string in whole units, and the operator's currency code. On its way from the query to
- * the recorder, through Temporal's histories, the amount is sealed.
- */
+/** Money as an operator reports it: a decimal string in whole units, and the operator's currency code. */
 export type ReportedMoney = { readonly amount: string; readonly currency: string };
 
 /**
@@ -27,108 +21,26 @@ export type OperatorStatus =
   /** `unreadable`: the operator has it, and what it says of it cannot be read. */
   | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'unknown' };
 
-/** A status with the time of its query and the attestation that a process of ours received it. */
-export type AttestedStatus = {
+/** A status with the time of its query or send. */
+export type QueriedStatus = {
   readonly status: OperatorStatus;
-  /** Unix milliseconds, before the query was sent: the status need not hold for any later time. */
+  /** Unix milliseconds, before the call to the operator: the status need not hold for any later time. */
   readonly queriedAtMs: number;
-  readonly attestation: string;
 };
-
-/** Whether the status query failed: its status is `unknown`, and no operator said so. */
-export function isNoStatus({ attestation }: AttestedStatus): boolean {
-  return attestation === '';
-}
-
-/** Whether only an operator that has the payment says this. */
-export function hasPayment({ kind }: OperatorStatus): boolean {
-  return kind !== 'refused' && kind !== 'not_found' && kind !== 'unknown';
-}
 
 /** Whether the status says that the operator has the payment, and no more than that which can be recorded. */
 export function isAcceptance({ kind }: OperatorStatus): boolean {
   return kind === 'pending' || kind === 'paid_otherwise' || kind === 'unreadable';
 }
 
-/** Every transition input that a workflow records. The operations of people record their decisions. */
-export type PaymentTransitionInput = CollectionTransitionInput | PayoutOutcomeInput | ReversalTransitionInput;
-
-/** They report nothing that the operator said; what they depend on is in the row. */
-const NEEDS_NO_STATUS: ReadonlySet<PaymentTransitionInput['kind']> = new Set([
-  'approval_expired',
-  'outcome_unknown',
-  'never_sent',
-]);
-
-/**
- * The input with the fields of its kind and no others. It comes through Temporal, and the operations would write what somebody
- * added there, a send deadline for example.
- */
-export function exactInput(input: PaymentTransitionInput): PaymentTransitionInput {
-  switch (input.kind) {
-    case 'paid':
-      return { kind: input.kind, operatorReceipt: input.operatorReceipt };
-    case 'declined':
-    case 'expired':
-      return { kind: input.kind, failureCode: input.failureCode };
-    case 'never_accepted':
-    case 'undecided':
-      return { kind: input.kind, queriedAtMs: input.queriedAtMs };
-    case 'prompt_accepted':
-    case 'outcome_unknown':
-    case 'approval_expired':
-    case 'never_sent':
-    case 'returned':
-    case 'refunded':
-      return { kind: input.kind };
-  }
-}
-
-/** What a recorder needs to know of the status from which a transition follows, once its attestation is verified. */
+/** What a recorder needs to know of the status from which a transition follows. */
 export type StatusBasis = { readonly kind: OperatorStatus['kind']; readonly queriedAtMs: number };
 
-export function basisOf({ status, queriedAtMs }: AttestedStatus): StatusBasis {
+export function basisOf({ status, queriedAtMs }: QueriedStatus): StatusBasis {
   return { kind: status.kind, queriedAtMs };
 }
 
 /** Whether the status is the answer to a send, which says nothing of other tries. */
 export function isRefusedSend(basis: StatusBasis | null): boolean {
   return basis?.kind === 'refused';
-}
-
-/** Whether the transition is recorded only on an operator status that supports it, because it says or does what the operator decides. */
-export function needsOperatorStatus({ kind }: PaymentTransitionInput): boolean {
-  return !NEEDS_NO_STATUS.has(kind);
-}
-
-/** Whether the status supports the transition. Every status supports a transition that needs none. */
-export function followsFrom(transition: PaymentTransitionInput, { status, queriedAtMs }: AttestedStatus): boolean {
-  switch (transition.kind) {
-    case 'approval_expired':
-    case 'outcome_unknown':
-    case 'never_sent':
-      return true;
-    case 'prompt_accepted':
-      return hasPayment(status);
-    case 'paid':
-      return (
-        (status.kind === 'paid' || status.kind === 'returned') && status.operatorReceipt === transition.operatorReceipt
-      );
-    case 'refunded':
-      return status.kind === 'paid';
-    case 'returned':
-      return status.kind === 'returned';
-    case 'declined':
-      return (status.kind === 'declined' || status.kind === 'refused') && status.failureCode === transition.failureCode;
-    case 'expired':
-      return status.kind === 'declined' && status.failureCode === transition.failureCode;
-    case 'never_accepted':
-      return status.kind === 'not_found' && queriedAtMs === transition.queriedAtMs;
-    case 'undecided':
-      return isUndecided(status) && queriedAtMs === transition.queriedAtMs;
-  }
-}
-
-function isUndecided(status: OperatorStatus): boolean {
-  return isAcceptance(status) || status.kind === 'not_found' || status.kind === 'unknown';
 }

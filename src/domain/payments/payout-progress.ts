@@ -1,19 +1,14 @@
 // Decides which transition of a payout follows from an operator status.
-// Pure, because workflows replay it: the same inputs always give the same result.
+// Pure: the same inputs always give the same result.
+import type { QueriedStatus } from './operator-status.ts';
 import type { PayoutState } from './payout.ts';
-import {
-  isBeingSent,
-  nextOfUnpaid,
-  type MoneyOutSnapshot,
-  type QueriedStatus,
-  type UnpaidInput,
-} from './send-progress.ts';
+import { isBeingSent, nextOfUnpaid, type MoneyOutSnapshot, type UnpaidInput } from './send-progress.ts';
 
 /** What a payout's workflow records a transition from. Decisions of people are recorded by their own operations. */
 export type PayoutOutcomeInput =
   UnpaidInput | { readonly kind: 'paid'; readonly operatorReceipt: string } | { readonly kind: 'returned' };
 
-/** The part of a payout from which its workflow decides the next step. */
+/** The part of a payout from which its next step is decided. */
 export type PayoutSnapshot = MoneyOutSnapshot<PayoutState>;
 
 /**

@@ -12,7 +12,7 @@ type RecordedSend = NotFounds & {
   readonly acceptedAt: Date | null;
 };
 
-/** The send as the payment's workflow decides from it. */
+/** The send as the payment's next step is decided from it. */
 export function sendProgressOf(row: RecordedSend, notFoundSpanMs: number): SendProgress {
   return {
     sendDeadlineAtMs: row.sendDeadlineAt?.getTime() ?? null,

@@ -1,19 +1,13 @@
 // Decides which transition of a reversal follows from an operator status of its refund.
-// Pure, because workflows replay it: the same inputs always give the same result.
+// Pure: the same inputs always give the same result.
+import type { QueriedStatus } from './operator-status.ts';
 import type { ReversalState } from './reversal.ts';
-import {
-  isBeingSent,
-  isNeverSent,
-  nextOfUnpaid,
-  type MoneyOutSnapshot,
-  type QueriedStatus,
-  type UnpaidInput,
-} from './send-progress.ts';
+import { isBeingSent, isNeverSent, nextOfUnpaid, type MoneyOutSnapshot, type UnpaidInput } from './send-progress.ts';
 
 /** What a reversal's workflow records a transition from. Decisions of people are recorded by their own operations. */
 export type ReversalTransitionInput = UnpaidInput | { readonly kind: 'refunded' };
 
-/** The part of a reversal from which its workflow decides the next step. */
+/** The part of a reversal from which its next step is decided. */
 export type ReversalSnapshot = MoneyOutSnapshot<ReversalState> & {
   /** Whether its collection is reversed, so that no refund may be sent. */
   readonly isCollectionReturned: boolean;

@@ -1,8 +1,7 @@
-// How far the send of a payout or refund got, what follows from a status, and what a status says against an outcome. Pure, because
-// workflows replay it.
+// How far the send of a payout or refund got, and what follows from a status unless the operator has paid it. Pure, because workflows
+// replay it.
 import type { FailureCode } from './failure.ts';
-import type { AttestedStatus, OperatorStatus } from './operator-status.ts';
-import { isRecheckable, type PaymentKind, type PaymentState } from './payment.ts';
+import type { QueriedStatus } from './operator-status.ts';
 
 /** Times are Unix milliseconds. */
 export type SendProgress = {
@@ -17,7 +16,7 @@ export type SendProgress = {
   readonly hasNotFoundEvidence: boolean;
 };
 
-/** The part of a payout or refund from which its workflow decides the next step. */
+/** The part of a payout or refund from which its next step is decided. Times are Unix milliseconds. */
 export type MoneyOutSnapshot<State> = SendProgress & {
   readonly state: State;
   readonly approvals: number;
@@ -25,14 +24,11 @@ export type MoneyOutSnapshot<State> = SendProgress & {
   readonly expiresAtMs: number;
 };
 
-/** What the workflow of a payout or refund records a transition from, unless the operator has paid it. */
+/** What a transition of a payout or refund is recorded from, unless the operator has paid it. */
 export type UnpaidInput =
   | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'never_sent' }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
-
-/** A status and the time of its query. */
-export type QueriedStatus = Omit<AttestedStatus, 'attestation'>;
 
 /** Whether it is released, and has no outcome. */
 export function isBeingSent({ state, sendDeadlineAtMs }: MoneyOutSnapshot<string>): boolean {
@@ -82,29 +78,10 @@ export function isNeverAccepted(
  */
 export function notFoundStep(
   progress: SendProgress,
-  { status, queriedAtMs }: Pick<AttestedStatus, 'status' | 'queriedAtMs'>,
+  { status, queriedAtMs }: QueriedStatus,
   notFoundGraceMs: number,
 ): 'count' | 'reset' | null {
   if (!progress.isSendBegun || !isNeverAccepted(progress, queriedAtMs, notFoundGraceMs)) return null;
   if (status.kind === 'not_found') return 'count';
   return status.kind === 'unknown' && progress.notFoundCount > 0 ? 'reset' : null;
-}
-
-/** An operator status that contradicts what is recorded: the outcome, or the money requested. No posting may follow from it by itself. */
-export type Contradiction =
-  | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
-  | 'paid_otherwise' // the operator paid another amount, or in another currency, than was requested
-  | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it, or has it back
-
-export function contradictionIn(kind: PaymentKind, state: PaymentState, status: OperatorStatus): Contradiction | null {
-  if (status.kind === 'paid_otherwise') return 'paid_otherwise';
-  if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
-  // A collection or payout that is returned has a state for that; a refund that came back to us has none.
-  const isNotPaid = status.kind === 'declined' || (status.kind === 'returned' && kind === 'reversal');
-  return state === 'succeeded' && isNotPaid ? 'declined_after_paid' : null;
-}
-
-/** Whether the status leaves open what it was queried for. Of what expired, `pending` says that it is still not paid. */
-export function isStatusMissing(state: PaymentState, { kind }: OperatorStatus): boolean {
-  return kind === 'unknown' || kind === 'unreadable' || (kind === 'pending' && isRecheckable(state));
 }

@@ -79,11 +79,6 @@ export function isResponseTruncated({ responseHeaders, responseBody }: RecordedA
   return length !== undefined && /^[0-9]{1,15}$/.test(length) ? Number(length) > responseBody.length : null;
 }
 
-/** 0 s, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: the wait before each attempt, about 75 h in all. */
-export const DELIVERY_SCHEDULE_MS: readonly number[] = [
-  0, 5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
-];
-
 const JITTER = 0.1;
 
 /**

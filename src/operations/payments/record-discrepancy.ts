@@ -4,9 +4,9 @@ import type { Database, Tx } from '../../db/platform/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import { findReversal } from '../../db/payments/reversal.ts';
+import { contradictionIn, type Contradiction } from '../../domain/payments/discrepancy.ts';
 import type { OperatorStatus } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef, PaymentState } from '../../domain/payments/payment.ts';
-import { contradictionIn, type Contradiction } from '../../domain/payments/send-progress.ts';
 
 export type RecordDiscrepancy = {
   readonly ref: PaymentRef;

@@ -25,9 +25,9 @@ export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
   /** Of the verified status from which the input follows; null without one. */
   readonly basis: StatusBasis | null;
   /** A collection as the caller read it a moment ago. Only a change that is written counts of what is decided on it. */
-  readonly known?: Collection | undefined;
+  readonly before?: Collection | null;
   /** Of a collection: the exchange from which the input follows, to be recorded in the same statement, or by itself where nothing changes. */
-  readonly exchange?: NewExchange | undefined;
+  readonly exchange?: NewExchange | null;
 };
 
 export type RecordedTransition<Kind extends PaymentKind = PaymentKind> = {
@@ -57,25 +57,25 @@ export async function recordTransition<Kind extends PaymentKind>(
   const { basis } = input;
   const ref = input.ref as PaymentRef;
   const requiresOneTry = isRefusedSend(basis);
-  let known = input.known?.id === ref.id && input.known.merchantId === ref.merchantId ? input.known : undefined;
+  let given = input.before ?? null;
   let exchange = input.exchange ?? null;
   let isPosted = true;
   const payment = await compareAndSet(ref.id, async () => {
-    const isKnown = known !== undefined;
-    const before: Payment = known ?? (await getPayment(db, ref));
-    known = undefined;
+    const isGiven = given !== null;
+    const before: Payment = given ?? (await getPayment(db, ref));
+    given = null;
     const change = (await isConfirmed(before, input, context))
       ? changePayment(before, input.transition, input.at, context.clocks)
       : null;
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
-    if (change === null) return isKnown ? 'missed' : before;
+    if (change === null) return isGiven ? 'missed' : before;
     const written = await write(change, { requiresOneTry, basis, exchange }, context);
     if (written !== 'missed') {
       exchange = null;
       isPosted = written === 'posted';
       return change.after;
     }
-    return !isKnown && requiresOneTry && (await isSendRepeated(db, ref)) ? before : 'missed';
+    return !isGiven && requiresOneTry && (await isSendRepeated(db, ref)) ? before : 'missed';
   });
   if (exchange !== null) await insertExchange(db, ref, exchange);
   return { payment: payment as Payment<Kind>, isPosted };

@@ -29,11 +29,7 @@ const IS_ACTIVITY: Readonly<Record<ActivityName, true>> = {
   sendWithOperator: true,
   queryStatusWithOperator: true,
   loadPayment: true,
-  recordAccepted: true,
-  recordNotFound: true,
   recordTransition: true,
-  recordDiscrepancy: true,
-  scheduleRecheck: true,
 };
 
 /** A queue is named without its prefix. A worker's own sticky queue has a random name and is `other`. */

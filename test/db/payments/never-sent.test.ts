@@ -1,7 +1,6 @@
 // A payment that nobody tried to send in time ends by that; a send and that end exclude each other.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
@@ -227,7 +226,6 @@ describe('a try to send a payment', () => {
       db,
       payments: contextOf(db),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { sendPayout: fail, refundCollection: fail } },
       clocks: TEST_CLOCKS,
       log: testLog,
@@ -240,7 +238,7 @@ describe('a try to send a payment', () => {
     const row = { sql: 'SELECT 1 FROM payments WHERE id = $1 FOR UPDATE', values: [id] };
     const send = () => activities().sendWithOperator({ kind: 'payout', id, merchantId });
     const untilOver = () => sleep(sendDeadlineAt!.getTime() - Date.now() + 1);
-    assert.deepEqual(await whileLocked(db, row, send, untilOver), { kind: 'not_sent' });
+    assert.deepEqual(await whileLocked(db, row, send, untilOver), { kind: 'no_outcome' });
   });
 
   it('reaches no operator for a refund of a collection that the operator has returned by itself', async () => {
@@ -248,6 +246,6 @@ describe('a try to send a payment', () => {
     const { id, merchantId } = await makeReversal(db, shop, collection);
     await record(db, collection, { kind: 'returned' });
     const sent = await activities().sendWithOperator({ kind: 'reversal', id, merchantId });
-    assert.deepEqual(sent, { kind: 'not_sent' });
+    assert.deepEqual(sent, { kind: 'no_outcome' });
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import { retainedSince } from '../../../src/domain/retention.ts';
-import { makeExchange, recordExchange } from '../../../activities/exchanges.ts';
+import { callOperator, recordExchange } from '../../../activities/exchanges.ts';
 import { insertExchange, listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import type { ExchangeOutcome } from '../../../src/domain/payments/operator-exchange.ts';
@@ -31,9 +31,9 @@ describe('an exchange with an operator', () => {
 
   it('is kept with when it was, how long it took and how it ended, and no more of it', async () => {
     const outcome = { kind: 'failed', code: 'wrong_pin', operatorCode: 'PIN_WRONG' } as const;
-    const exchange = await makeExchange({}, exchanged(), 'status_query', () => Promise.resolve(outcome));
-    assert.equal(exchange.outcome, outcome);
-    await recordExchange({ db, log }, ref, exchange.made);
+    const answer = await callOperator({}, exchanged(), 'status_query', () => Promise.resolve(outcome));
+    assert.equal(answer.outcome, outcome);
+    await recordExchange({ db, log }, ref, answer.exchange);
     const [kept, ...others] = await listExchanges(db, [ref.id], 10);
     assert.deepEqual(others, []);
     assert.deepEqual(
@@ -45,8 +45,10 @@ describe('an exchange with an operator', () => {
 
   it('counts all the same when it cannot be recorded', async () => {
     const broken = { ...db, run: () => Promise.reject(new Error('the database is away')) };
-    const { made } = await makeExchange({}, exchanged(), 'send', () => Promise.resolve({ kind: 'accepted' } as const));
-    await recordExchange({ db: broken, log }, ref, made);
+    const { exchange } = await callOperator({}, exchanged(), 'send', () =>
+      Promise.resolve({ kind: 'accepted' } as const),
+    );
+    await recordExchange({ db: broken, log }, ref, exchange);
     assert.deepEqual(await outcomes(), []);
   });
 

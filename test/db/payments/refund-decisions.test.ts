@@ -1,11 +1,9 @@
 // What people decide about refunds that a maker requested: the same rules as for payouts, and one daily limit for both.
 import assert from 'node:assert/strict';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
-import { createStatusAttestor } from '../../../activities/attestation.ts';
 import type { ReversalId } from '../../../src/domain/ids.ts';
 import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
-import { testLog } from '../../support/engines.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 import { contextOf, countRows, KEY_RING, makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -143,7 +141,6 @@ describe('a decision on a refund', () => {
         db,
         payments: contextOf(db),
         releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-        attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
         operators: { 'mtn-momo': { refundCollection: () => assert.fail('it was sent') } },
         clocks: TEST_CLOCKS,
         log: { fatal: () => undefined },

@@ -1,12 +1,8 @@
 // Rechecks of a final payment of which the operator gives no useful status: at growing gaps, and with an end that is shown.
 import assert from 'node:assert/strict';
-import { createSecretKey, randomBytes } from 'node:crypto';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
-import type { KeyRing } from '../../../src/security/sealing.ts';
-import { testLog } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { callBack, makeCollection, oneRow, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -14,7 +10,6 @@ import { makePayout, makeReversal, makeShop, recordReversal } from './payout-row
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
-const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
 
 describe('a final payment of which the operator gives no status', () => {
   const db = useDatabase();
@@ -28,7 +23,6 @@ describe('a final payment of which the operator gives no status', () => {
     const deps = {
       db,
       operators: { 'mtn-momo': operator },
-      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       clocks: { ...TEST_CLOCKS, staleAfterMs: 10 * MINUTE, recheckForMs: 30 * DAY },
       log: { error: (fields: unknown) => logged.push(fields) },
     };

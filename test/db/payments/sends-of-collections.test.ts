@@ -7,7 +7,6 @@ import {
   type PaymentActivities,
   type PaymentActivityDeps,
 } from '../../../activities/payment.ts';
-import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
@@ -15,7 +14,7 @@ import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts'
 import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { contextOf, KEY_RING, makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
+import { contextOf, makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
 /** The most that wait for their operator within workflow tasks. */
@@ -28,18 +27,25 @@ describe('the send of a collection', () => {
   const db = useDatabase();
   const merchantId = useFixture(() => makeMerchant(db).then((id) => ({ id })));
   let answer: (outcome: SendOutcome) => void;
+  let status: StatusOutcome;
+  let operatorTimeoutMs: number;
   let activities: PaymentActivities;
 
   beforeEach(() => {
     const answered = new Promise<SendOutcome>((resolve) => (answer = resolve));
     const receipt = `R-${randomUUID()}`;
-    const status: StatusOutcome = { kind: 'succeeded', receipt, paid: { amount: '5000', currency: 'UGX' } };
+    status = { kind: 'succeeded', receipt, paid: { amount: '5000', currency: 'UGX' } };
+    operatorTimeoutMs = TEST_CLOCKS.operatorTimeoutMs;
     activities = createPaymentActivities({
       db,
       payments: contextOf(db),
-      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { raisePrompt: () => answered, getCollectionStatus: () => Promise.resolve(status) } },
-      clocks: TEST_CLOCKS,
+      clocks: {
+        ...TEST_CLOCKS,
+        get operatorTimeoutMs() {
+          return operatorTimeoutMs;
+        },
+      },
       log: testLog,
     } as unknown as PaymentActivityDeps);
   });
@@ -69,8 +75,8 @@ describe('the send of a collection', () => {
     const ordinary = send(last);
     await eventually('the send by an ordinary activity', async () => (await begun()) === before + MOST + 1);
     answer({ kind: 'accepted' });
-    for (const sent of [...waiting, ordinary]) assert.equal((await sent).kind, 'accepted');
-    assert.equal((await inWorkflowTask(async () => send(await newRef()))).kind, 'accepted');
+    for (const sent of [...waiting, ordinary]) assert.equal((await sent).kind, 'recorded');
+    assert.equal((await inWorkflowTask(async () => send(await newRef()))).kind, 'recorded');
   });
 
   const exchangesOf = async ({ id }: PaymentRef) =>
@@ -78,17 +84,16 @@ describe('the send of a collection', () => {
   const step = ({ id }: PaymentRef<'collection'>, transition: CollectionTransitionInput) =>
     record(db, { id, merchantId: merchantId.id }, transition);
 
-  it('is recorded with its exchange by the activity that makes it, and recording it again changes nothing', async () => {
+  it('is recorded with its exchange by the activity that makes it, and querying it again changes nothing', async () => {
     const ref = await newRef();
     answer({ kind: 'accepted' });
     const sent = await send(ref);
-    assert.ok(sent.kind === 'accepted');
-    assert.equal(sent.recorded?.state, 'prompted');
+    assert.ok(sent.kind === 'recorded' && sent.snapshot.state === 'prompted');
     assert.equal(await stateOf(ref), 'prompted');
     assert.deepEqual(await exchangesOf(ref), ['send accepted']);
-    const input = { ref, transition: { kind: 'prompt_accepted' } as const, attested: sent.attested };
-    assert.equal((await activities.recordTransition(input)).state, 'prompted');
-    assert.deepEqual(await exchangesOf(ref), ['send accepted']);
+    status = { kind: 'pending' };
+    assert.equal((await activities.queryStatusWithOperator(ref)).snapshot.state, 'prompted');
+    assert.deepEqual(await exchangesOf(ref), ['send accepted', 'status_query pending']);
   });
 
   it('is decided again where the collection changes while it is made, and its exchange is recorded all the same', async () => {
@@ -100,23 +105,45 @@ describe('the send of a collection', () => {
     answer({ kind: 'accepted' });
     const sent = await sending;
     // Decided on what the send read, it would be `prompted`.
-    assert.ok(sent.kind === 'accepted' && sent.recorded?.state === 'succeeded');
+    assert.ok(sent.kind === 'recorded' && sent.snapshot.state === 'succeeded');
     assert.equal(await stateOf(ref), 'succeeded');
     assert.deepEqual(await exchangesOf(ref), ['send accepted']);
   });
 
-  it('counts and is left to the workflow to record where the database does not take it', async () => {
-    const ref = await newRef();
-    answer({ kind: 'accepted' });
+  /** While it works, the database records no change of state of a collection. */
+  async function whileRefusing<Result>(work: () => Promise<Result>): Promise<Result> {
     await db.pool.query(`
       CREATE FUNCTION refuse_one() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;
       CREATE TRIGGER refuse_one BEFORE UPDATE ON payments FOR EACH ROW
         WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION refuse_one()`);
-    const sent = await send(ref).finally(() => db.pool.query('DROP FUNCTION refuse_one CASCADE'));
-    assert.ok(sent.kind === 'accepted' && sent.recorded === undefined);
-    assert.deepEqual(await exchangesOf(ref), ['send accepted']);
-    const input = { ref, transition: { kind: 'prompt_accepted' } as const, attested: sent.attested };
-    assert.equal((await activities.recordTransition(input)).state, 'prompted');
+    return work().finally(() => db.pool.query('DROP FUNCTION refuse_one CASCADE'));
+  }
+
+  it('is made once and recorded later where the database does not record it at first', async () => {
+    const ref = await newRef();
+    answer({ kind: 'refused', code: 'payer_not_found', operatorCode: 'PAYER_NOT_FOUND' });
+    const sending = whileRefusing(async () => {
+      const sent = send(ref);
+      await eventually('a try to record it', async () => (await exchangesOf(ref)).length > 0);
+      return { sent };
+    });
+    const sent = await (await sending).sent;
+    assert.ok(sent.kind === 'recorded' && sent.snapshot.state === 'failed');
+    assert.deepEqual(await exchangesOf(ref), ['send refused']);
+  });
+
+  it('is not made again where the database does not record it in time: a status query decides, which is repeated until it is recorded', async () => {
+    operatorTimeoutMs = 50;
+    const ref = await newRef();
+    answer({ kind: 'accepted' });
+    await whileRefusing(async () => {
+      assert.deepEqual(await send(ref), { kind: 'no_outcome' });
+      assert.deepEqual(await exchangesOf(ref), ['send accepted']);
+      await assert.rejects(activities.queryStatusWithOperator(ref));
+    });
+    assert.equal((await activities.queryStatusWithOperator(ref)).snapshot.state, 'succeeded');
+    const exchanges = ['send accepted', 'status_query succeeded', 'status_query succeeded'];
+    assert.deepEqual(await exchangesOf(ref), exchanges);
   });
 
   it('leaves nothing behind by which a later outcome would be taken for one that changes nothing', async () => {
@@ -124,16 +151,10 @@ describe('the send of a collection', () => {
     // Read as `initiated`, from which nothing is paid.
     await activities.loadPayment(ref);
     await step(ref, { kind: 'prompt_accepted' });
-    const { recorded, ...attested } = await activities.queryStatusWithOperator(ref);
-    assert.ok(attested.status.kind === 'paid');
-    assert.equal(recorded, undefined, 'more than one step follows from it');
     await step(ref, { kind: 'outcome_unknown' });
-    const input = {
-      ref,
-      transition: { kind: 'paid', operatorReceipt: attested.status.operatorReceipt } as const,
-      attested,
-    };
-    assert.equal((await activities.recordTransition(input)).state, 'succeeded');
+    const { snapshot } = await activities.queryStatusWithOperator(ref);
+    assert.equal(snapshot.state, 'succeeded');
+    assert.equal(await stateOf(ref), 'succeeded');
   });
 
   it('is followed by a status query that records how the collection ended, with its exchange', async () => {
@@ -141,9 +162,29 @@ describe('the send of a collection', () => {
     answer({ kind: 'accepted' });
     await send(ref);
     await step(ref, { kind: 'outcome_unknown' });
-    const { recorded } = await activities.queryStatusWithOperator(ref);
-    assert.equal(recorded?.state, 'succeeded');
+    const { snapshot } = await activities.queryStatusWithOperator(ref);
+    assert.equal(snapshot.state, 'succeeded');
     assert.equal(await stateOf(ref), 'succeeded');
     assert.deepEqual(await exchangesOf(ref), ['send accepted', 'status_query succeeded']);
+  });
+
+  it('is followed by a status query that records the payment and its return, one after the other', async () => {
+    const ref = await newRef();
+    answer({ kind: 'accepted' });
+    await send(ref);
+    status = { kind: 'returned', receipt: `R-${randomUUID()}`, paid: { amount: '5000', currency: 'UGX' } };
+    const { snapshot } = await activities.queryStatusWithOperator(ref);
+    assert.equal(snapshot.state, 'reversed');
+    assert.deepEqual(await exchangesOf(ref), ['send accepted', 'status_query returned']);
+  });
+
+  it('leaves it to an ordinary activity to record that the operator gives no status', async () => {
+    const ref = await newRef();
+    status = { kind: 'unknown', reason: 'no answer' };
+    const quick = await inWorkflowTask(() => activities.queryStatusWithOperator(ref));
+    assert.deepEqual([quick.hasStatus, await stateOf(ref)], [false, 'initiated']);
+    const { snapshot, hasStatus } = await activities.queryStatusWithOperator(ref);
+    assert.deepEqual([hasStatus, snapshot.state, await stateOf(ref)], [false, 'reconciling', 'reconciling']);
+    assert.deepEqual(await exchangesOf(ref), ['status_query unknown', 'status_query unknown']);
   });
 });

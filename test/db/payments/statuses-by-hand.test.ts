@@ -1,5 +1,4 @@
-// What whoever completes our activities by hand, or runs them with arguments of their own, can make of statuses that an operator
-// really gave: hold back, repeat, mix, and add to.
+// What follows from an operator's answers, and what whoever runs our activities with arguments of their own can add to that: nothing.
 import assert from 'node:assert/strict';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import {
@@ -7,16 +6,14 @@ import {
   type PaymentActivities,
   type PaymentActivityDeps,
 } from '../../../activities/payment.ts';
-import { createStatusAttestor, type SendResult } from '../../../activities/attestation.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
-import type { AttestedStatus, PaymentTransitionInput } from '../../../src/domain/payments/operator-status.ts';
+import type { InputWithoutStatus } from '../../../src/domain/payments/lifecycle.ts';
 import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
-import { attest } from '../../../src/security/status-attestation.ts';
 import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
@@ -29,9 +26,9 @@ const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'revers
 const ACCEPTED: SendOutcome = { kind: 'accepted' };
 /** What an operator says while its account is empty: the next try may succeed. */
 const REFUSED = { kind: 'refused', code: 'operator_unavailable', operatorCode: 'NOT_ENOUGH_FUNDS' } as const;
-const NOT_ATTESTED = { type: 'NotAttested' };
+const STATUS_MISSING = { type: 'StatusMissing' };
 
-describe('a true status of an operator in the wrong hands', () => {
+describe('an answer of an operator', () => {
   const db = useDatabase();
   const shop = useFixture(() => makeShop(db, 1_000_000n));
   let send: () => Promise<SendOutcome>;
@@ -56,7 +53,6 @@ describe('a true status of an operator in the wrong hands', () => {
       db,
       payments: contextOf(db),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': operator },
       clocks: TEST_CLOCKS,
       log: testLog,
@@ -83,70 +79,71 @@ describe('a true status of an operator in the wrong hands', () => {
   /** Of a collection the acceptance is a state, and recorded by the activity that got it. */
   const ACCEPTED_STATE = { ...FIRST, collection: 'prompted' } as const;
 
-  const rowOf = ({ kind, id }: PaymentRef) =>
-    oneRow<{ state: string; failure_code: string | null }>(
-      db,
-      `SELECT state, failure_code FROM ${TABLES[kind]} WHERE id = $1`,
-      [id],
-    );
-  const stateOf = async (ref: PaymentRef) => (await rowOf(ref)).state;
-  const recordBy = (ref: PaymentRef, transition: object, attested: AttestedStatus | null) =>
-    activities().recordTransition({ ref, transition: transition as PaymentTransitionInput, attested });
+  const stateOf = async ({ kind, id }: PaymentRef) =>
+    (await oneRow<{ state: string }>(db, `SELECT state FROM ${TABLES[kind]} WHERE id = $1`, [id])).state;
+  const isAccepted = async ({ kind, id }: PaymentRef) =>
+    (await oneRow<{ is: boolean }>(db, `SELECT accepted_at IS NOT NULL AS is FROM ${TABLES[kind]} WHERE id = $1`, [id]))
+      .is;
+  const recordBy = (ref: PaymentRef, transition: object) =>
+    activities().recordTransition({ ref, transition: transition as { kind: InputWithoutStatus } });
 
-  type Refusal = Pick<SendResult & { readonly kind: 'refused' }, 'failureCode' | 'attested'>;
-
-  /** A refusal of its first send, which is not recorded. That of a collection is, by the activity that got it, unless that failed. */
-  async function refusal(ref: PaymentRef): Promise<Refusal> {
-    if (ref.kind === 'collection') {
-      await markSendBegun(db, ref, new Date());
-      const status = { kind: 'refused', failureCode: REFUSED.code } as const;
-      return {
-        failureCode: REFUSED.code,
-        attested: attest(ref.id, status, Date.now(), { environment: 'test', keyRing: KEY_RING }),
-      };
-    }
-    send = () => Promise.resolve(REFUSED);
-    const result = await activities().sendWithOperator(ref);
-    assert.ok(result.kind === 'refused');
-    return result;
+  /** What an operator answers once the test says so. */
+  function laterAnswer<Outcome>(): {
+    readonly answer: (outcome: Outcome) => void;
+    readonly answered: Promise<Outcome>;
+  } {
+    let answer: (outcome: Outcome) => void = () => undefined;
+    const answered = new Promise<Outcome>((resolve) => (answer = resolve));
+    return { answer, answered };
   }
-  const declinedBy = ({ failureCode }: { readonly failureCode: string }) => ({ kind: 'declined', failureCode });
+
+  /** A first send that the operator has not answered yet. */
+  async function openSend(ref: PaymentRef) {
+    const { answer, answered } = laterAnswer<SendOutcome>();
+    let isCalled = false;
+    send = () => {
+      isCalled = true;
+      return answered;
+    };
+    const sent = activities().sendWithOperator(ref);
+    await eventually('the call', () => isCalled);
+    send = () => Promise.resolve(ACCEPTED);
+    return { answer, sent };
+  }
 
   for (const kind of ['collection', 'payout', 'reversal'] as const) {
     it(`ends a ${kind} by the refusal of a send that nobody repeated`, async () => {
       const ref = await SENDABLE[kind]();
-      const result = await refusal(ref);
-      await recordBy(ref, declinedBy(result), result.attested);
+      send = () => Promise.resolve(REFUSED);
+      const sent = await activities().sendWithOperator(ref);
+      assert.ok(sent.kind === 'recorded' && sent.snapshot.state === 'failed');
       assert.equal(await stateOf(ref), 'failed');
     });
 
-    it(`does not end a ${kind} by a refusal that was held back while it was sent again`, async () => {
+    it(`does not end a ${kind} by a refusal that came late, while it was sent again`, async () => {
       const ref = await SENDABLE[kind]();
-      const result = await refusal(ref);
-      send = () => Promise.resolve(ACCEPTED);
-      assert.equal((await activities().sendWithOperator(ref)).kind, 'accepted');
-      await recordBy(ref, declinedBy(result), result.attested);
+      const first = await openSend(ref);
+      assert.equal((await activities().sendWithOperator(ref)).kind, 'recorded');
+      first.answer(REFUSED);
+      await first.sent;
       assert.equal(await stateOf(ref), ACCEPTED_STATE[kind], 'the operator pays the second');
     });
 
     it(`does not end a ${kind} by a refusal that is recorded at the moment when it is sent again`, async () => {
       const ref = await SENDABLE[kind]();
-      const result = await refusal(ref);
-      send = () => Promise.resolve(ACCEPTED);
+      const first = await openSend(ref);
       const client = await db.pool.connect();
       try {
         await client.query('BEGIN');
         await client.query(`SELECT 1 FROM ${TABLES[kind]} WHERE id = $1 FOR NO KEY UPDATE`, [ref.id]);
         // The lock makes the send wait first, and the refusal behind it.
-        const sent = activities().sendWithOperator(ref);
+        const second = activities().sendWithOperator(ref);
         await untilOneWaits(db);
-        const recorded = recordBy(ref, declinedBy(result), result.attested).catch((error: unknown) => {
-          assert.match(String(error), /^Error: rev_\w+ changed while its transition was being recorded$/);
-        });
+        first.answer(REFUSED);
         await client.query('COMMIT');
-        const outcome = await sent;
-        await recorded;
-        assert.equal(await stateOf(ref), outcome.kind === 'accepted' ? ACCEPTED_STATE[kind] : 'failed', 'never both');
+        const outcome = await second;
+        await first.sent;
+        assert.equal(await stateOf(ref), outcome.kind === 'recorded' ? ACCEPTED_STATE[kind] : 'failed', 'never both');
       } finally {
         client.release(true);
       }
@@ -154,104 +151,102 @@ describe('a true status of an operator in the wrong hands', () => {
 
     it(`is an acceptance of a ${kind} only if the operator gave it`, async () => {
       const ref = await SENDABLE[kind]();
-      const forged: AttestedStatus = { status: { kind: 'pending' }, queriedAtMs: Date.now(), attestation: 'AAAA' };
-      query = () => Promise.resolve({ kind: 'not_found' });
-      const notFound = await activities().queryStatusWithOperator(ref);
-      query = () => Promise.resolve({ kind: 'pending' });
-      const ofOther = await activities().queryStatusWithOperator(await SENDABLE[kind]());
-      const accept = (attested: AttestedStatus) =>
-        ref.kind === 'collection'
-          ? recordBy(ref, { kind: 'prompt_accepted' }, attested)
-          : activities().recordAccepted({ ref, attested });
-      for (const attested of [forged, notFound, ofOther]) await assert.rejects(accept(attested), NOT_ATTESTED);
+      await assert.rejects(recordBy(ref, { kind: 'prompt_accepted' }), STATUS_MISSING);
+      // Of another payment the operator gives one.
+      await activities().queryStatusWithOperator(await SENDABLE[kind]());
       assert.equal(await stateOf(ref), FIRST[kind]);
+      if (kind !== 'collection') {
+        query = () => Promise.resolve({ kind: 'not_found' });
+        await activities().queryStatusWithOperator(ref);
+        assert.deepEqual([await stateOf(ref), await isAccepted(ref)], [FIRST[kind], false]);
+      }
       const sent = await activities().sendWithOperator(ref);
-      assert.ok(sent.kind === 'accepted');
-      await accept(sent.attested);
+      assert.ok(sent.kind === 'recorded' && sent.snapshot.state === ACCEPTED_STATE[kind]);
+      assert.equal(await stateOf(ref), ACCEPTED_STATE[kind]);
+      if (kind !== 'collection') assert.ok(await isAccepted(ref));
     });
   }
 
-  it('does not end a collection by a prompt that expired before its window was over, however late it is handed in', async () => {
+  it('does not end a collection by a prompt that expired before its window was over, however late the answer comes', async () => {
     const collection = await makeCollection(db, shop.merchantId, 'initiated');
     const ref = { kind: 'collection', id: collection.id, merchantId: shop.merchantId } as const;
-    query = () => Promise.resolve({ kind: 'failed', code: 'prompt_expired', operatorCode: 'EXPIRED' });
-    const early = await activities().queryStatusWithOperator(ref);
+    const EXPIRED: StatusOutcome = { kind: 'failed', code: 'prompt_expired', operatorCode: 'EXPIRED' };
     const acceptedAt = new Date(Date.now() - TEST_CLOCKS.promptWindowMs + 500);
     const { promptExpiresAt } = await record(db, collection, { kind: 'prompt_accepted' }, acceptedAt);
-    const expired = { kind: 'expired', failureCode: 'prompt_expired' };
-    await recordBy(ref, expired, early);
-    assert.equal(await stateOf(ref), 'prompted');
+    const { answer, answered } = laterAnswer<StatusOutcome>();
+    query = () => answered;
+    const early = activities().queryStatusWithOperator(ref);
+    query = () => Promise.resolve(EXPIRED);
+    assert.equal((await activities().queryStatusWithOperator(ref)).snapshot.state, 'prompted');
     await eventually('the end of the window', () => Date.now() > Number(promptExpiresAt));
-    await recordBy(ref, expired, early);
-    assert.equal(await stateOf(ref), 'prompted', 'it says nothing of the time after it');
-    await recordBy(ref, { kind: 'declined', failureCode: 'prompt_expired' }, early);
+    answer(EXPIRED);
+    assert.equal((await early).snapshot.state, 'prompted', 'it says nothing of the time after it');
     assert.equal(await stateOf(ref), 'prompted', 'nor is it a refusal');
-    await recordBy(ref, expired, await activities().queryStatusWithOperator(ref));
+    assert.equal((await activities().queryStatusWithOperator(ref)).snapshot.state, 'expired');
     assert.equal(await stateOf(ref), 'expired');
   });
 
-  it('frees no money of a payout by statuses of before its send, with a send deadline that was added to an input', async () => {
+  it('frees no money of a payout that may still be sent, with a send deadline that was added to an input', async () => {
     const { notFoundGraceMs: graceMs, notFoundSpanMs: spanMs } = TEST_CLOCKS;
     const { id, merchantId } = await queue(db, shop, 1000n);
     const ref = { kind: 'payout', id, merchantId } as const;
-    // While it was queued the operator did not know it: nobody had sent it.
-    const before = [0, spanMs / 2, spanMs].map((ms) =>
-      attest(id, { kind: 'not_found' }, Date.now() - 2 * spanMs + ms, { environment: 'test', keyRing: KEY_RING }),
-    );
     await release(db, shop.approver, id);
     const { sendDeadlineAt } = await getPayout(db, merchantId, id);
     const [, held] = await balanceOf(db, merchantId);
-    assert.equal((await activities().sendWithOperator(ref)).kind, 'accepted');
+    await markSendBegun(db, ref, new Date());
     const longAgo = new Date(Date.now() - 2 * spanMs - 2 * graceMs);
-    await recordBy(ref, { kind: 'outcome_unknown', sendDeadlineAt: longAgo }, null);
+    await recordBy(ref, { kind: 'outcome_unknown', sendDeadlineAt: longAgo });
     assert.deepEqual((await getPayout(db, merchantId, id)).sendDeadlineAt, sendDeadlineAt);
-    for (const attested of before) await activities().recordNotFound({ ref, attested });
-    const [, , last] = before;
-    assert.ok(last);
-    await recordBy(ref, { kind: 'never_accepted', queriedAtMs: last.queriedAtMs }, last);
+    query = () => Promise.resolve({ kind: 'not_found' });
+    for (let time = 1; time <= 3; time++) await activities().queryStatusWithOperator(ref);
+    await assert.rejects(recordBy(ref, { kind: 'never_accepted', queriedAtMs: Date.now() }), STATUS_MISSING);
     assert.equal(await stateOf(ref), 'reconciling');
     assert.deepEqual((await balanceOf(db, merchantId))[1], held);
   });
 
-  it('begins the count of the evidence again by no unknown status of before, handed in once more', async () => {
+  it('begins the count of the evidence again by no unknown status that is older than the last one counted', async () => {
     const { id, merchantId } = await queue(db, shop, 1000n);
     await release(db, shop.approver, id);
     const ref = { kind: 'payout', id, merchantId } as const;
-    await activities().sendWithOperator(ref);
-    await tamper(
-      db,
-      'UPDATE payments SET not_found_count = 2, not_found_since = now(), not_found_last_at = now() WHERE id = $1',
-      [id],
-    );
-    const before = attest(id, { kind: 'unknown' }, Date.now() - 3_600_000, { environment: 'test', keyRing: KEY_RING });
-    await activities().recordNotFound({ ref, attested: before });
+    await markSendBegun(db, ref, new Date());
+    const countAt = (at: string) =>
+      tamper(
+        db,
+        `UPDATE payments SET send_deadline_at = date_trunc('milliseconds', now() - interval '1 day'), not_found_count = 2,
+           not_found_since = ${at}, not_found_last_at = ${at} WHERE id = $1`,
+        [id],
+      );
+    await countAt(`now() - interval '1 hour'`);
+    const { answer, answered } = laterAnswer<StatusOutcome>();
+    let isCalled = false;
+    query = () => {
+      isCalled = true;
+      return answered;
+    };
+    const early = activities().queryStatusWithOperator(ref);
+    await eventually('the query', () => isCalled);
+    await countAt(`now() + interval '1 second'`);
+    answer({ kind: 'unknown', reason: 'no answer' });
+    await early;
     assert.equal((await getPayout(db, merchantId, id)).notFoundCount, 2);
-    const later = attest(id, { kind: 'unknown' }, Date.now(), { environment: 'test', keyRing: KEY_RING });
-    await activities().recordNotFound({ ref, attested: later });
+    await countAt(`now() - interval '1 minute'`);
+    query = () => Promise.resolve({ kind: 'unknown', reason: 'no answer' });
+    await activities().queryStatusWithOperator(ref);
     assert.equal((await getPayout(db, merchantId, id)).notFoundCount, 0);
   });
 
-  it('is none that nobody attested: no evidence of a refusal, and no discrepancy, follows from it', async () => {
-    const { id, merchantId } = await queue(db, shop, 1000n);
-    await release(db, shop.approver, id);
-    const ref = { kind: 'payout', id, merchantId } as const;
-    await activities().sendWithOperator(ref);
-    const attested = await activities().queryStatusWithOperator(ref);
-    for (const kind of ['not_found', 'unknown'] as const) {
-      const forged = { ...attested, status: { kind } };
-      await assert.rejects(activities().recordNotFound({ ref, attested: forged }), NOT_ATTESTED);
-    }
-    const forged = {
-      ...attested,
-      status: { kind: 'paid_otherwise', operatorReceipt: '4711', reported: null } as const,
-    };
-    await assert.rejects(activities().recordDiscrepancy({ ref, attested: forged }), NOT_ATTESTED);
-    assert.deepEqual(valuesOf(await findOpenDiscrepancies(db, 100), 'subject').includes(id), false);
+  it('comes from no argument: no activity takes a status', () => {
+    assert.deepEqual(Object.keys(activities()).sort(), [
+      'loadPayment',
+      'queryStatusWithOperator',
+      'recheckBatch',
+      'recordTransition',
+      'sendWithOperator',
+    ]);
   });
 
-  it('decides as a person in no input: what people decide, and what no table knows, is refused', async () => {
+  it('decides as a person in no input: what people or operators decide, and what no table knows, is refused', async () => {
     const ref = await SENDABLE.payout();
-    const attested = await activities().queryStatusWithOperator(ref);
     const by = shop.approver.userId;
     for (const transition of [
       { kind: 'released', sendDeadlineAt: new Date(), releaseAttestation: 'x'.repeat(43) },
@@ -259,8 +254,12 @@ describe('a true status of an operator in the wrong hands', () => {
       { kind: 'cancelled', by: shop.maker.userId },
       { kind: 'anything' },
       { kind: 'paid', operatorReceipt: '42' },
+      { kind: 'declined', failureCode: 'operator_rejected' },
+      { kind: 'returned' },
+      { kind: 'refunded' },
+      { kind: 'undecided', queriedAtMs: 0 },
     ]) {
-      for (const each of [null, attested]) await assert.rejects(recordBy(ref, transition, each), NOT_ATTESTED);
+      await assert.rejects(recordBy(ref, transition), STATUS_MISSING);
     }
     assert.equal(await stateOf(ref), 'released');
   });
@@ -268,16 +267,15 @@ describe('a true status of an operator in the wrong hands', () => {
   it('is none of another payment or of another merchant’s', async () => {
     const [payout, other] = [await SENDABLE.payout(), await SENDABLE.payout()];
     query = () => Promise.resolve({ kind: 'failed', code: 'operator_rejected', operatorCode: 'NOT_ALLOWED' });
-    const attested = await activities().queryStatusWithOperator(other);
-    const declined = { kind: 'declined', failureCode: 'operator_rejected' };
-    await assert.rejects(recordBy(payout, declined, attested), NOT_ATTESTED);
+    assert.equal((await activities().queryStatusWithOperator(other)).snapshot.state, 'failed');
+    assert.equal(await stateOf(payout), 'released');
     const { merchantId } = await makeShop(db, 0n);
     const elsewhere = { ...payout, merchantId } as PaymentRef;
     for (const call of [
       () => activities().loadPayment(elsewhere),
       () => activities().sendWithOperator(elsewhere),
       () => activities().queryStatusWithOperator(elsewhere),
-      () => recordBy(elsewhere, { kind: 'outcome_unknown' }, null),
+      () => recordBy(elsewhere, { kind: 'outcome_unknown' }),
     ]) {
       await assert.rejects(call(), { type: 'payout_not_found' });
     }
@@ -290,13 +288,19 @@ describe('a true status of an operator in the wrong hands', () => {
     const ref = { kind: 'payout', id, merchantId } as const;
     await recordPayout(db, ref, { kind: 'paid', operatorReceipt: `of ${id}` });
     query = () => Promise.resolve({ kind: 'failed', code: 'operator_rejected', operatorCode: 'NOT_ALLOWED' });
-    const attested = await activities().queryStatusWithOperator(ref);
-    const added = { operatorReceipt: '4711', reported: { amount: '1', currency: 'UGX' } };
-    const status = { ...attested.status, ...added };
-    await activities().recordDiscrepancy({ ref, attested: { ...attested, status } });
+    await activities().queryStatusWithOperator(ref);
     const [found] = (await findOpenDiscrepancies(db, 100)).filter(({ subject }) => subject === id);
     assert.equal(found?.kind, 'declined_after_paid');
     assert.deepEqual([found.operatorReceipt, found.reportedAmount, found.reportedCurrency], [null, null, null]);
+  });
+
+  it('is the money that it reports, where that is not what was requested', async () => {
+    const ref = await SENDABLE.payout();
+    query = () => Promise.resolve({ kind: 'succeeded', receipt: '4711', paid: { amount: '1', currency: 'UGX' } });
+    assert.equal((await activities().queryStatusWithOperator(ref)).snapshot.state, 'reconciling');
+    const [found] = (await findOpenDiscrepancies(db, 100)).filter(({ subject }) => subject === ref.id);
+    assert.equal(found?.kind, 'paid_otherwise');
+    assert.deepEqual([found.operatorReceipt, found.reportedAmount, found.reportedCurrency], ['4711', '1', 'UGX']);
   });
 
   /** As a worker runs it, whose heartbeats go nowhere here. */
@@ -321,8 +325,8 @@ describe('a true status of an operator in the wrong hands', () => {
 
   it('is recorded in the same way when a recheck finds a contradiction', async () => {
     const ref = await SENDABLE.payout();
-    const result = await refusal(ref);
-    await recordBy(ref, declinedBy(result), result.attested);
+    send = () => Promise.resolve(REFUSED);
+    await activities().sendWithOperator(ref);
     query = () => Promise.resolve({ kind: 'succeeded', receipt: '4712', paid: { amount: '1000', currency: 'UGX' } });
     await recheckNow(ref);
     const found = (await findOpenDiscrepancies(db, 100)).filter(({ subject }) => subject === ref.id);

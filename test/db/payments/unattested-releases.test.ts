@@ -7,12 +7,10 @@ import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { releasePayment } from '../../../src/operations/payments/release-payment.ts';
+import type { StatusOutcome } from '../../../src/operators/port.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
-import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
-import { attest } from '../../../src/security/status-attestation.ts';
-import { testLog } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { contextOf, KEY_RING, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -24,6 +22,7 @@ describe('a payout whose release is not attested', () => {
   const db = useDatabase();
   const shop = useFixture(() => makeShop(db, 1_000_000n));
   const fatal: unknown[] = [];
+  let query: () => Promise<StatusOutcome> = () => Promise.resolve({ kind: 'pending' });
 
   /** The activities of a worker in this environment, with an operator that must not be called. */
   function activities(environment: 'test' | 'live' = 'test') {
@@ -31,8 +30,9 @@ describe('a payout whose release is not attested', () => {
       db,
       payments: contextOf(db),
       releases: createReleaseAttestor({ environment, keyRing: KEY_RING }),
-      attestor: createStatusAttestor({ environment: 'test', keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
-      operators: { 'mtn-momo': { sendPayout: () => assert.fail('it was sent') } },
+      operators: {
+        'mtn-momo': { sendPayout: () => assert.fail('it was sent'), getPayoutStatus: query, getRefundStatus: query },
+      },
       clocks: TEST_CLOCKS,
       log: { fatal: (fields: unknown) => fatal.push(fields) },
     } as unknown as PaymentActivityDeps);
@@ -40,7 +40,7 @@ describe('a payout whose release is not attested', () => {
 
   const refOf = ({ id, merchantId }: Payout) => ({ kind: 'payout', id, merchantId }) as const;
   const neverSent = (payout: Payout) =>
-    activities().recordTransition({ ref: refOf(payout), transition: { kind: 'never_sent' }, attested: null });
+    activities().recordTransition({ ref: refOf(payout), transition: { kind: 'never_sent' } });
   const open = async ({ id }: { readonly id: string }) =>
     (await findOpenDiscrepancies(db, 100)).filter(({ subject }) => subject === id);
 
@@ -80,12 +80,8 @@ describe('a payout whose release is not attested', () => {
       ]);
       const ref = { kind, id, merchantId } as PaymentRef;
       const failureCode = 'operator_rejected' as const;
-      const attested = attest(ref.id, { kind: 'declined', failureCode }, Date.now(), {
-        environment: 'test',
-        keyRing: KEY_RING,
-      });
-      const decline = () =>
-        activities().recordTransition({ ref, transition: { kind: 'declined', failureCode }, attested });
+      query = () => Promise.resolve({ kind: 'failed', code: failureCode, operatorCode: 'NOT_ALLOWED' });
+      const decline = async () => (await activities().queryStatusWithOperator(ref)).snapshot;
       assert.equal((await decline()).state, 'released');
       const [found, ...others] = await open({ id });
       assert.deepEqual([found?.kind, others], ['release_unattested', []]);

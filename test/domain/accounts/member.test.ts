@@ -1,6 +1,6 @@
 // Roles: what each may do, who may grant which, and when a second factor is fresh.
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
+import { SCOPES, scopesOfRoles } from '../../../src/domain/accounts/api-key.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import {
   FRESH_FOR_MS,
@@ -11,7 +11,6 @@ import {
   mayGrant,
   mustEnrol,
   ROLES,
-  scopesOfRoles,
   type Person,
   type Role,
 } from '../../../src/domain/accounts/member.ts';

@@ -12,7 +12,7 @@ import {
   type CollectionTransitionInput,
 } from '../../../src/domain/payments/collection-progress.ts';
 import { isFinal } from '../../../src/domain/payments/payment.ts';
-import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
+import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { itFollowsRules, type ProgressRule } from './transition-cases.ts';
 
 const DEADLINE_MS = 1_000_000;
@@ -57,7 +57,6 @@ type Case = {
   queriedAtMs: number;
   expiresMs: number | null;
   failureCode: 'unknown' | 'prompt_expired';
-  isAttested: boolean;
 };
 type Rule = ProgressRule<Case, CollectionTransitionInput | null>;
 
@@ -142,7 +141,7 @@ const RULES: readonly Rule[] = [
   },
   {
     title: 'expires a collection that has no outcome when it is queried after its reconciliation ended',
-    fits: ({ queriedAtMs, expiresMs, isAttested }) => queriedAtMs >= (expiresMs ?? DEADLINE_MS) + 500_000 && isAttested,
+    fits: ({ queriedAtMs, expiresMs }) => queriedAtMs >= (expiresMs ?? DEADLINE_MS) + 500_000,
     records: ({ queriedAtMs }) => ({ kind: 'undecided', queriedAtMs }),
   },
   { title: 'records nothing while a collection is reconciled', fits: () => true, records: () => null },
@@ -152,24 +151,20 @@ const CASES: readonly Case[] = COLLECTION_STATES.flatMap((state) =>
   Object.values(STATUSES).flatMap((status) =>
     MOMENTS.flatMap((queriedAtMs) =>
       [EXPIRES_MS, null].flatMap((expiresMs) =>
-        (['unknown', 'prompt_expired'] as const).flatMap((failureCode) =>
-          // Only the status `unknown` can stand for a query that failed.
-          (status.kind === 'unknown' ? [true, false] : [true]).map((isAttested) => ({
-            state,
-            status,
-            queriedAtMs,
-            expiresMs,
-            failureCode,
-            isAttested,
-          })),
-        ),
+        (['unknown', 'prompt_expired'] as const).map((failureCode) => ({
+          state,
+          status,
+          queriedAtMs,
+          expiresMs,
+          failureCode,
+        })),
       ),
     ),
   ),
 );
 
 function decide(given: Case): CollectionTransitionInput | null {
-  const { state, status, queriedAtMs, expiresMs, failureCode, isAttested } = given;
+  const { state, status, queriedAtMs, expiresMs, failureCode } = given;
   const snapshot: CollectionSnapshot = {
     state,
     failureCode: state === 'expired' ? failureCode : null,
@@ -177,8 +172,7 @@ function decide(given: Case): CollectionTransitionInput | null {
     promptExpiresAtMs: expiresMs,
     isSendBegun: true,
   };
-  const attested: AttestedStatus = { status, queriedAtMs, attestation: isAttested ? 'attested' : '' };
-  return nextCollectionTransition(snapshot, attested, LIMITS);
+  return nextCollectionTransition(snapshot, { status, queriedAtMs }, LIMITS);
 }
 
 describe('the progress of a collection', () => {

@@ -5,12 +5,12 @@ import type { CollectionSnapshot } from '../../../src/domain/payments/collection
 import {
   findingIn,
   firstLateCheckAt,
+  isStatusMissing,
   nextRecheck,
   type RecheckFinding,
 } from '../../../src/domain/payments/late-checks.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import type { PayoutSnapshot } from '../../../src/domain/payments/payout-progress.ts';
-import { isStatusMissing } from '../../../src/domain/payments/send-progress.ts';
 import { AT } from './collections.ts';
 
 const MINUTE = 60_000;
@@ -75,7 +75,7 @@ describe('the next recheck of a final payment', () => {
 });
 
 describe('a status of a final payment', () => {
-  const attested = (status: OperatorStatus) => ({ status, queriedAtMs: after(DAY).getTime(), attestation: 'attested' });
+  const queried = (status: OperatorStatus) => ({ status, queriedAtMs: after(DAY).getTime() });
   const clocks = paymentClocks(REAL_CLOCKS);
   const collection = (state: CollectionSnapshot['state'], failureCode: CollectionSnapshot['failureCode'] = null) => ({
     state,
@@ -109,44 +109,44 @@ describe('a status of a final payment', () => {
       [collection('failed', 'payer_cancelled'), paid, 'contradiction'],
     ];
     for (const [snapshot, status, finding] of collections) {
-      const found = findingIn('collection', snapshot, attested(status), clocks);
+      const found = findingIn('collection', snapshot, queried(status), clocks);
       assert.equal(found, finding, `${snapshot.state} ${status.kind}`);
     }
-    assert.equal(findingIn('payout', payout('succeeded'), attested(returned), clocks), 'transition');
-    assert.equal(findingIn('payout', payout('failed'), attested(paid), clocks), 'contradiction');
+    assert.equal(findingIn('payout', payout('succeeded'), queried(returned), clocks), 'transition');
+    assert.equal(findingIn('payout', payout('failed'), queried(paid), clocks), 'contradiction');
     const otherwise = {
       kind: 'paid_otherwise',
       operatorReceipt: '42',
       reported: { amount: '1', currency: 'UGX' },
     } as const;
-    assert.equal(findingIn('payout', payout('failed'), attested(otherwise), clocks), 'contradiction');
+    assert.equal(findingIn('payout', payout('failed'), queried(otherwise), clocks), 'contradiction');
     const refund = {
       ...payout('succeeded'),
       state: 'succeeded',
       sendDeadlineAtMs: 0,
       isCollectionReturned: false,
     } as const;
-    assert.equal(findingIn('reversal', refund, attested(returned), clocks), 'contradiction');
+    assert.equal(findingIn('reversal', refund, queried(returned), clocks), 'contradiction');
   });
 
   it('is no news when it says what is recorded', () => {
     for (const status of [{ kind: 'not_found' } as const, paid]) {
       assert.equal(
-        findingIn('collection', collection('succeeded'), attested(status), clocks),
+        findingIn('collection', collection('succeeded'), queried(status), clocks),
         'nothing_new',
         status.kind,
       );
-      assert.equal(findingIn('payout', payout('succeeded'), attested(status), clocks), 'nothing_new', status.kind);
+      assert.equal(findingIn('payout', payout('succeeded'), queried(status), clocks), 'nothing_new', status.kind);
     }
     for (const status of [{ kind: 'not_found' }, { kind: 'pending' }] as const) {
       const expired = collection('expired', 'unknown');
-      assert.equal(findingIn('collection', expired, attested(status), clocks), 'nothing_new', status.kind);
+      assert.equal(findingIn('collection', expired, queried(status), clocks), 'nothing_new', status.kind);
     }
-    assert.equal(findingIn('payout', payout('failed'), attested({ kind: 'not_found' }), clocks), 'nothing_new');
+    assert.equal(findingIn('payout', payout('failed'), queried({ kind: 'not_found' }), clocks), 'nothing_new');
     const explained = collection('expired', 'prompt_expired');
-    assert.equal(findingIn('collection', explained, attested(declined), clocks), 'nothing_new');
+    assert.equal(findingIn('collection', explained, queried(declined), clocks), 'nothing_new');
     const failed = collection('failed', 'payer_cancelled');
-    assert.equal(findingIn('collection', failed, attested(declined), clocks), 'nothing_new');
+    assert.equal(findingIn('collection', failed, queried(declined), clocks), 'nothing_new');
   });
 
   it('is missing when it leaves open what it was queried for', () => {
@@ -154,7 +154,7 @@ describe('a status of a final payment', () => {
     assert.equal(isStatusMissing('succeeded', { kind: 'pending' }), true);
     assert.equal(isStatusMissing('expired', { kind: 'unknown' }), true);
     assert.equal(isStatusMissing('failed', { kind: 'not_found' }), false);
-    assert.equal(findingIn('collection', collection('succeeded'), attested({ kind: 'unknown' }), clocks), 'no_status');
-    assert.equal(findingIn('payout', payout('failed'), attested({ kind: 'unreadable' }), clocks), 'no_status');
+    assert.equal(findingIn('collection', collection('succeeded'), queried({ kind: 'unknown' }), clocks), 'no_status');
+    assert.equal(findingIn('payout', payout('failed'), queried({ kind: 'unreadable' }), clocks), 'no_status');
   });
 });

@@ -1,28 +1,26 @@
-// Operator statuses: which transitions they support, what they contradict, and their attestation.
+// What follows from operator statuses: which transitions they support, what they say of a send, and what they contradict.
 import assert from 'node:assert/strict';
-import { createSecretKey, randomBytes } from 'node:crypto';
-import { isAttested, attest } from '../../../src/security/status-attestation.ts';
-import { newId } from '../../../src/domain/ids.ts';
+import { paymentClocks, REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import { COLLECTION_STATES, type CollectionState } from '../../../src/domain/payments/collection.ts';
-import { isFinal } from '../../../src/domain/payments/payment.ts';
-import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
-import { REVERSAL_STATES } from '../../../src/domain/payments/reversal.ts';
-import type { KeyRing } from '../../../src/security/sealing.ts';
+import type { CollectionSnapshot } from '../../../src/domain/payments/collection-progress.ts';
+import { contradictionIn } from '../../../src/domain/payments/discrepancy.ts';
 import {
-  exactInput,
-  followsFrom,
-  hasPayment,
-  type AttestedStatus,
-  type PaymentTransitionInput,
-  type OperatorStatus,
-} from '../../../src/domain/payments/operator-status.ts';
+  INPUTS_WITHOUT_STATUS,
+  LIFECYCLES,
+  needsOperatorStatus,
+  type TransitionInput,
+} from '../../../src/domain/payments/lifecycle.ts';
+import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
+import { isFinal, PAYMENT_KINDS } from '../../../src/domain/payments/payment.ts';
+import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { hasNotFoundEvidence } from '../../../src/domain/payments/recorded-send.ts';
-import { LIFECYCLES } from '../../../src/domain/payments/lifecycle.ts';
-import { contradictionIn, isNeverAccepted, notFoundStep } from '../../../src/domain/payments/send-progress.ts';
+import { REVERSAL_STATES } from '../../../src/domain/payments/reversal.ts';
+import { isNeverAccepted, notFoundStep } from '../../../src/domain/payments/send-progress.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '42' };
 const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '42' };
 const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'payer_not_found' };
+const PROMPT_EXPIRED: OperatorStatus = { kind: 'declined', failureCode: 'prompt_expired' };
 const REFUSED: OperatorStatus = { kind: 'refused', failureCode: 'payer_not_found' };
 const PAID_OTHERWISE = {
   kind: 'paid_otherwise',
@@ -34,6 +32,7 @@ const STATUSES: readonly OperatorStatus[] = [
   PAID,
   RETURNED,
   DECLINED,
+  PROMPT_EXPIRED,
   REFUSED,
   PAID_OTHERWISE,
   NOT_FOUND,
@@ -43,56 +42,78 @@ const STATUSES: readonly OperatorStatus[] = [
 ];
 const QUERIED_AT_MS = 1000;
 
-describe('a transition input', () => {
-  const SUPPORT: readonly (readonly [PaymentTransitionInput, readonly OperatorStatus[]])[] = [
-    [{ kind: 'approval_expired' }, STATUSES],
-    [{ kind: 'outcome_unknown' }, STATUSES],
-    [{ kind: 'never_sent' }, STATUSES],
-    [{ kind: 'prompt_accepted' }, STATUSES.filter((status) => hasPayment(status))],
-    [{ kind: 'paid', operatorReceipt: '42' }, [PAID, RETURNED]],
-    [{ kind: 'paid', operatorReceipt: '43' }, []],
-    [{ kind: 'refunded' }, [PAID]],
-    [{ kind: 'returned' }, [RETURNED]],
-    [{ kind: 'declined', failureCode: 'payer_not_found' }, [DECLINED, REFUSED]],
-    [{ kind: 'declined', failureCode: 'operator_rejected' }, []],
-    [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS }, [NOT_FOUND]],
-    [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS + 1 }, []],
-    [{ kind: 'expired', failureCode: 'payer_not_found' }, [DECLINED]],
-    [{ kind: 'expired', failureCode: 'prompt_expired' }, []],
-    [
-      { kind: 'undecided', queriedAtMs: QUERIED_AT_MS },
-      [PAID_OTHERWISE, NOT_FOUND, { kind: 'pending' }, { kind: 'unreadable' }, { kind: 'unknown' }],
-    ],
-    [{ kind: 'undecided', queriedAtMs: QUERIED_AT_MS + 1 }, []],
+const SENT = {
+  isSendBegun: true,
+  isAccepted: false,
+  notFoundCount: 3,
+  hasNotFoundEvidence: true,
+  sendDeadlineAtMs: 500,
+};
+const RELEASED = { ...SENT, approvals: 1, approvalsRequired: 1, expiresAtMs: 0 };
+const CLOCKS = { ...paymentClocks(REAL_CLOCKS), notFoundGraceMs: 10, reconcileForMs: 100 };
+/** Every payment past all of its limits, and before them, in every state. */
+const SNAPSHOTS = {
+  collection: COLLECTION_STATES.flatMap((state) =>
+    [500, 5000].flatMap((promptDeadlineAtMs) =>
+      [null, 600, 6000].map((promptExpiresAtMs) => ({
+        state,
+        failureCode: 'unknown' as const,
+        promptDeadlineAtMs,
+        promptExpiresAtMs,
+        isSendBegun: true,
+      })),
+    ),
+  ),
+  payout: PAYOUT_STATES.flatMap((state) =>
+    [500, 5000].map((sendDeadlineAtMs) => ({ ...RELEASED, state, sendDeadlineAtMs })),
+  ),
+  reversal: REVERSAL_STATES.flatMap((state) =>
+    [500, 5000].map((sendDeadlineAtMs) => ({ ...RELEASED, state, sendDeadlineAtMs, isCollectionReturned: false })),
+  ),
+};
+
+describe('a transition', () => {
+  const SUPPORT: readonly (readonly [TransitionInput['kind'], readonly OperatorStatus[]])[] = [
+    // A prompt must be recorded as accepted before its outcome can be.
+    ['prompt_accepted', STATUSES.filter(({ kind }) => !['refused', 'not_found', 'unknown'].includes(kind))],
+    ['paid', [PAID, RETURNED]],
+    ['refunded', [PAID]],
+    ['returned', [RETURNED]],
+    // For money that goes out no prompt expires.
+    ['declined', [DECLINED, PROMPT_EXPIRED]],
+    ['expired', [PROMPT_EXPIRED]],
+    ['never_accepted', [NOT_FOUND]],
+    ['undecided', STATUSES.filter(({ kind }) => !['paid', 'returned', 'declined'].includes(kind))],
   ];
+  const decided = PAYMENT_KINDS.flatMap((kind) =>
+    SNAPSHOTS[kind].flatMap((snapshot) =>
+      STATUSES.flatMap((status) => {
+        const queried = { status, queriedAtMs: QUERIED_AT_MS };
+        const transition = LIFECYCLES[kind as 'collection'].next(snapshot as CollectionSnapshot, queried, CLOCKS);
+        return transition === null ? [] : [{ kind, state: snapshot.state, status, transition }];
+      }),
+    ),
+  );
+
   for (const [transition, statuses] of SUPPORT) {
-    it(`${JSON.stringify(transition)} follows from ${statuses.map(({ kind }) => kind).join(', ') || 'no status'}`, () => {
-      const following = STATUSES.filter((status) =>
-        followsFrom(transition, { status, queriedAtMs: QUERIED_AT_MS, attestation: '' }),
+    it(`${transition} follows from ${statuses.map(({ kind }) => kind).join(', ')}, with what it says, and from no other status`, () => {
+      const found = decided.filter((each) => each.transition.kind === transition);
+      assert.deepEqual(
+        STATUSES.filter((status) => found.some((each) => each.status === status)),
+        statuses,
       );
-      assert.deepEqual(following, statuses);
+      for (const { status, transition: input } of found) {
+        const said = { ...status, queriedAtMs: QUERIED_AT_MS, kind: transition };
+        assert.deepEqual({ ...said, ...input }, said);
+      }
     });
   }
-});
 
-describe('an input that came through Temporal', () => {
-  it('is used with the fields of its kind alone, whatever was added', () => {
-    const ADDED = { sendDeadlineAt: new Date(), releaseAttestation: 'x', by: 'y', reason: 'z', operatorReceipt: '1' };
-    const INPUTS: readonly PaymentTransitionInput[] = [
-      { kind: 'outcome_unknown' },
-      { kind: 'declined', failureCode: 'payer_not_found' },
-      { kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS },
-    ];
-    for (const input of INPUTS) assert.deepEqual(exactInput({ ...ADDED, ...input }), input);
-    const paid = { kind: 'paid', operatorReceipt: '42' } as const;
-    assert.deepEqual(exactInput({ ...ADDED, ...paid }), paid);
-  });
-});
-
-describe('the statuses that say that the operator has the payment', () => {
-  it('are all but those that say that it has none, or nothing', () => {
-    const others = STATUSES.filter((status) => !hasPayment(status)).map(({ kind }) => kind);
-    assert.deepEqual(others, ['refused', 'not_found', 'unknown']);
+  it('needs a status, unless the row and the clock decide it', () => {
+    for (const [kind] of SUPPORT) assert.ok(needsOperatorStatus({ kind } as TransitionInput));
+    for (const kind of INPUTS_WITHOUT_STATUS) assert.ok(!needsOperatorStatus({ kind }));
+    const others = decided.filter(({ transition }) => !SUPPORT.some(([kind]) => kind === transition.kind));
+    assert.deepEqual([...new Set(others.map(({ transition }) => transition.kind))], ['outcome_unknown']);
   });
 });
 
@@ -157,46 +178,14 @@ describe('the operator status of a final payment', () => {
         return kind === null ? [] : [`${state} ${status.kind}: ${kind}`];
       }),
     );
-    assert.deepEqual(found, ['succeeded declined: declined_after_paid', 'failed paid: paid_after_failed']);
+    assert.deepEqual(
+      [...new Set(found)],
+      ['succeeded declined: declined_after_paid', 'failed paid: paid_after_failed'],
+    );
     // A refund that came back has no state of its own.
     const returned = { kind: 'returned', operatorReceipt: '42' } as const;
     assert.equal(contradictionIn('reversal', 'succeeded', returned), 'declined_after_paid');
     for (const state of PAYOUT_STATES) assert.equal(contradictionIn('payout', state, PAID_OTHERWISE), 'paid_otherwise');
-  });
-});
-
-describe('an attestation', () => {
-  const newKey = (name: string) => ({ name, key: createSecretKey(randomBytes(32)) });
-  const ring: KeyRing = [newKey('now')];
-  const keys = { environment: 'live', keyRing: ring } as const;
-  const id = newId('pay');
-
-  it('is valid after its way through Temporal, and with a key ring in which its key is not first', () => {
-    for (const status of STATUSES) {
-      const attested = JSON.parse(JSON.stringify(attest(id, status, QUERIED_AT_MS, keys))) as AttestedStatus;
-      assert.ok(isAttested(id, attested, keys));
-      assert.ok(isAttested(id, attested, { ...keys, keyRing: [newKey('next'), ...ring] }));
-    }
-  });
-
-  it('is not valid for another payment, time, status or key, nor in another environment', () => {
-    const attested = attest(id, PAID, QUERIED_AT_MS, keys);
-    assert.ok(!isAttested(id, attested, { ...keys, environment: 'test' }));
-    assert.ok(!isAttested(newId('pay'), attested, keys));
-    assert.ok(!isAttested(id, { ...attested, queriedAtMs: QUERIED_AT_MS + 1 }, keys));
-    assert.ok(!isAttested(id, attested, { ...keys, keyRing: [newKey('now')] }));
-    const { reported } = PAID_OTHERWISE;
-    const otherwise = attest(id, PAID_OTHERWISE, QUERIED_AT_MS, keys);
-    for (const changed of [{ amount: '13' }, { currency: 'KES' }]) {
-      assert.ok(
-        !isAttested(id, { ...otherwise, status: { ...PAID_OTHERWISE, reported: { ...reported, ...changed } } }, keys),
-      );
-    }
-    for (const status of [...STATUSES.slice(1), { ...PAID, operatorReceipt: '43' }]) {
-      assert.ok(!isAttested(id, { ...attested, status }, keys), JSON.stringify(status));
-    }
-    for (const attestation of ['', 'AAAA', attested.attestation.slice(1)])
-      assert.ok(!isAttested(id, { ...attested, attestation }, keys));
   });
 });
 

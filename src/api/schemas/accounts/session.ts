@@ -1,9 +1,9 @@
 // Sessions on the wire.
 import { z } from 'zod';
-import { SCOPES } from '../../../domain/accounts/api-key.ts';
+import { SCOPES, scopesOfRoles } from '../../../domain/accounts/api-key.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
 import { sessionEndsAt, sessionExpiresAt } from '../../../domain/accounts/session.ts';
-import { freshUntil, mustEnrol, scopesOfRoles } from '../../../domain/accounts/member.ts';
+import { freshUntil, mustEnrol } from '../../../domain/accounts/member.ts';
 import { MAX_WAITING_SHOWN } from '../../../domain/payments/approval.ts';
 import type { OwnSession } from '../../../operations/accounts/get-own-session.ts';
 import {

@@ -1,0 +1,157 @@
+// Records what follows from an operator's answer about a payment: the one place that decides the next transition from a status.
+import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
+import { addNotFound, markAccepted, resetNotFounds } from '../src/db/payments/payment-progress.ts';
+import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
+import type { Collection } from '../src/domain/payments/collection.ts';
+import { contradictionIn } from '../src/domain/payments/discrepancy.ts';
+import type { FailureCode } from '../src/domain/payments/failure.ts';
+import {
+  LIFECYCLES,
+  needsOperatorStatus,
+  type PaymentSnapshot,
+  type TransitionInput,
+} from '../src/domain/payments/lifecycle.ts';
+import { basisOf, type QueriedStatus } from '../src/domain/payments/operator-status.ts';
+import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
+import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
+import { recordExchange, type ExchangeDeps } from './exchanges.ts';
+import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
+
+type RecorderDeps = ExchangeDeps & { readonly clocks: Clocks };
+
+export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>;
+
+/**
+ * Both return the payment after all that follows was recorded, each transition in a transaction of its own. Both record the exchange,
+ * if there is one, whatever becomes of the rest: of a collection in one statement with the first transition. Recording the same
+ * again, or after an error, changes nothing that was recorded.
+ */
+export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
+  return {
+    /**
+     * Of a status query, and of a send that the operator accepted, which says `pending`. `payment` is as it was read before the call:
+     * each change is checked against the row.
+     */
+    async recordStatus(
+      ref: PaymentRef,
+      payment: LoadedPayment,
+      queried: QueriedStatus,
+      exchange: NewExchange | null,
+    ): Promise<PaymentSnapshot> {
+      const writer = createWriter(ref, queried, { row: payment.row, exchange }, { ...deps, kinds });
+      try {
+        return await applyStatus(ref.kind, payment.snapshot, { ...deps, kinds, ref, queried, writer });
+      } finally {
+        await writer.finish();
+      }
+    },
+
+    /** Of the operator's refusal of the only try to send the payment; after another try it decides nothing. */
+    async recordRefusal(
+      ref: PaymentRef,
+      failureCode: FailureCode,
+      queriedAtMs: number,
+      exchange: NewExchange | null,
+    ): Promise<PaymentSnapshot> {
+      const queried: QueriedStatus = { status: { kind: 'refused', failureCode }, queriedAtMs };
+      const writer = createWriter(ref, queried, { row: null, exchange }, { ...deps, kinds });
+      try {
+        return await writer.record({ kind: 'declined', failureCode });
+      } finally {
+        await writer.finish();
+      }
+    },
+  };
+}
+
+type Writer = {
+  record(transition: TransitionInput): Promise<PaymentSnapshot>;
+  /** Records the exchange by itself where no transition brought it along. */
+  finish(): Promise<void>;
+};
+
+function createWriter(
+  ref: PaymentRef,
+  queried: QueriedStatus,
+  first: { readonly row: Collection | null; readonly exchange: NewExchange | null },
+  { kinds, ...deps }: RecorderDeps & { readonly kinds: PaymentKinds },
+): Writer {
+  let { row, exchange: unrecorded } = first;
+  return {
+    async record(transition) {
+      const basis = needsOperatorStatus(transition) ? basisOf(queried) : null;
+      const exchange = ref.kind === 'collection' ? unrecorded : null;
+      const snapshot = await kinds.record(ref, transition, { at: new Date(), basis, exchange, row });
+      row = null;
+      if (exchange !== null) unrecorded = null;
+      return snapshot;
+    },
+    async finish() {
+      if (unrecorded !== null) await recordExchange(deps, ref, unrecorded);
+    },
+  };
+}
+
+type Application = RecorderDeps & {
+  readonly kinds: PaymentKinds;
+  readonly ref: PaymentRef;
+  readonly queried: QueriedStatus;
+  readonly writer: Writer;
+};
+
+/** A payment that was paid and returned takes two transitions. */
+async function applyStatus<Kind extends PaymentKind>(
+  kind: Kind,
+  before: PaymentSnapshot<Kind>,
+  application: Application,
+): Promise<PaymentSnapshot> {
+  const { queried, writer } = application;
+  const clocks = paymentClocks(application.clocks);
+  let snapshot = await applyToSend(kind, before, application);
+  for (;;) {
+    if (contradictionIn(kind, snapshot.state, queried.status) !== null) await recordContradiction(application);
+    const transition = LIFECYCLES[kind].next(snapshot, queried, clocks);
+    if (transition === null) return snapshot;
+    const after = (await writer.record(transition)) as PaymentSnapshot<Kind>;
+    if (after.state === snapshot.state) return after;
+    snapshot = after;
+  }
+}
+
+/** Records what the status says of the send of a payout or refund: that the operator has it, or does not know it. */
+async function applyToSend<Kind extends PaymentKind>(
+  kind: Kind,
+  before: PaymentSnapshot<Kind>,
+  { db, clocks, kinds, ref, queried }: Application,
+): Promise<PaymentSnapshot<Kind>> {
+  // A collection has a state for that.
+  if (ref.kind === 'collection') return before;
+  const lifecycle = LIFECYCLES[kind];
+  let snapshot = before;
+  if (lifecycle.isAcceptanceUnrecorded(before, queried.status)) {
+    await markAccepted(db, ref, new Date());
+    // The snapshot may be from before the send, and what was accepted was sent.
+    snapshot = { ...before, isSendBegun: true, isAccepted: true };
+  }
+  const step = lifecycle.notFoundStep(snapshot, queried, paymentClocks(clocks));
+  if (step === null) return snapshot;
+  // The clock of this process may be ahead of its own at the time of the query.
+  const queriedAt = new Date(Math.min(queried.queriedAtMs, Date.now()));
+  const { notFoundGraceMs: graceMs, notFoundGapMs: gapMs } = clocks;
+  if (step === 'count') await addNotFound(db, ref, { queriedAt, graceMs, gapMs });
+  else await resetNotFounds(db, ref, queriedAt);
+  return (await kinds.load(ref)).snapshot as PaymentSnapshot<Kind>;
+}
+
+/** One transaction. It moves no money: a person decides what follows. */
+async function recordContradiction({ db, log, ref, queried }: Application): Promise<void> {
+  const { status, queriedAtMs } = queried;
+  const found = await recordDiscrepancy(db, { ref, status, queriedAtMs, at: new Date() });
+  // A contradiction that stands is found at every query; the ledger check repeats it until it is settled.
+  if (!found?.isNew) return;
+  const { id, merchantId } = ref;
+  log.fatal(
+    { id, merchantId, kind: found.kind, status },
+    'the operator contradicts the recorded state: a person must settle the discrepancy',
+  );
+}
