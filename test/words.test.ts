@@ -1,7 +1,8 @@
-// Checks the words of the texts that callers, staff and people on call read: none that docs/glossary.md replaced, no idiom that must be guessed.
+// Checks the words of the texts that callers, staff and people on call read: none that docs/glossary.md
+// replaced, no idiom that must be guessed.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { findProjectRoot } from '../src/dev/project-root.ts';
@@ -29,10 +30,12 @@ const RETIRED: readonly { readonly found: RegExp; readonly instead: string }[] =
 
 type Text = { readonly where: string; readonly text: string };
 
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
   .toString()
   .split('\n')
-  .filter((file) => /^(src|workflows|activities|console)\/.*\.(tsx?|mjs)$/.test(file));
+  .filter((file) => existsSync(join(root, file)));
+const files = listed.filter((file) => /^(src|workflows|activities|console)\/.*\.(tsx?|mjs)$/.test(file));
+const pages = listed.filter((file) => /^(docs\/|deploy\/|README|CONTRIBUTING).*\.md$/.test(file));
 
 /** Every text in the file: literals, the parts of templates, and what stands between tags. Parts joined by `+` are one text. */
 function textsOf(file: string, content: string): Text[] {
@@ -56,6 +59,11 @@ function textsOf(file: string, content: string): Text[] {
   };
   visit(source);
   return found;
+}
+
+/** The paragraphs, lists and tables of a page, each a text. */
+function paragraphsOf(file: string, content: string): Text[] {
+  return content.split(/\n\n+/).map((text) => ({ where: file, text: text.replace(/\s+/g, ' ') }));
 }
 
 function isSum(node: ts.Node): node is ts.BinaryExpression {
@@ -89,6 +97,12 @@ describe('the texts that people read', () => {
   it('have no retired word and no idiom that must be guessed', () => {
     const texts = files.flatMap((file) => textsOf(file, readFileSync(join(root, file), 'utf8')));
     assert.ok(texts.length > 10_000, `${texts.length} texts`);
+    assert.deepEqual(faultsOf(texts), []);
+  });
+
+  it('have none in the documentation either', () => {
+    const texts = pages.flatMap((file) => paragraphsOf(file, readFileSync(join(root, file), 'utf8')));
+    assert.ok(texts.length > 1_000, `${texts.length} paragraphs`);
     assert.deepEqual(faultsOf(texts), []);
   });
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { REACHED, type Check } from '../src/admin/doctor/check.ts';
 import { CHECKS } from '../src/admin/doctor/doctor.ts';
 import { readArguments } from '../src/arguments.mjs';
-import { HTTP_STATUS } from '../src/api/errors.ts';
 import { clockSetting } from '../src/clock-settings.ts';
 import { describeSettings, secretFileSettings } from '../src/config.ts';
 import {
@@ -16,14 +15,13 @@ import {
   type ClockName,
 } from '../src/domain/clocks.ts';
 import { COLLECTION_TRANSITIONS } from '../src/domain/payments/collection.ts';
-import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
-import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
 import { approvalState } from '../src/domain/payments/approval.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
 import { generatedGuides } from './guide-pages.ts';
-import { metricSections } from './metrics-page.ts';
+import { markdownTable } from './markdown.ts';
+import { metricSections, metricsOfNode } from './metrics-page.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
 const NOTICE = 'Generated from the code by `npm run docs`; do not edit.';
@@ -31,7 +29,6 @@ const NOTICE = 'Generated from the code by `npm run docs`; do not edit.';
 export async function generatedPages(): Promise<Readonly<Record<string, string>>> {
   return {
     'docs/states.md': statesPage(),
-    'docs/errors.md': errorsPage(),
     'docs/config.md': configPage(),
     'docs/doctor.md': doctorPage(),
     'docs/metrics.md': await metricsPage(),
@@ -41,67 +38,44 @@ export async function generatedPages(): Promise<Readonly<Record<string, string>>
 }
 
 async function metricsPage(): Promise<string> {
-  const sections = await metricSections();
+  const ofNode = (await metricsOfNode()).map((name) => `\`${name}\``).join(', ');
   return page('Metrics', [
     'Every server process shows these metrics for Prometheus at `/metrics` of its own port (`MALIPO_METRICS_HOST`, `MALIPO_METRICS_PORT`), whatever its roles. [deploy/](../deploy/README.md) has rules and dashboards, [the runbook](runbook.md) what to do at each alert.',
-    'A label without values here has those of the row above that last shows them.',
-    ...sections.flatMap(({ title, text, rows }) => [
+    'The values of a label are in the first row that has it, and again where they change.',
+    ...metricSections().flatMap(({ title, text, rows }) => [
       `## ${title}`,
       text,
-      table(['metric', 'type', 'what it says', 'labels'], rows),
+      markdownTable(['metric', 'type', 'what it says', 'labels'], rows),
     ]),
+    '## Of Node.js in a process',
+    `\`prom-client\`, the library of the metrics, measures and documents these: ${ofNode}.`,
   ]);
 }
 
 function statesPage(): string {
   return page('States', [
-    'An input for which a state has no row changes nothing. The database refuses every other transition.',
+    'Each arrow has the transition input that causes it. Any other input changes nothing, and the database refuses every other transition. A state without an arrow from it is final. [The guide](guides/states.md) says what each state means for money, and lists the failure codes.',
     '## Collections',
-    ...transitions('initiated', COLLECTION_TRANSITIONS),
-    'An expired collection is declined only where its failure is `unknown`: what the operator said of any other stands.',
-    '### Why a collection or payout failed, or a collection expired',
-    table(
-      ['code', 'message'],
-      FAILURE_CODES.map((code) => [`\`${code}\``, failure(code).message]),
-    ),
+    transitions('initiated', COLLECTION_TRANSITIONS),
+    'An expired collection is declined only where its failure is `unknown`: any other expiry is what the operator stated.',
     '## Payouts',
-    ...transitions('queued', PAYOUT_TRANSITIONS),
+    transitions('queued', PAYOUT_TRANSITIONS),
     '### Approval states',
-    table(
+    markdownTable(
       ['state', 'approval_state'],
       PAYOUT_STATES.map((state) => [state, approvalState(state)]),
     ),
     '## Reversals',
     'These are the states of a reversal that a maker requested, with the approval states of payouts. The collection becomes `reversed` when the refund succeeds.',
-    ...transitions('queued', REVERSAL_TRANSITIONS),
+    transitions('queued', REVERSAL_TRANSITIONS),
   ]);
 }
 
-function transitions(first: string, states: Readonly<Record<string, Readonly<Record<string, string>>>>): string[] {
-  const steps = Object.entries(states).flatMap(([state, targets]) =>
-    Object.entries(targets).map(([input, next]) => ({ state, input, next })),
+function transitions(first: string, states: Readonly<Record<string, Readonly<Record<string, string>>>>): string {
+  const arrows = Object.entries(states).flatMap(([state, targets]) =>
+    Object.entries(targets).map(([input, next]) => `  ${state} --> ${next}: ${input}`),
   );
-  const arrows = steps.map(({ state, input, next }) => `  ${state} --> ${next}: ${input}`);
-  const finals = Object.keys(states).filter((state) => steps.every((step) => step.state !== state));
-  const rows = steps.map(({ state, input, next }) => [state, input, next]);
-  return [
-    ['```mermaid', 'stateDiagram-v2', `  [*] --> ${first}`, ...arrows, '```'].join('\n'),
-    table(['state', 'input', 'next state'], [...rows, ...finals.map((state) => [state, '–', 'final'])]),
-  ];
-}
-
-function errorsPage(): string {
-  const rows = ERROR_CODES.map((code) => [
-    `\`${code}\``,
-    `\`${errorType(code)}\``,
-    String(HTTP_STATUS[errorCategory(code)]),
-  ]);
-  return page('Errors', [
-    'Every error response has this shape. Treat a code that you do not know like its type.',
-    '```json\n{"error": {"type", "code", "message", "param", "request_id", "errors": [{"param", "code", "message"}]}}\n```',
-    table(['code', 'type', 'HTTP'], rows),
-    'A console route refuses every caller with `permission_denied` and never says why: with 403 where there is a valid session, with 401 where\nthere is none, which includes a log-in that fails. `GET /v1/console/session` says beforehand what a front-end needs.',
-  ]);
+  return ['```mermaid', 'stateDiagram-v2', `  [*] --> ${first}`, ...arrows, '```'].join('\n');
 }
 
 function configPage(): string {
@@ -112,24 +86,24 @@ function configPage(): string {
     return [`\`${clockSetting(name)}\``, meaning, String(real), String(demo), least(name), leastInLive(name)];
   });
   return page('Configuration', [
-    'Each process reads its settings from the environment at its start and checks them as a whole. If it cannot use them, it lists every problem and ends.',
-    `A secret may come from a file, as a vault or a container provides it: the setting with \`_FILE\` after its name has the path, in the place of the setting itself. The line breaks at the end of the file do not count. These are: ${secretFileSettings()
+    'Each process reads its settings from the environment at its start. If it cannot use them, it lists every problem and ends.',
+    `A secret may come from a file, as a vault or a container provides it: the setting with \`_FILE\` after its name has the path and replaces the setting itself. Line breaks at the end of the file are ignored. These are: ${secretFileSettings()
       .map((name) => `\`${name}\``)
       .join(', ')}.`,
     '## The server',
-    table(['setting', 'default'], settingsOf('server')),
+    markdownTable(['setting', 'default'], settingsOf('server')),
     '## The migration',
-    'It takes the server’s settings, and this one, which no server gets: the address of the account that owns the database.',
-    table(['setting', 'default'], settingsOf('migrate')),
+    'It takes the server’s settings and one that no server gets: the address of the account that owns the database.',
+    markdownTable(['setting', 'default'], settingsOf('migrate')),
     '## The accounts of the database',
-    '`npm run accounts` creates the accounts and databases that these addresses name. The first is a superuser’s, and needed for this alone.',
-    table(['setting', 'default'], settingsOf('accounts')),
+    '`npm run accounts` creates the accounts and databases of these addresses. The first is a superuser’s, and needed for this alone.',
+    markdownTable(['setting', 'default'], settingsOf('accounts')),
     '## Durations',
     `In milliseconds, ${SHORTEST_DURATION_MS} or more where nothing else is stated; a list is a schedule. \`MALIPO_CLOCKS\` chooses the column \`real\` or \`demo\`, and each duration can be set by itself.`,
-    table(['setting', 'meaning', 'real', 'demo', 'least', 'least in live'], durations),
+    markdownTable(['setting', 'meaning', 'real', 'demo', 'least', 'least in live'], durations),
     '## The sandbox operator',
     'It shares the operator’s settings with the server: both must have the same values. The float is in whole units of each currency.',
-    table(['setting', 'default'], settingsOf('sandbox')),
+    markdownTable(['setting', 'default'], settingsOf('sandbox')),
   ]);
 }
 
@@ -137,9 +111,9 @@ function doctorPage(): string {
   const rowOf = ({ name, looksAt, remedy }: Pick<Check, 'name' | 'looksAt' | 'remedy'>) => [name, looksAt, remedy];
   const rows = (...kinds: readonly Check['on'][]) => CHECKS.filter(({ on }) => kinds.includes(on)).map(rowOf);
   return page('The doctor', [
-    '`npm run staff -- doctor` looks at a deployment and says what is wrong with it, each with its remedy. It changes nothing. What it cannot reach it leaves out, and looks at the rest. It exits with 1 when something is wrong, and with 0 otherwise; notes are for people to know.',
-    table(
-      ['check', 'what it looks at', 'remedy'],
+    '`npm run staff -- doctor` inspects a deployment and prints each fault with its remedy. It changes nothing. It skips what it cannot reach, and checks the rest. The exit code is 1 when something is wrong, and 0 otherwise; a note is no fault.',
+    markdownTable(
+      ['check', 'what must be true', 'remedy'],
       [
         ...rows('settings'),
         rowOf(REACHED.database),
@@ -153,11 +127,6 @@ function doctorPage(): string {
 
 function page(title: string, parts: readonly string[]): string {
   return [`# ${title}`, NOTICE, ...parts].join('\n\n') + '\n';
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 if (process.argv[1] === import.meta.filename) {

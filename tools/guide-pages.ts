@@ -7,6 +7,7 @@ import { COLLECTION_STATES, COLLECTION_TRANSITIONS, type CollectionState } from 
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS, type PayoutState } from '../src/domain/payments/payout.ts';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../src/sandbox/behaviours.ts';
+import { markdownTable } from './markdown.ts';
 
 const NOTICE = '<!-- Generated from the code by `npm run docs`; do not edit. -->';
 
@@ -44,10 +45,10 @@ const PAYOUT_MEANINGS: Readonly<Record<PayoutState, string>> = {
 
 function statesGuide(): string {
   return page('Payment states', [
-    'A state says what is true of the money. Write your code for the states, not for the order in which events arrive: fetch the payment, look at `state`, and treat a state that you do not know as undecided.',
+    'A state says what is true of the money. Write your code for the states, not for the order in which events arrive: fetch the payment, read `state`, and treat a state that you do not know as undecided.',
     '## Collections',
     'Only `succeeded` means paid. A `202` means that we took the request, and nothing more.',
-    table(
+    markdownTable(
       ['state', 'what it means', 'can become'],
       COLLECTION_STATES.map((state) => [
         code(state),
@@ -57,7 +58,7 @@ function statesGuide(): string {
     ),
     '## Payouts',
     'The amount moves from `available` to `held` when the payout is created. It leaves when the payee has it, and returns when it cannot be paid.',
-    table(
+    markdownTable(
       ['state', '`approval_state`', 'what it means', 'can become'],
       PAYOUT_STATES.map((state) => [
         code(state),
@@ -68,7 +69,7 @@ function statesGuide(): string {
     ),
     '## Why a payment failed',
     'A payment that is `failed`, and a collection that is `expired`, has `failure` with one of these codes and a message that you may show to your support, not to the payer.',
-    table(
+    markdownTable(
       ['`failure.code`', 'message'],
       FAILURE_CODES.map((each) => [code(each), failure(each).message]),
     ),
@@ -90,10 +91,11 @@ function testNumbersGuide(): string {
   ]);
   return page('Test numbers', [
     'With a test key no money moves and no phone rings. The sandbox operator stands in for the mobile-money operator, and **the last three digits of the phone decide how a payment ends**. Put any valid number of your market before them: `256772000` and `006` is `256772000006`, a payer without enough money.',
-    table(['ends in', 'a collection', 'a payout'], [...rows, ['anything else', 'paid', 'paid']]),
-    '## Deciding by hand',
-    'A number that ends in `099` waits for a person: with `npm start` open the sandbox’s page (its address is printed, and `$MALIPO_SANDBOX_URL/sandbox/transactions` in `var/demo.env`), and approve or decline the payment there. `$MALIPO_SANDBOX_URL/sandbox/handset` shows the payer’s phone, with a PIN. You have as long as a prompt stays open, which is minutes.',
-    'Any other payment that is still waiting can be decided there too, before the table does.',
+    markdownTable(['ends in', 'a collection', 'a payout'], [...rows, ['anything else', 'paid', 'paid']]),
+    'A paid payment is `succeeded`, a prompt that times out `expired`, any refusal `failed`. `009` is `reconciling` and then `succeeded`, a collection with `late: true`. `010` is `reconciling`, a collection until it expires with the failure `unknown`, a payout for ever. `015` is `succeeded` and then `reversed`.',
+    '## Manual decisions',
+    'A number that ends in `099` waits for a person: with `npm start` approve or decline the payment at `$MALIPO_SANDBOX_URL/sandbox/transactions` (the address is printed, and in `var/demo.env`). `$MALIPO_SANDBOX_URL/sandbox/handset` shows the payer’s phone, with a PIN. You have as long as a prompt stays open, which is minutes.',
+    'You can decide any other waiting payment there too, before the table does.',
     '## How long it takes',
     'Most payments are decided after 1.5 seconds. `003` ends when the prompt times out at the operator. `009` and `010` outlast the prompt, so they take minutes: use them to see that your shop waits while a payment is `reconciling`.',
     '## When the operator itself fails',
@@ -106,35 +108,29 @@ function testNumbersGuide(): string {
 }
 
 const TYPE_MEANINGS: Readonly<Record<ErrorType, readonly [title: string, about: string]>> = {
-  authentication_error: ['Who are you?', 'The key does not work. Do not retry: nothing will change by itself.'],
-  permission_error: ['You may not', 'The key or person is known, and not allowed to do this.'],
+  authentication_error: ['Authentication', 'The key does not work. Do not retry: nothing changes by itself.'],
+  permission_error: [
+    'Permission',
+    'The key or person is known, and not allowed to do this. A console route gives no reason: the status is 403 with a valid session, and 401 without one, which includes a log-in that fails.',
+  ],
   invalid_request_error: [
-    'The request is wrong',
+    'Invalid requests',
     'Nothing was recorded. Correct the request; the same key may be used again.',
   ],
-  idempotency_error: ['The key of a retry', 'These protect you from paying twice.'],
-  payment_error: [
-    'The payment cannot be made now',
-    'The request is sound, and the money or the payment’s state is in the way.',
-  ],
-  rate_limit_error: ['Too fast', 'Slow down, then send the same again.'],
-  api_error: ['Our side', 'Send the same request with the same key again.'],
+  idempotency_error: ['Idempotency', 'These protect you from paying twice.'],
+  payment_error: ['Payments', 'The request is valid, but the balance or the state of the payment does not allow it.'],
+  rate_limit_error: ['Rate limit', 'Slow down, then send the same request again.'],
+  api_error: ['Service errors', 'Send the same request with the same key again.'],
 };
 
 function errorsGuide(): string {
   const sections = Object.entries(TYPE_MEANINGS).flatMap(([type, [title, about]]) => [
     `## ${title}`,
     `\`${type}\`. ${about}`,
-    table(
-      ['code', 'HTTP', 'cause', 'remedy'],
-      ERROR_CODES.filter((each) => errorType(each) === type).map((each) => {
-        const { cause, remedy } = ERROR_REMEDIES[each];
-        return [code(each), String(HTTP_STATUS[errorCategory(each)]), cause, remedy];
-      }),
-    ),
+    markdownTable(['code', 'HTTP', 'cause', 'remedy'], rowsOfErrors(type as ErrorType)),
   ]);
   return page('Errors', [
-    'Every error has one shape. Decide by `code`; treat a code that you do not know like its `type`. `message` is for people, says what to do next, and may change.',
+    'Every error has one shape. Decide by `code`; treat a code that you do not know like its `type`. `message` tells people what to do next, and may change.',
     fence(
       'json',
       JSON.stringify(
@@ -157,6 +153,19 @@ function errorsGuide(): string {
   ]);
 }
 
+/** One row for all codes with the same status, cause and remedy. */
+function rowsOfErrors(type: ErrorType): string[][] {
+  const rows = new Map<string, { readonly codes: string[]; readonly rest: readonly string[] }>();
+  for (const each of ERROR_CODES.filter((one) => errorType(one) === type)) {
+    const { cause, remedy } = ERROR_REMEDIES[each];
+    const rest = [String(HTTP_STATUS[errorCategory(each)]), cause, remedy];
+    const row = rows.get(rest.join());
+    if (row) row.codes.push(code(each));
+    else rows.set(rest.join(), { codes: [code(each)], rest });
+  }
+  return [...rows.values()].map(({ codes, rest }) => [codes.join(', '), ...rest]);
+}
+
 function nextOf(targets: Readonly<Record<string, string>>): string {
   const next = [...new Set(Object.values(targets))];
   return next.length === 0 ? 'nothing: final' : next.map(code).join(', ');
@@ -172,9 +181,4 @@ function fence(language: string, text: string): string {
 
 function page(title: string, parts: readonly string[]): string {
   return [`# ${title}`, NOTICE, ...parts].join('\n\n') + '\n';
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

@@ -16,31 +16,28 @@ const MANY_VALUES: Readonly<Record<string, string>> = {
 };
 
 /** Each section with its title, introduction and rows of name, type, help and labels. */
-export async function metricSections(): Promise<
-  readonly { readonly title: string; readonly text: string; readonly rows: readonly string[][] }[]
-> {
+export function metricSections(): readonly {
+  readonly title: string;
+  readonly text: string;
+  readonly rows: readonly string[][];
+}[] {
   const { ofService, ofProcess, ofSdk } = metricCatalogue(apiRoutes());
   const rowOf = createRows();
   return [
     {
       title: 'Of the service',
-      text: 'Read from the database at a scrape, at most once in three seconds and process, at a cost that does not grow with the number of payments. Every process shows the same values, so take `max without (instance)` and never a sum. They are missing while the process cannot read the database (`malipo_database_readable` is 0). Values that a dispatcher folds are a second old, and stand still while none runs.',
+      text: 'Every process reads them from the database at a scrape, at most once in three seconds. All processes show the same values, so take `max without (instance)` and never a sum. They are missing while the process cannot read the database (`malipo_database_readable` is 0). Values that a dispatcher folds are a second old, and stand still while none runs.',
       rows: ofService.map(rowOf),
     },
     {
       title: 'Of a process',
-      text: 'Counted by each process for itself, from 0 at its start: take the sum over processes of rates.',
+      text: 'Each process counts for itself, from 0 at its start: take the sum of the rates over processes.',
       rows: ofProcess.map(rowOf),
     },
     {
       title: 'Of the Temporal SDK in a process',
       text: 'The SDK measures its workers and its calls to Temporal. A metric without any sample yet shows its help alone. The label `task_queue` leaves out the prefix of the queue.',
       rows: ofSdk.map(rowOf),
-    },
-    {
-      title: 'Of Node.js in a process',
-      text: 'Measured by `prom-client`, the library of the metrics.',
-      rows: await rowsOfNode(),
     },
   ];
 }
@@ -64,12 +61,11 @@ function textOf(label: string, values: readonly string[]): string {
   return values.map((value) => `\`${value}\``).join(', ');
 }
 
-async function rowsOfNode(): Promise<string[][]> {
+/** The metrics that `prom-client` takes of any process of Node.js. */
+export async function metricsOfNode(): Promise<string[]> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const metrics = await registry.getMetricsAsJSON();
   registry.clear();
-  return metrics
-    .map(({ name, type, help }) => [`\`${name}\``, String(type), help.replaceAll('|', '\\|'), ''])
-    .sort(([a = ''], [b = '']) => a.localeCompare(b));
+  return metrics.map(({ name }) => name).sort();
 }

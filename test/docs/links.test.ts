@@ -21,7 +21,9 @@ function readPage(markdown: string): Page {
   const links: string[] = [];
   const names: string[] = [];
   const anchors = new Set<string>();
-  void marked.walkTokens(marked.lexer(markdown), (token: Token) => {
+  // `marked` takes a footnote for the definition of a link.
+  const withoutFootnotes = markdown.replaceAll(/^\[\^\d+\]: /gm, '');
+  void marked.walkTokens(marked.lexer(withoutFootnotes), (token: Token) => {
     if (token.type === 'link' || token.type === 'image') links.push(String(token.href));
     if (token.type === 'codespan' && isPath(textOf(token))) names.push(textOf(token));
     if (token.type === 'heading') anchors.add(freeAnchor(anchorOf(textOf(token)), anchors));

@@ -20,14 +20,16 @@ const PATH =
 
 type Row = { readonly id: string; readonly level: string; readonly verdict: string; readonly heldBy: string };
 
-/** Code that looks like a path, and the titles in quotes that follow it. */
-function references(): { path: string; titles: string[] }[] {
-  return [...page.matchAll(/`([^`\n]+)`((?:,?\s+“[^”]+”)*)/g)]
-    .map(([, path = '', quoted = '']) => ({
-      path,
-      titles: [...quoted.matchAll(/“([^”]+)”/g)].map(([, one = '']) => one),
-    }))
-    .filter(({ path }) => PATH.test(path));
+type Evidence = { readonly file: string; readonly titles: readonly string[] };
+
+/** The tests of each footnote, by its number: parts of their titles. */
+const EVIDENCE = JSON.parse(readFileSync(join(root, 'test/docs/security-evidence.json'), 'utf8')) as Readonly<
+  Record<string, Evidence>
+>;
+
+/** Code of the page that looks like a path. */
+function paths(): string[] {
+  return [...page.matchAll(/`([^`\n]+)`/g)].map(([, path = '']) => path).filter((path) => PATH.test(path));
 }
 
 /** The texts in a file's code, with an ellipsis where something is inserted; comments are none. */
@@ -44,7 +46,7 @@ function textsIn(path: string): string[] {
   return texts;
 }
 
-/** What each footnote holds, by its number. */
+/** The text of each footnote, by its number. */
 function footnotes(): ReadonlyMap<string, string> {
   return new Map([...page.matchAll(/^\[\^([0-9]+)\]: (.+)$/gm)].map(([, number = '', text = '']) => [number, text]));
 }
@@ -77,41 +79,37 @@ describe('docs/security.md', () => {
   it('names only files and links that exist', () => {
     const links = [...page.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
     const local = links.filter((link) => !link.includes('://')).map((link) => join(dirname(PAGE), link));
-    const named = references().map(({ path }) => path);
+    const named = paths();
     assert.ok(named.length > 200 && local.length > 0, `${named.length} paths and ${local.length} links`);
     const missing = [...new Set([...named, ...local])].filter((path) => !existsSync(join(root, path)));
     assert.deepEqual(missing, []);
   });
 
-  it('names only tests that their files have, each by its title or by a part of one title alone', () => {
+  it('rests on tests that their files have, each by its title or by a part of one title alone', () => {
     const texts = new Map<string, ReadonlySet<string>>();
-    const missing = references().flatMap(({ path, titles }) => {
-      if (titles.length === 0 || !existsSync(join(root, path))) return [];
-      const inFile = texts.get(path) ?? new Set(textsIn(path));
-      texts.set(path, inFile);
+    const missing = Object.values(EVIDENCE).flatMap(({ file, titles }) => {
+      if (!existsSync(join(root, file))) return [file];
+      const inFile = texts.get(file) ?? new Set(textsIn(file));
+      texts.set(file, inFile);
       const isClear = (title: string) =>
         inFile.has(title) || [...inFile].filter((text) => text.includes(title)).length === 1;
-      return titles.filter((title) => !isClear(title)).map((title) => `${path}: ${title}`);
+      return titles.filter((title) => !isClear(title)).map((title) => `${file}: ${title}`);
     });
     assert.deepEqual(missing, []);
   });
 
-  it('names the file of every test that it quotes', () => {
-    const quoted = [...page.matchAll(/“([^”]+)”/g)].map(([, title = '']) => title);
-    const referred = new Set(references().flatMap(({ titles }) => titles));
-    assert.deepEqual(
-      quoted.filter((title) => !referred.has(title)),
-      [],
-    );
-  });
-
-  it('has each footnote that it refers to, and no other, each with a file and a test of it', () => {
-    const evidence = footnotes();
+  it('has each footnote that it refers to, and no other, each with its file and a test of it', () => {
     const referred = new Set([...page.matchAll(/\[\^([0-9]+)\](?!:)/g)].map(([, number = '']) => number));
-    assert.ok(evidence.size > 100, `${evidence.size} footnotes`);
-    assert.deepEqual([...evidence.keys()].sort(), [...referred].sort());
-    assert.equal([...page.matchAll(/^\[\^[^\]]*\]:/gm)].length, evidence.size);
-    for (const [number, text] of evidence) assert.match(text, /^`[^`]+` “[^”]+”(, “[^”]+”)*$/, number);
+    const notes = footnotes();
+    assert.ok(notes.size > 100, `${notes.size} footnotes`);
+    assert.deepEqual([...notes.keys()].sort(), [...referred].sort());
+    assert.deepEqual([...notes.keys()].sort(), Object.keys(EVIDENCE).sort());
+    assert.equal([...page.matchAll(/^\[\^[^\]]*\]:/gm)].length, notes.size);
+    for (const [number, text] of notes) {
+      const { file, titles } = EVIDENCE[number]!;
+      assert.equal(text, `\`${file}\``, number);
+      assert.ok(titles.length > 0 && titles.every((title) => title !== ''), number);
+    }
   });
 
   it('has each line of the standard once, in order, with its level and one of four verdicts', () => {
@@ -163,7 +161,7 @@ describe('docs/security.md', () => {
         !/^src\/(dev|cli|sandbox)\//.test(file) &&
         /from '(node:crypto|@node-rs\/argon2)'/.test(readFileSync(join(root, file), 'utf8')),
     );
-    const named = new Set(references().map(({ path }) => path));
+    const named = new Set(paths());
     assert.ok(users.length > 10);
     assert.deepEqual(
       users.filter((file) => !named.has(file)),

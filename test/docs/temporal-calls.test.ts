@@ -1,5 +1,5 @@
-// Holds decision 8's list of what the holder of Temporal can do against Temporal's API: every call that changes anything is in one
-// of its entries, and every entry names tests that exist.
+// Holds the page on what the holder of Temporal can do against Temporal's API: every call that changes anything is in one of its
+// entries, and every entry names tests that exist.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import proto from '@temporalio/proto';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 
 const root = findProjectRoot();
-const PAGE = 'docs/decisions/0008-payouts.md';
+const PAGE = 'docs/temporal-holder.md';
 /** The files whose tests are meant where the page names none. */
 const USUAL_FILES = [
   'test/workflows/temporal-holder.test.ts',
@@ -132,11 +132,7 @@ type Entry = { readonly act: string; readonly outcome: string; readonly tests: s
 
 function entries(): Entry[] {
   const page = readFileSync(join(root, PAGE), 'utf8');
-  const section = page.slice(
-    page.indexOf('## What the holder of Temporal can do'),
-    page.indexOf('**What is left to them**'),
-  );
-  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  const rows = page.split('\n').filter((line) => line.startsWith('| '));
   return rows.slice(2).map((line) => {
     const [, act = '', outcome = '', tests = ''] = line.split('|').map((cell) => cell.trim());
     return { act, outcome, tests };

@@ -1,5 +1,5 @@
 // What the holder of Temporal can hold up, change or remove while payments are on their way: each costs time, and no money. They
-// have a namespace of their own here, which they remove in the end. The list is in decision 8.
+// have a namespace of their own here, which they remove in the end. The list is in docs/temporal-holder.md.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import {

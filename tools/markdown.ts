@@ -1,0 +1,7 @@
+// What generated Markdown pages are made of.
+
+/** A table without spaces around its cells: nobody edits it, and it is shorter to read in a comparison of versions. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `|${cells.join('|')}|`;
+  return [line(head), line(head.map(() => '-')), ...rows.map(line)].join('\n');
+}
