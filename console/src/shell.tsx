@@ -205,7 +205,7 @@ function Notices({ session }: { readonly session: Session }) {
         <Alert
           color="orange"
           mb="md"
-          title={`${failed.count} log-${failed.count === 1 ? 'in' : 'ins'} with your name failed since you were last here`}
+          title={`${failed.count} ${failed.count === 1 ? 'log-in' : 'log-ins'} with your name failed since you were last here`}
         >
           The last one at <Moment at={failed.last_at} />
           {failed.last_address !== null && ` from ${failed.last_address}`}. If that was not you, change your password

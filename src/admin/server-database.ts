@@ -24,14 +24,7 @@ export async function withAttestedDatabase<Result>(
   environment: Environment,
   run: (server: AttestedDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const settings = loadStaffSettings(environment, 'database and keys');
-  const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
-  const attestor = createRowAttestor({
-    environment: settings.MALIPO_ENVIRONMENT,
-    keyRing: attestationKeys,
-    report: ({ table, key }) => process.stderr.write(`the row ${key} of ${table} is not as the service wrote it\n`),
-  });
-  return withOpenDatabase(settings, attestor, (server) => run({ ...server, attestationKeys }));
+  return withKeys(loadStaffSettings(environment, 'database and keys'), run);
 }
 
 /** The same for a command that needs to know what the deployment reaches. */
@@ -41,7 +34,7 @@ export async function withServedDatabase<Result>(
 ): Promise<Result> {
   const settings = loadStaffSettings(environment, 'database, keys and operators');
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
-  return withAttestedDatabase(environment, (server) => run({ ...server, coverage }));
+  return withKeys(settings, (server) => run({ ...server, coverage }));
 }
 
 /** The same for a command that says more where the server's settings name what it reaches. */
@@ -52,7 +45,7 @@ export async function withCoverageIfSet<Result>(
   const settings = loadStaffSettings(environment, 'database, keys and operators if set');
   const { MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: target } = settings;
   const coverage = target === undefined ? null : coverageOf(target);
-  return withAttestedDatabase(environment, (server) => run({ ...server, coverage }));
+  return withKeys(settings, (server) => run({ ...server, coverage }));
 }
 
 /** The same for a command that has nothing to do with people: it needs no keys. */
@@ -61,6 +54,19 @@ export async function withStaffDatabase<Result>(
   run: (server: StaffDatabase) => Promise<Result>,
 ): Promise<Result> {
   return withOpenDatabase(loadStaffSettings(environment, 'database'), undefined, run);
+}
+
+async function withKeys<Result>(
+  settings: StaffSettings<'database and keys'>,
+  run: (server: AttestedDatabase) => Promise<Result>,
+): Promise<Result> {
+  const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
+  const attestor = createRowAttestor({
+    environment,
+    keyRing: attestationKeys,
+    report: ({ table, key }) => process.stderr.write(`the row ${key} of ${table} is not as the service wrote it\n`),
+  });
+  return withOpenDatabase(settings, attestor, (server) => run({ ...server, attestationKeys }));
 }
 
 async function withOpenDatabase<Result>(

@@ -8,7 +8,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
-import { Doer } from '../ui/person.tsx';
+import { Actor } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -101,7 +101,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
       <>
         <Moment at={created_at} />
         <Hint>
-          by <Doer person={created_by} />
+          by <Actor person={created_by} />
         </Hint>
       </>
     ),

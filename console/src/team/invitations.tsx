@@ -8,7 +8,7 @@ import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { Doer } from '../ui/person.tsx';
+import { Actor } from '../ui/person.tsx';
 import { DecisionButtons, Proposal, WaitingFor } from './proposal.tsx';
 import { roleNames } from './roles.tsx';
 
@@ -71,7 +71,7 @@ function ApproveModal({ invitation, onSecret, onClose }: ActModalProps & Pick<Wa
       onClose={onClose}
     >
       <Text style={{ overflowWrap: 'anywhere' }}>
-        {email} becomes: {roleNames(roles)}. Invited by <Doer person={created_by} />.
+        {email} becomes: {roleNames(roles)}. Invited by <Actor person={created_by} />.
       </Text>
       <Text size="sm">
         Make sure first that the person is who they are said to be. You are then shown a token for them, once.
@@ -101,7 +101,7 @@ export function InvitationList({ invitations }: { readonly invitations: readonly
   const columns: readonly Column<Invitation>[] = [
     { title: 'E-mail', cell: ({ email }) => <MerchantText text={email} /> },
     { title: 'Roles', cell: ({ roles }) => roleNames(roles) },
-    { title: 'Invited by', cell: ({ created_by }) => <Doer person={created_by} /> },
+    { title: 'Invited by', cell: ({ created_by }) => <Actor person={created_by} /> },
     { title: 'Approval', cell: (invitation) => <Approval invitation={invitation} /> },
     { title: 'Expires', cell: ({ expires_at }) => <Moment at={expires_at} /> },
     ...(hasRole(session, 'admin')
@@ -161,7 +161,7 @@ function Approval({ invitation: { approval, approved_by } }: { readonly invitati
   if (approval === 'waiting') return 'waits';
   return (
     <>
-      by <Doer person={approved_by} />
+      by <Actor person={approved_by} />
     </>
   );
 }

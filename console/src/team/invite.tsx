@@ -65,7 +65,7 @@ export function InviteModal({ onInvited, onClose }: InviteModalProps) {
 function linkOf({ email, url, approval, waits_for, needs_second_person }: Schemas['MadeInvitation']): Secret {
   const waiting = needs_second_person
     ? ' It cannot be used before a second person approves it, and no member can: invite a second owner or admin first.'
-    : ` It cannot be used before one of these approves it: ${waits_for.map(({ name }) => name).join(', ')}.`;
+    : ` It cannot be used before one of these approves it: ${waits_for.map(({ email: address }) => address).join(', ')}.`;
   return {
     title: `The invitation of ${email}`,
     what: 'link',

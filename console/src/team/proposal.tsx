@@ -3,7 +3,7 @@ import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Moment } from '../ui/moment.tsx';
-import { Doer, People } from '../ui/person.tsx';
+import { Actor, People } from '../ui/person.tsx';
 
 type ProposalProps = {
   readonly label: string;
@@ -26,7 +26,7 @@ export function Proposal(props: ProposalProps) {
       <Stack gap="xs">
         {children}
         <Text size="sm" c="dimmed">
-          Proposed by <Doer person={proposedBy} />, <Moment at={createdAt} />. It expires <Moment at={expiresAt} />.
+          Proposed by <Actor person={proposedBy} />, <Moment at={createdAt} />. It expires <Moment at={expiresAt} />.
         </Text>
         {needsSecondPerson ? (
           <Alert color="orange" title="No member can approve it">

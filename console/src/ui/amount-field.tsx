@@ -1,4 +1,4 @@
-// The field in which an amount of the merchant's currency is typed: one reader, and why it takes a text not.
+// The field for an amount in the merchant's currency. It reads the text as every form does, and says why it refuses one.
 import { useSession } from '../session/session.ts';
 import { Field } from './field.tsx';
 import { readAmount } from './format.ts';

@@ -41,7 +41,7 @@ export function TheService() {
   );
 }
 
-/** Who did it; null: the service itself. */
-export function Doer({ person }: { readonly person: Someone | null }) {
+/** Who acted; null: the service itself. */
+export function Actor({ person }: { readonly person: Someone | null }) {
   return person === null ? <TheService /> : <Person person={person} />;
 }

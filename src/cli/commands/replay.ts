@@ -72,7 +72,7 @@ function readFilter(line: CommandLine): Record<string, unknown> {
   }
   if (line.positionals.length === 0 && entries.length === 0) {
     throw usage(
-      'name a delivery, or select deliveries with --endpoint, --state, --since, --until; use use use use --all for everything undelivered',
+      'name a delivery, or select deliveries with --endpoint, --state, --since, --until; use --all for everything undelivered',
     );
   }
   return Object.fromEntries(entries);

@@ -5,7 +5,7 @@ import {
   holdsOneOf,
   mayChangeRoles,
   mayGrant,
-  namedAs,
+  toNamedPerson,
   type ActedBy,
   type Invitation,
   type Member,
@@ -132,7 +132,7 @@ export function agreementOnChange(change: MemberChange, members: readonly Member
 }
 
 function holdersOf(role: Role, members: readonly Member[]): NamedPerson[] {
-  return members.filter(({ roles }) => holdsOneOf(roles, [role])).map(namedAs);
+  return members.filter(({ roles }) => holdsOneOf(roles, [role])).map(toNamedPerson);
 }
 
 /** Whether the person may give this approval. */

@@ -40,7 +40,7 @@ export type Member = {
 };
 
 /** A member as other people's records name them. */
-export function namedAs({ userId: id, name, email }: Pick<Member, 'userId' | 'name' | 'email'>): NamedPerson {
+export function toNamedPerson({ userId: id, name, email }: Pick<Member, 'userId' | 'name' | 'email'>): NamedPerson {
   return { id, name, email };
 }
 

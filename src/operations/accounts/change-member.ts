@@ -9,7 +9,7 @@ import { newId } from '../../domain/ids.ts';
 import {
   mayChangeRoles,
   memberNotFound,
-  namedAs,
+  toNamedPerson,
   permissionDenied,
   type ActedBy,
   type Member,
@@ -84,11 +84,11 @@ async function propose(tx: Tx, { member, proposer, input }: NewProposal): Promis
   const change: MemberChange = {
     id: newId('mch', at.getTime()),
     merchantId,
-    member: namedAs(member),
+    member: toNamedPerson(member),
     state: 'pending',
     before: member.roles,
     after: roles,
-    proposedBy: namedAs(proposer),
+    proposedBy: toNamedPerson(proposer),
     createdAt: at,
     expiresAt: new Date(at.getTime() + PROPOSAL_LIFE_MS),
     decidedBy: null,

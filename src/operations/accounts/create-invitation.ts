@@ -12,7 +12,7 @@ import {
   MAX_MEMBERS_PER_MERCHANT,
   MAX_OPEN_INVITATIONS_PER_MERCHANT,
   mayGrant,
-  namedAs,
+  toNamedPerson,
   permissionDenied,
   type ActedBy,
   type Invitation,
@@ -78,7 +78,7 @@ export async function createInvitation(
       const change = { before: { email }, after: { replaced_by: id } };
       await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: old, ...change, at });
     }
-    const createdBy = namedAs(creator);
+    const createdBy = toNamedPerson(creator);
     const invitation: Invitation = { ...created, createdBy, approvedAt: null, approvedBy: null };
     const approval = approvalOf(invitation, { members, invitations });
     const after = { email, roles, waits_for_approval: approval.state === 'waiting' };

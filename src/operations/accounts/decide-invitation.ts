@@ -14,7 +14,7 @@ import { isId } from '../../domain/ids.ts';
 import {
   holdsOneOf,
   invitationNotFound,
-  namedAs,
+  toNamedPerson,
   permissionDenied,
   type Invitation,
   type Member,
@@ -100,6 +100,10 @@ async function approve(
   const after = { email, roles, invited_by: invitation.createdBy?.id ?? null };
   await recordDecision(tx, by, { action: 'invitation.approved', subjectId: invitation.id, after, at });
   const approver = members.find((member) => member.userId === userId);
-  const approved = { ...invitation, approvedAt: at, approvedBy: approver === undefined ? null : namedAs(approver) };
+  const approved = {
+    ...invitation,
+    approvedAt: at,
+    approvedBy: approver === undefined ? null : toNamedPerson(approver),
+  };
   return { kind: 'approved', invitation: approved, approvalToken: token };
 }

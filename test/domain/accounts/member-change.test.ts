@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
 import {
-  namedAs,
+  toNamedPerson,
   holdsOneOf,
   ROLES,
   type Invitation,
@@ -116,7 +116,7 @@ describe('an approval of an invitation', () => {
   const people = ofMembers(owner, admin);
 
   it('is valid while its approver could still give it, and always if the service’s staff gave it', () => {
-    const by = { approvedAt: NOW, approvedBy: namedAs(admin) };
+    const by = { approvedAt: NOW, approvedBy: toNamedPerson(admin) };
     const approved = invitation(owner.userId, ['maker'], by);
     assert.equal(approvalOf(approved, people).state, 'approved');
     const third = member('owner');
@@ -145,11 +145,11 @@ describe('a proposal to change a member', () => {
   const change = (of: Member, after: Role[] | null, by = owner): MemberChange => ({
     id: newId('mch'),
     merchantId: newId('mer'),
-    member: namedAs(of),
+    member: toNamedPerson(of),
     state: 'pending',
     before: of.roles,
     after,
-    proposedBy: namedAs(by),
+    proposedBy: toNamedPerson(by),
     createdAt: NOW,
     expiresAt: NOW,
     decidedBy: null,
