@@ -10,7 +10,7 @@ import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
-import type { Answer } from '../domain/payments/answer.ts';
+import type { StoredOutcome } from '../domain/payments/stored-outcome.ts';
 import type { PaymentWork } from '../domain/work.ts';
 import { isPublic, requireAccess, requireAccessAfterBody, type Access, type PublicAccess } from './access.ts';
 import { addressOf, auditOf, userAgentOf, type ApiMiddleware, type Caller, type CachedKey } from './context.ts';
@@ -89,7 +89,7 @@ export type RouteResponse =
   /** Sent as it comes, with the media type of the description. It is destroyed when the caller goes away. */
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> }
   /** Sends the bytes that are stored under the Idempotency-Key, once the workflows of its payments are offered. */
-  | { readonly stored: Answer };
+  | { readonly stored: StoredOutcome };
 
 /** The route that makes every check that follows from the description, and then calls `handle` with what it checked. */
 export function route<
@@ -120,9 +120,9 @@ export function route<
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
 }
 
-/** Offers the payments that the answer's request recorded or decided on, after the commit. */
-export function offerPayments({ offer }: Pick<RouteDeps, 'offer'>, answer: Answer): void {
-  if (answer.kind === 'accepted') for (const payment of answer.payments) offer(payment);
+/** Offers the payments that the request recorded or decided on, after the commit. */
+export function offerPayments({ offer }: Pick<RouteDeps, 'offer'>, outcome: StoredOutcome): void {
+  if (outcome.kind === 'accepted') for (const payment of outcome.payments) offer(payment);
 }
 
 // The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the

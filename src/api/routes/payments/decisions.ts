@@ -11,7 +11,7 @@ import type { RouteDescription } from '../../route-description.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
 
 /** What differs between the two kinds. */
-export type ApprovableKind<Kind extends MoneyOutKind> = {
+export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly kind: Kind;
   readonly idPrefix: 'pay' | 'rev';
   readonly tag: Tag;
@@ -25,7 +25,7 @@ export type DecisionRoutes = { readonly release: Route; readonly reject: Route; 
 
 export function decisionRoutes<Kind extends MoneyOutKind>(
   deps: PaymentDeps,
-  approvable: ApprovableKind<Kind>,
+  approvable: DecisionOptions<Kind>,
 ): DecisionRoutes {
   const { kind, idPrefix, tag, response, texts } = approvable;
   const noun = kind === 'payout' ? 'Payout' : 'Reversal';
@@ -84,7 +84,7 @@ type Ending = EndQueuedPayment['decision'] & { readonly id: string; readonly by:
 
 async function end<Kind extends MoneyOutKind>(
   deps: PaymentDeps,
-  { kind, toObject }: ApprovableKind<Kind>,
+  { kind, toObject }: DecisionOptions<Kind>,
   { id, by, ...decision }: Ending,
 ): Promise<object> {
   const payment = await endQueuedPayment(deps.payments, { kind, id, by, decision, at: new Date() });
