@@ -41,10 +41,10 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
       await release(stage, payout);
       // What waits is late by itself first.
       await whenAllFire(stage, ['MalipoPaymentsWaitForUs', 'MalipoPaymentsRefused', 'MalipoWorkNotStarted']);
-      await change(stage, `UPDATE payments SET updated_at = updated_at - interval '4 minutes' WHERE id = $1`, [
-        ids[0],
+      await change(stage, `UPDATE payments SET updated_at = updated_at - interval '4 minutes' WHERE id = $1`, [ids[0]]);
+      await change(stage, `UPDATE payments SET updated_at = updated_at - interval '10 minutes' WHERE id = $1`, [
+        payout,
       ]);
-      await change(stage, `UPDATE payments SET updated_at = updated_at - interval '10 minutes' WHERE id = $1`, [payout]);
       return async () => {
         await goOn();
         for (const id of ids) await untilState(stage, 'collections', id, 'succeeded', 1);
@@ -108,7 +108,9 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
       const update = (sql: string) => change(stage, `UPDATE payments SET ${sql} WHERE id = $1 RETURNING id`, [payout]);
       // The tenth failure is a real one again.
       await until('its run to be replaced', STUCK_LIMIT_MS, async () => {
-        const replaced = await change(stage, 'SELECT 1 FROM payments WHERE id = $1 AND workflow_failures > 0', [payout]);
+        const replaced = await change(stage, 'SELECT 1 FROM payments WHERE id = $1 AND workflow_failures > 0', [
+          payout,
+        ]);
         return replaced.length > 0;
       });
       await update('workflow_failures = 9, start_due_at = now()');

@@ -284,7 +284,10 @@ function endProcess({ processFile }: Evidence, end: Omit<ProcessEnd, 'name' | 'a
 
 /** The payout that was left alone, with an approval by an approver of its merchant. */
 async function approveQueued(copy: Copy): Promise<string> {
-  const { id = '' } = await rowOf(copy, `SELECT id FROM payments WHERE kind = 'payout' AND state = 'queued' ORDER BY id LIMIT 1`);
+  const { id = '' } = await rowOf(
+    copy,
+    `SELECT id FROM payments WHERE kind = 'payout' AND state = 'queued' ORDER BY id LIMIT 1`,
+  );
   await rowOf(
     copy,
     `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at)

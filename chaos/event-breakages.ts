@@ -14,8 +14,7 @@ export const EVENT_BREAKAGES: readonly Breakage[] = [
   {
     name: 'an event that was deleted',
     rule: 'event_missing',
-    apply: (copy) =>
-      change(copy, PAID_COLLECTION, 'DELETE FROM events WHERE payment_id = $1 AND resource_version = 1'),
+    apply: (copy) => change(copy, PAID_COLLECTION, 'DELETE FROM events WHERE payment_id = $1 AND resource_version = 1'),
   },
   {
     name: 'an event that was doubled',

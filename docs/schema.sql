@@ -1947,7 +1947,7 @@ BEGIN
     RAISE EXCEPTION '% cannot fail with % by %: the row does not say so', OLD.id, NEW.failure_code, NEW.failed_by
       USING ERRCODE = 'restrict_violation';
   END IF;
-  IF NEW.failure_code = 'already_returned' AND NEW.state <> OLD.state
+  IF NEW.kind = 'reversal' AND NEW.failure_code = 'already_returned' AND NEW.state <> OLD.state
      AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'reversed') THEN
     RAISE EXCEPTION 'refund % is still needed: its collection was not returned', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;

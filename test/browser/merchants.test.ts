@@ -103,7 +103,9 @@ describe('a person of two merchants in the console', function () {
     await header(other, LONG).waitFor();
     await page.getByRole('button', { name: 'Make the payout' }).click();
     await page.getByText('Your session is now for another merchant than this page shows.').waitFor();
-    const { rows } = await testEnv.db.pool.query(`SELECT 1 FROM payments WHERE kind = 'payout' AND reference = 'TAB-1'`);
+    const { rows } = await testEnv.db.pool.query(
+      `SELECT 1 FROM payments WHERE kind = 'payout' AND reference = 'TAB-1'`,
+    );
     assert.equal(rows.length, 0);
     await page.reload();
     await header(page, LONG).waitFor();

@@ -42,7 +42,9 @@ describe('a new payout', function () {
   const open = () => openConsole(testEnv, chromium.browser, maker, { path: '/payouts/new' });
   const again = (page: Page) => page.goto(`${testEnv.baseUrl}/console/payouts/new`);
   const countOf = async (reference: string) => {
-    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'payout' AND reference = $1", [reference]);
+    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'payout' AND reference = $1", [
+      reference,
+    ]);
     return rows.length;
   };
 

@@ -122,7 +122,9 @@ describe('a number of two countries at a checkout', function () {
       await page.getByLabel('Benin, +2290197123456').check();
       await page.getByRole('button', { name: /^Pay / }).click();
       await page.waitForURL(/\/pay\/\w{32}\/\w{32}/);
-      const { rows } = await testEnv.db.pool.query<{ phone: string }>("SELECT phone FROM payments WHERE kind = 'collection' ORDER BY id DESC");
+      const { rows } = await testEnv.db.pool.query<{ phone: string }>(
+        "SELECT phone FROM payments WHERE kind = 'collection' ORDER BY id DESC",
+      );
       assert.deepEqual(rows[0], { phone: '2290197123456' });
       await closePage(page);
     });

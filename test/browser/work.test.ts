@@ -192,7 +192,8 @@ describe('a day’s work in the console', function () {
     const page = await open(maker, '/payouts/file');
     const content = `phone;amount;reference\n${phoneFor('000')};900;RUN-1\n`;
     const made = async () =>
-      (await testEnv.db.pool.query(`SELECT 1 FROM payments WHERE kind = 'payout' AND reference = 'RUN-1'`)).rowCount ?? 0;
+      (await testEnv.db.pool.query(`SELECT 1 FROM payments WHERE kind = 'payout' AND reference = 'RUN-1'`)).rowCount ??
+      0;
     for (const [paymentRun, expected] of [
       [null, 1],
       ['December', 2],

@@ -109,7 +109,9 @@ describe('malipo trigger', function () {
 
   it('waits for payout.expired when the policy is short, and cancels the payout when it is long', async () => {
     const countQueued = async () => {
-      const { rows } = await testEnv.db.pool.query("SELECT count(*)::int AS n FROM payments WHERE kind = 'payout' AND state = 'queued'");
+      const { rows } = await testEnv.db.pool.query(
+        "SELECT count(*)::int AS n FROM payments WHERE kind = 'payout' AND state = 'queued'",
+      );
       return (rows[0] as { n: number }).n;
     };
     const before = await countQueued();

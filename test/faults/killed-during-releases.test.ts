@@ -29,7 +29,9 @@ describe('a server that is killed while it releases several payouts', () => {
       const release = () => browser.call('POST', '/v1/console/payouts/release', options);
       await assert.rejects(release());
       await doomed.dies();
-      const states = await testEnv.db.pool.query<{ state: string }>("SELECT DISTINCT state FROM payments WHERE kind = 'payout'");
+      const states = await testEnv.db.pool.query<{ state: string }>(
+        "SELECT DISTINCT state FROM payments WHERE kind = 'payout'",
+      );
       assert.deepEqual(states.rows, [{ state }]);
 
       await testEnv.startServer();

@@ -96,10 +96,9 @@ describe('the service without PostgreSQL', () => {
 
   // The row says so before the call.
   async function isCallingOperator({ id }: Payment): Promise<boolean> {
-    const { rows } = await testEnv.db.pool.query(
-      'SELECT FROM payments WHERE id = $1 AND send_begun_at IS NOT NULL',
-      [id],
-    );
+    const { rows } = await testEnv.db.pool.query('SELECT FROM payments WHERE id = $1 AND send_begun_at IS NOT NULL', [
+      id,
+    ]);
     return rows.length > 0;
   }
 
@@ -159,7 +158,9 @@ describe('the service without PostgreSQL', () => {
   });
 
   it('has not recorded the refused request, and the same key creates one payment now', async () => {
-    const { rows } = await testEnv.db.pool.query("SELECT id FROM payments WHERE kind = 'collection' AND phone = $1", [phone]);
+    const { rows } = await testEnv.db.pool.query("SELECT id FROM payments WHERE kind = 'collection' AND phone = $1", [
+      phone,
+    ]);
     assert.deepEqual(rows, []);
     const answer = await post();
     assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [202, null]);

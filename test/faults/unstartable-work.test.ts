@@ -25,7 +25,11 @@ describe('work that Temporal refuses to start', () => {
       refused.push((await makeCollection(db, merchantId, 'initiated', fields)).id);
     }
     // Its task queue has a name that Temporal does not take.
-    await tamper(db, "UPDATE payments SET operator = repeat('x', 1100) WHERE kind = 'collection' AND merchant_id = $1", [merchantId]);
+    await tamper(
+      db,
+      "UPDATE payments SET operator = repeat('x', 1100) WHERE kind = 'collection' AND merchant_id = $1",
+      [merchantId],
+    );
     healthyId = (await makeCollection(db, merchantId, 'initiated', { phone: phoneFor('000') })).id;
     await testEnv.startServer();
   });

@@ -225,7 +225,10 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     environment: { ...ON_DEMAND, ...NO_POLLS },
     async play(testEnv) {
       await paidUntil(testEnv, '010', 'prompted');
-      await tamper(testEnv.db, `UPDATE payments SET state = 'succeeded', operator_receipt = '42' WHERE kind = 'collection'`);
+      await tamper(
+        testEnv.db,
+        `UPDATE payments SET state = 'succeeded', operator_receipt = '42' WHERE kind = 'collection'`,
+      );
       return runNow(testEnv, reconciliationScheduleId);
     },
   },

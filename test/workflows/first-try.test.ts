@@ -53,9 +53,10 @@ describe('a released payout that nobody tried to send before its deadline', () =
     const response = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
     assert.equal(response.status, 200, response.text);
     await eventually('the send deadline', async () => {
-      const { rows } = await testEnv.db.pool.query('SELECT 1 FROM payments WHERE id = $1 AND send_deadline_at < now()', [
-        payout.id,
-      ]);
+      const { rows } = await testEnv.db.pool.query(
+        'SELECT 1 FROM payments WHERE id = $1 AND send_deadline_at < now()',
+        [payout.id],
+      );
       return rows.length === 1;
     });
     assert.equal((await fetchPayout(testEnv, payout)).state, 'released');

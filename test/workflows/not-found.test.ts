@@ -56,8 +56,8 @@ describe('a payout whose send is in doubt and that the operator does not know', 
   }
 
   const countOf = async ({ db }: TestEnvironment, { id }: Payout) =>
-    (await db.pool.query<{ count: number }>('SELECT not_found_count AS count FROM payments WHERE id = $1', [id])).rows[0]
-      ?.count ?? 0;
+    (await db.pool.query<{ count: number }>('SELECT not_found_count AS count FROM payments WHERE id = $1', [id]))
+      .rows[0]?.count ?? 0;
 
   it('stays reconciling with its money held, and succeeds when the operator turns out to have paid it', async () => {
     const payout = await sendInDoubt(patientEnv);

@@ -119,7 +119,10 @@ describe('the recheck of more final payments than a batch has', () => {
     // The operator knows none of them: that is a status, and not news.
     const merchantId = await makeMerchant(testEnv.db);
     for (let i = 0; i < 230; i++) await makeCollection(testEnv.db, merchantId, 'expired');
-    await tamper(testEnv.db, `UPDATE payments SET check_due_at = now(), workflow_started_at = now() WHERE kind = 'collection'`);
+    await tamper(
+      testEnv.db,
+      `UPDATE payments SET check_due_at = now(), workflow_started_at = now() WHERE kind = 'collection'`,
+    );
     await testEnv.startServer({ MALIPO_LATE_CHECK_AGES_MS: '86400000' });
     await eventually('the rechecks', () => areAllDone(testEnv));
     const results = await eventually('the end of the run', async () => {

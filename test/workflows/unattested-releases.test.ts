@@ -65,7 +65,10 @@ describe('a payout whose release was written into the database', () => {
           );
         },
       ],
-      'with another amount': [true, (payout) => change(payout, 'UPDATE payments SET amount_minor = 1001 WHERE id = $1')],
+      'with another amount': [
+        true,
+        (payout) => change(payout, 'UPDATE payments SET amount_minor = 1001 WHERE id = $1'),
+      ],
       'with another payee': [
         true,
         (payout) => change(payout, 'UPDATE payments SET phone = $2 WHERE id = $1', phoneFor('200')),

@@ -282,7 +282,10 @@ describe('a person of two merchants', () => {
       const { message } = assertError(refused, 'permission_denied');
       assert.match(message, /Your session is now for another merchant than this page shows/);
     }
-    const { rowCount } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'payout' AND merchant_id = $1", [second]);
+    const { rowCount } = await testEnv.db.pool.query(
+      "SELECT 1 FROM payments WHERE kind = 'payout' AND merchant_id = $1",
+      [second],
+    );
     assert.equal(rowCount, 0);
     const shown = await browser.call('GET', '/v1/console/payouts', { headers: { 'malipo-merchant': second } });
     assert.equal(shown.status, 200, shown.text);

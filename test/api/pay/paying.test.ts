@@ -106,7 +106,9 @@ describe('a payer at a checkout', function () {
     assert.match(asked.html, /data-seconds="\d+">0:\d\d</);
     assert.match(asked.html, /\*165#/);
     assert.equal(await promptsRaised(testEnv, phone), 1);
-    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection' AND phone = $1", [phone]);
+    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection' AND phone = $1", [
+      phone,
+    ]);
     assert.equal(rows.length, 1);
   });
 
@@ -157,9 +159,10 @@ describe('a payer at a checkout', function () {
     assert.deepEqual(doubtful.fields, {});
     assert.equal((await payer.open(path)).location, own);
     assert.equal((await other.open(path)).heading, 'No payment is taken here now');
-    const { rows } = await testEnv.db.pool.query<{ id: string }>("SELECT id FROM payments WHERE kind = 'collection' AND phone = $1", [
-      phone,
-    ]);
+    const { rows } = await testEnv.db.pool.query<{ id: string }>(
+      "SELECT id FROM payments WHERE kind = 'collection' AND phone = $1",
+      [phone],
+    );
     await late(rows[0]!.id);
     assert.equal((await payer.open(own)).heading, 'Paid');
     assert.equal((await other.open(path)).heading, 'This is paid');
@@ -249,7 +252,8 @@ describe('a payer at a checkout in a currency of several countries', function ()
   it('says which country a number is of that is one of two, and nobody is asked before', async () => {
     const { id: merchantId } = await testEnv.addMerchant('XOF');
     const { make } = await checkoutMaker(testEnv, merchantId);
-    const count = async () => (await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection'")).rowCount;
+    const count = async () =>
+      (await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection'")).rowCount;
     for (const [country, expected] of [
       ['BJ', '2290197123456'],
       ['BJ', '2290196123456'],
@@ -271,7 +275,9 @@ describe('a payer at a checkout in a currency of several countries', function ()
       assert.equal(await count(), before);
       const { status, html } = await payer.post(path, { ...asked.fields, country, phone: national });
       assert.equal(status, 303, html);
-      const { rows } = await testEnv.db.pool.query<{ phone: string }>("SELECT phone FROM payments WHERE kind = 'collection' ORDER BY id DESC");
+      const { rows } = await testEnv.db.pool.query<{ phone: string }>(
+        "SELECT phone FROM payments WHERE kind = 'collection' ORDER BY id DESC",
+      );
       assert.equal(rows[0]?.phone, expected);
     }
     // The other country's number is of an operator that this one does not reach.

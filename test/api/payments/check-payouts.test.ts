@@ -61,7 +61,9 @@ describe('the check of payouts', () => {
     await check([row]);
     const [again] = await check([row]);
     assert.deepEqual([again!.payout, again!.idempotency_key], [null, row.idempotency_keys[0]]);
-    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'payout' AND merchant_id = $1", [testEnv.merchant.id]);
+    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'payout' AND merchant_id = $1", [
+      testEnv.merchant.id,
+    ]);
     assert.equal(rows.length, 0);
   });
 

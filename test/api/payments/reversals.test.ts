@@ -147,10 +147,7 @@ describe('a succeeded collection', () => {
     // The operator does not know the payment by this reference, so it refuses a refund.
     const reference = randomUUID();
     await testEnv.db.pool.query('ALTER TABLE payments DISABLE TRIGGER payments_requested_kept');
-    await testEnv.db.pool.query('UPDATE payments SET operator_reference = $2 WHERE id = $1', [
-      payment.id,
-      reference,
-    ]);
+    await testEnv.db.pool.query('UPDATE payments SET operator_reference = $2 WHERE id = $1', [payment.id, reference]);
     await testEnv.db.pool.query('ALTER TABLE payments ENABLE TRIGGER payments_requested_kept');
     assert.equal((await refund(shop)).status, 200);
     await untilReversal(approver, payment, 'failed');

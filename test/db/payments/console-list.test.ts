@@ -56,7 +56,7 @@ describe('a list of payments in the console', () => {
     checkouts.common = await make(merchantId, person, 'n % 4 <> 0');
     checkouts.rare = await make(merchantId, person, 'n % 9000 = 8');
     checkouts.foreign = await make(other, await makeMember(db, other, ['maker']), 'true');
-    await db.pool.query('ANALYZE collections, checkouts, checkout_attempts');
+    await db.pool.query('ANALYZE payments, checkouts, checkout_attempts');
     rows = (await pageCollections(db, merchantId, { filter: {}, order: 'oldest', after: null, limit: ROWS })).items;
     assert.equal(rows.length, ROWS);
   });

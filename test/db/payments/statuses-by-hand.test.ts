@@ -26,7 +26,6 @@ import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCK
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeReversal, makeShop, queue, recordPayout, release } from './payout-rows.ts';
 
-const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'reversals' } as const;
 const ACCEPTED: SendOutcome = { kind: 'accepted' };
 /** What an operator says while its account is empty: the next try may succeed. */
 const REFUSED = { kind: 'refused', code: 'operator_unavailable', operatorCode: 'NOT_ENOUGH_FUNDS' } as const;
@@ -84,10 +83,10 @@ describe('a true status of an operator in the wrong hands', () => {
   /** Of a collection the acceptance is a state, and recorded by the activity that got it. */
   const ACCEPTED_STATE = { ...FIRST, collection: 'prompted' } as const;
 
-  const rowOf = ({ kind, id }: PaymentRef) =>
+  const rowOf = ({ id }: PaymentRef) =>
     oneRow<{ state: string; failure_code: string | null }>(
       db,
-      `SELECT state, failure_code FROM ${TABLES[kind]} WHERE id = $1`,
+      `SELECT state, failure_code FROM payments WHERE id = $1`,
       [id],
     );
   const stateOf = async (ref: PaymentRef) => (await rowOf(ref)).state;
@@ -137,7 +136,7 @@ describe('a true status of an operator in the wrong hands', () => {
       const client = await db.pool.connect();
       try {
         await client.query('BEGIN');
-        await client.query(`SELECT 1 FROM ${TABLES[kind]} WHERE id = $1 FOR NO KEY UPDATE`, [ref.id]);
+        await client.query(`SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE`, [ref.id]);
         // The lock makes the send wait first, and the refusal behind it.
         const sent = activities().sendWithOperator(ref);
         await untilOneWaits(db);
@@ -301,8 +300,8 @@ describe('a true status of an operator in the wrong hands', () => {
   });
 
   /** As a worker runs it, whose heartbeats go nowhere here. */
-  async function recheckNow({ kind, id }: PaymentRef): Promise<void> {
-    await tamper(db, `UPDATE ${TABLES[kind]} SET check_due_at = now() WHERE id = $1`, [id]);
+  async function recheckNow({ id }: PaymentRef): Promise<void> {
+    await tamper(db, `UPDATE payments SET check_due_at = now() WHERE id = $1`, [id]);
     const context = { heartbeat: () => undefined, cancellationSignal: new AbortController().signal };
     const { withNews } = await asyncLocalStorage.run(context as unknown as Context, () =>
       activities().recheckBatch('mtn-momo'),
