@@ -21,7 +21,7 @@ function openLoop(pauseMs?: number) {
     passes,
     errors,
     /** Resolves once so many passes have begun, those that ended included. */
-    async untilBegun(count: number): Promise<void> {
+    untilBegun: async (count: number) => {
       while (passes.length < count) await new Promise<void>((resolve) => (onBegin = resolve));
     },
   };

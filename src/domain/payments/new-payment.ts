@@ -25,6 +25,13 @@ export type CreatePayment = {
   readonly at: Date;
 };
 
+/** A request of a key that the process verified for an earlier one. */
+export type ByVerifiedKey = {
+  readonly apiKeyId: ApiKeyId;
+  /** The version of the key's row that was verified. */
+  readonly keyVersion: string;
+};
+
 /** What a collection and a payout start with. Throws what `planPayment` throws. */
 export function newRequested<Id extends CollectionId | PayoutId>(id: Id, input: CreatePayment, coverage: Coverage) {
   const { request } = input;

@@ -11,9 +11,9 @@ import { answerOnce } from '../../db/payments/idempotency-key.ts';
 import { accepted, type Answer } from '../../domain/payments/answer.ts';
 import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { newRequested, type CreatePayment } from '../../domain/payments/new-payment.ts';
+import { newRequested, type ByVerifiedKey, type CreatePayment } from '../../domain/payments/new-payment.ts';
 import { backlogFull, recordsUnavailable } from '../../domain/errors.ts';
-import { newId, type ApiKeyId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
+import { newId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
 import type { PaymentContext } from './payment-context.ts';
@@ -53,11 +53,7 @@ export async function createCollection(context: PaymentContext, input: CreateCol
   });
 }
 
-type AcceptCollection = Omit<CreatePayment, 'by'> & {
-  readonly apiKeyId: ApiKeyId;
-  /** The version of the key's row that was verified. */
-  readonly keyVersion: string;
-};
+type AcceptCollection = Omit<CreatePayment, 'by'> & ByVerifiedKey;
 
 /** As many as one statement accepts, and how many such statements are under way at once: what arrives meanwhile goes together. */
 const MOST_TOGETHER = 64;

@@ -10,13 +10,18 @@ import { acceptPayout } from '../../db/payments/payout-acceptance.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { DomainError, backlogFull } from '../../domain/errors.ts';
-import { newId, type ApiKeyId, type UserId } from '../../domain/ids.ts';
+import { newId, type UserId } from '../../domain/ids.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
 import { countsAsMaker, permissionDenied } from '../../domain/accounts/member.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
 import { accepted, refused, type Answer } from '../../domain/payments/answer.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
-import { newMoneyOut, newRequested, type CreatePayment } from '../../domain/payments/new-payment.ts';
+import {
+  newMoneyOut,
+  newRequested,
+  type ByVerifiedKey,
+  type CreatePayment,
+} from '../../domain/payments/new-payment.ts';
 import { planPayment } from '../../domain/payments/payment-request.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
@@ -71,11 +76,8 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
   });
 }
 
-export type AcceptPayout = Omit<CreatePayout, 'by' | 'apiKeyId'> & {
-  readonly apiKeyId: ApiKeyId;
-  /** The version of the key's row that was verified; `createdBy` was its maker then. */
-  readonly keyVersion: string;
-};
+/** `createdBy` was the key's maker when it was verified. */
+export type AcceptPayout = Omit<CreatePayout, 'by' | 'apiKeyId'> & ByVerifiedKey;
 
 /** What the payouts of a key are decided on: it may create them from `since` on, by this policy, as long as its rows have the version. */
 type Permission = { readonly version: string; readonly policy: Policy; readonly since: Date };

@@ -1,8 +1,8 @@
 // Accepts the request of a key or of a person for a collection or payout.
 import type { Answer } from '../../../domain/payments/answer.ts';
 import type { ActedBy } from '../../../domain/accounts/member.ts';
-import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
-import type { CreatePayment } from '../../../domain/payments/new-payment.ts';
+import type { UserId } from '../../../domain/ids.ts';
+import type { ByVerifiedKey, CreatePayment } from '../../../domain/payments/new-payment.ts';
 import type { ApiDeps, CachedKey, Caller } from '../../context.ts';
 import type { RouteResponse } from '../../route.ts';
 import { toPaymentRequest } from '../../schemas/payments/payment.ts';
@@ -16,13 +16,8 @@ type Request = {
   readonly body: Parameters<typeof toPaymentRequest>[0];
 };
 
-/** A request of a key that was verified before. */
-type OfCachedKey = CreatePayment & {
-  readonly apiKeyId: ApiKeyId;
-  readonly keyVersion: string;
-  /** Who was its maker then, if anybody. */
-  readonly maker: UserId | null;
-};
+/** `maker`: who was the key's maker when it was verified, if anybody. */
+type OfCachedKey = CreatePayment & ByVerifiedKey & { readonly maker: UserId | null };
 
 type Operations = {
   /** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
