@@ -291,7 +291,8 @@ async function insertAttempts(db: Database, merchantId: MerchantId, id: Checkout
     `INSERT INTO checkout_attempts (code_sha256, checkout_id, merchant_id, collection_id, created_at)
      SELECT sha256(id::bytea), $2, merchant_id, id, now()
      FROM (SELECT *, substring(idempotency_key FROM 3)::int AS n FROM payments
-           WHERE kind = 'collection' AND merchant_id = $1) AS c WHERE ${condition}`,
+           WHERE kind = 'collection' AND merchant_id = $1) AS c WHERE ${condition}
+     ORDER BY id`,
     [merchantId, id],
   );
 }
