@@ -23,7 +23,7 @@ import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
-import type { Answer } from '../domain/payments/answer.ts';
+import type { StoredOutcome } from '../domain/payments/stored-outcome.ts';
 import type { PaymentId } from '../domain/payments/payment.ts';
 import type { PaymentWork } from '../domain/work.ts';
 
@@ -133,9 +133,9 @@ export type ApiDeps = {
   >;
 };
 
-/** Offers the payments that the answer's request recorded or decided on, after the commit. */
-export function offerAll({ offer }: Pick<ApiDeps, 'offer'>, answer: Answer): void {
-  if (answer.kind === 'accepted') for (const payment of answer.payments) offer(payment);
+/** Offers the payments that the request recorded or decided on, after the commit. */
+export function offerAll({ offer }: Pick<ApiDeps, 'offer'>, outcome: StoredOutcome): void {
+  if (outcome.kind === 'accepted') for (const payment of outcome.payments) offer(payment);
 }
 
 const MAX_USER_AGENT_LENGTH = 200;

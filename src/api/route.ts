@@ -10,7 +10,7 @@ import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
-import type { Answer } from '../domain/payments/answer.ts';
+import type { StoredOutcome } from '../domain/payments/stored-outcome.ts';
 import {
   isPublic,
   requireAccess,
@@ -133,7 +133,7 @@ export type RouteResponse =
   /** Sent as it comes, with the media type of the description. It is destroyed when the caller goes away. */
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> }
   /** Sends the bytes that are stored under the Idempotency-Key, once the workflows of its payments are offered. */
-  | { readonly stored: Answer };
+  | { readonly stored: StoredOutcome };
 
 /** The route that makes every check that follows from the description, and then calls `handle` with what it checked. */
 export function route<

@@ -1,5 +1,5 @@
 // Accepts collections of cached API keys, many in one statement.
-import type { StoredResponse } from '../../domain/payments/answer.ts';
+import type { StoredResponse } from '../../domain/payments/stored-outcome.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { CollectionId } from '../../domain/ids.ts';
 import type { KeyedRequest } from '../../security/request-fingerprint.ts';

@@ -2,7 +2,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import type { Answer, StoredResponse } from '../../domain/payments/answer.ts';
+import type { StoredOutcome, StoredResponse } from '../../domain/payments/stored-outcome.ts';
 import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { statement, type Database, type Queryable, type Tx } from '../platform/database.ts';
@@ -101,7 +101,7 @@ export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promis
  * One transaction claims the key, has `act` record what the request asks for, and stores the response: all or nothing. Repeating the
  * request returns the stored response. Throws what `claimIdempotencyKey` and `act` throw; nothing is stored then.
  */
-export function answerOnce<Given extends Answer>(
+export function respondOnce<Given extends StoredOutcome>(
   db: Database,
   request: KeyedRequest,
   act: (tx: Tx) => Promise<Given>,
@@ -109,9 +109,9 @@ export function answerOnce<Given extends Answer>(
   return db.withTransaction(async (tx) => {
     const response = await claimIdempotencyKey(tx, request);
     if (response) return { kind: 'replayed', response };
-    const answer = await act(tx);
-    await storeResponse(tx, request, answer.response);
-    return answer;
+    const outcome = await act(tx);
+    await storeResponse(tx, request, outcome.response);
+    return outcome;
   });
 }
 

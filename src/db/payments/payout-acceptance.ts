@@ -1,7 +1,7 @@
 // Accepts a payout of a cached API key in one statement.
 import { availableAccount } from '../../domain/payments/ledger.ts';
 import type { Environment } from '../../domain/event.ts';
-import type { StoredResponse } from '../../domain/payments/answer.ts';
+import type { StoredResponse } from '../../domain/payments/stored-outcome.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { PERMISSION_VERSION } from '../accounts/payout-permission.ts';

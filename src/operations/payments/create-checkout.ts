@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/named-people.ts';
 import { insertCheckout } from '../../db/payments/checkout.ts';
-import { answerOnce } from '../../db/payments/idempotency-key.ts';
+import { respondOnce } from '../../db/payments/idempotency-key.ts';
 import type { ActedBy, KnownPerson } from '../../domain/accounts/member.ts';
 import { invalidParameters } from '../../domain/errors.ts';
 import { idTimeMs, newId } from '../../domain/ids.ts';
@@ -13,7 +13,7 @@ import {
   type Checkout,
   type CheckoutUse,
 } from '../../domain/payments/checkout.ts';
-import type { Answer } from '../../domain/payments/answer.ts';
+import type { StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { amountBounds } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
@@ -36,7 +36,7 @@ export type CreateCheckout = {
   readonly at: Date;
 };
 
-export type CreatedCheckout = Answer<readonly []>;
+export type CreatedCheckout = StoredOutcome<readonly []>;
 
 /**
  * One transaction claims the key, inserts the checkout and the audit entry, and stores the response. Repeating the call returns the
@@ -46,7 +46,7 @@ export async function createCheckout(context: PaymentContext, input: CreateCheck
   const { by, at } = input;
   const { merchantId, userId } = by.person;
   const request = keyedRequest('/v1/console/checkouts', { ...input, merchantId }, input.request);
-  return answerOnce(context.db, request, async (tx) => {
+  return respondOnce(context.db, request, async (tx) => {
     requirePayable(context, input);
     const checkout = newCheckout(input);
     const createdBy = (await findNames(tx, merchantId, [userId], [])).person(userId);

@@ -7,8 +7,8 @@ import { insertAttempt, listEarlierAttempts } from '../../db/payments/checkout-a
 import { createBatcher } from '../../db/platform/batcher.ts';
 import { acceptCollections, type Acceptance } from '../../db/payments/collection-acceptance.ts';
 import { insertCollection } from '../../db/payments/collection.ts';
-import { answerOnce } from '../../db/payments/idempotency-key.ts';
-import { accepted, type Answer } from '../../domain/payments/answer.ts';
+import { respondOnce } from '../../db/payments/idempotency-key.ts';
+import { accepted, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { newRequested, type ByVerifiedKey, type CreatePayment } from '../../domain/payments/new-payment.ts';
@@ -31,7 +31,7 @@ export type CollectionAttempt = {
   readonly limits: readonly AttemptLimit[];
 };
 
-export type CreatedCollection = Answer<readonly [Collection]>;
+export type CreatedCollection = StoredOutcome<readonly [Collection]>;
 
 /**
  * One transaction claims the key, inserts the collection and stores the response: all or nothing. Repeating the call
@@ -40,7 +40,7 @@ export type CreatedCollection = Answer<readonly [Collection]>;
  * `planPayment` throws; of an attempt at a checkout also `AttemptRefused`, and `rate_limited`; nothing is stored then.
  */
 export async function createCollection(context: PaymentContext, input: CreateCollection): Promise<CreatedCollection> {
-  return answerOnce(context.db, keyed(input), async (tx) => {
+  return respondOnce(context.db, keyed(input), async (tx) => {
     if (!input.isAcceptingWork) throw backlogFull();
     const { attempt } = input;
     const checkout = attempt ? await openCheckout(tx, input, attempt, context) : null;
@@ -79,11 +79,11 @@ export function createAcceptance(
   return async (input) => {
     if (!input.isAcceptingWork) return null;
     const collection = newCollection(input, context);
-    const answer = accepted(collection, 202);
+    const outcome = accepted(collection, 202);
     const { keyVersion } = input;
     const request = keyed(input);
-    const recorded = await batcher.add({ collection, request, response: answer.response, keyVersion });
-    return recorded.has(collection.id) ? answer : null;
+    const recorded = await batcher.add({ collection, request, response: outcome.response, keyVersion });
+    return recorded.has(collection.id) ? outcome : null;
   };
 }
 

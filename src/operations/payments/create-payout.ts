@@ -1,7 +1,7 @@
 // Accepts a request for a payout: once per idempotency key, and with its money held from then on.
 import { LRUCache } from 'lru-cache';
 import { recordAct } from '../../db/accounts/audit.ts';
-import { answerOnce } from '../../db/payments/idempotency-key.ts';
+import { respondOnce } from '../../db/payments/idempotency-key.ts';
 import { lockSpendable, type Spendable } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { insertPayout } from '../../db/payments/payout.ts';
@@ -14,7 +14,7 @@ import { newId, type UserId } from '../../domain/ids.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
 import { countsAsMaker, permissionDenied } from '../../domain/accounts/member.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
-import { accepted, refused, type Answer } from '../../domain/payments/answer.ts';
+import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import {
   newMoneyOut,
@@ -32,7 +32,7 @@ export type CreatePayout = CreatePayment & {
   readonly createdBy: UserId;
 };
 
-export type CreatedPayout = Answer<readonly [Payout]>;
+export type CreatedPayout = StoredOutcome<readonly [Payout]>;
 
 export type PlanPayout = Pick<CreatePayout, 'request' | 'merchantCurrency'>;
 
@@ -52,7 +52,7 @@ export function planPayout(
  * `state_conflict` when the API key's queued payouts would hold more than the policy allows; nothing is stored then.
  */
 export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
-  return answerOnce(context.db, keyed(input), async (tx) => {
+  return respondOnce(context.db, keyed(input), async (tx) => {
     if (!input.isAcceptingWork) throw backlogFull();
     const { merchantId, createdBy: userId, apiKeyId, at } = input;
     const { environment } = context;
@@ -106,14 +106,14 @@ export function createPayoutAcceptance(
     if (input.at < permission.since) return null;
     const payout = await unlessRefused(() => newPayout(input, permission.policy, context));
     if (payout === null) return null;
-    const answer = accepted(payout, 202);
-    const { response } = answer;
+    const outcome = accepted(payout, 202);
+    const { response } = outcome;
     const { version: permissionVersion, policy } = permission;
     const { keyHeldLimitMinor } = policy;
     const acceptance = { payout, request: keyed(input), response, permissionVersion, keyHeldLimitMinor };
-    const outcome = await acceptPayout(context.db, acceptance, context.environment);
-    if (outcome === 'unconfirmed') known.delete(name);
-    return outcome === 'created' ? answer : null;
+    const result = await acceptPayout(context.db, acceptance, context.environment);
+    if (result === 'unconfirmed') known.delete(name);
+    return result === 'created' ? outcome : null;
   };
 }
 

@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import type { Tx } from '../../db/platform/database.ts';
-import { answerOnce } from '../../db/payments/idempotency-key.ts';
+import { respondOnce } from '../../db/payments/idempotency-key.ts';
 import { lockSpendable } from '../../db/payments/ledger.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
@@ -12,7 +12,7 @@ import { DomainError, paymentNotFound } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
-import { accepted, refused, type Answer } from '../../domain/payments/answer.ts';
+import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { newMoneyOut } from '../../domain/payments/new-payment.ts';
 import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
@@ -27,7 +27,7 @@ export type CreateReversal = {
   readonly at: Date;
 };
 
-export type CreatedReversal = Answer<readonly [Reversal]>;
+export type CreatedReversal = StoredOutcome<readonly [Reversal]>;
 
 /**
  * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves
@@ -40,7 +40,7 @@ export async function createReversal(context: PaymentContext, input: CreateRever
   const { merchantId, userId } = input.by.person;
   const path = `/v1/console/collections/${input.collectionId}/reversal`;
   const request = keyedRequest(path, { ...input, merchantId }, userId);
-  return answerOnce(context.db, request, async (tx) => {
+  return respondOnce(context.db, request, async (tx) => {
     const reversal = await insert(tx, input, context);
     return reversal instanceof DomainError ? refused(reversal, input.by.requestId) : accepted(reversal, 202);
   });

@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import { recordRefusal } from '../../db/accounts/refusal.ts';
 import { asRequested, withSavepoint, type Tx } from '../../db/platform/database.ts';
-import { answerOnce } from '../../db/payments/idempotency-key.ts';
+import { respondOnce } from '../../db/payments/idempotency-key.ts';
 import { isPaymentAttested } from '../../db/payments/attested-credit.ts';
 import { findAttestedFunds, type AttestedFunds } from '../../db/payments/attested-funds.ts';
 import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } from '../../db/payments/approval.ts';
@@ -20,7 +20,7 @@ import type { Clocks } from '../../domain/clocks.ts';
 import { isId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
-import { accepted, type Answer } from '../../domain/payments/answer.ts';
+import { accepted, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { approvalState } from '../../domain/payments/approval.ts';
 import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
@@ -66,11 +66,11 @@ function attempt(tx: Tx, input: Release): Attempt {
 export async function releasePayment<Kind extends MoneyOutKind>(
   context: PaymentContext,
   { kind, id, ...input }: ReleasePayment<Kind>,
-): Promise<Answer<readonly [Payment<Kind>]>> {
+): Promise<StoredOutcome<readonly [Payment<Kind>]>> {
   const path = `/v1/console/${kind}s/${id}/release`;
   const { merchantId, userId } = input.by.person;
   const request = keyedRequest(path, { ...input, merchantId }, userId);
-  return answerOnce(context.db, request, async (tx) => {
+  return respondOnce(context.db, request, async (tx) => {
     const payment = await approve(tx, { kind, id }, attempt(tx, input), context);
     return accepted(payment as Payment<Kind>, 200);
   });
@@ -88,12 +88,12 @@ const MANY = '/v1/console/payouts/release';
 export async function releasePayouts(
   context: PaymentContext,
   input: ReleasePayouts,
-): Promise<Answer<readonly Payout[]>> {
+): Promise<StoredOutcome<readonly Payout[]>> {
   const { person } = input.by;
   const ids = input.payoutIds;
   const { merchantId, userId } = person;
   const request = keyedRequest(MANY, { ...input, merchantId }, { userId, ids });
-  return answerOnce(context.db, request, async (tx) => {
+  return respondOnce(context.db, request, async (tx) => {
     // Locked in the same order as by the release of one payment: the person, then the payouts.
     const policy = await requireApprover(tx, person, context.environment, input.at);
     // Refused for all payouts together, and not stored: after a step-up the same key can be used.

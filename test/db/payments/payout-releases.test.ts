@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
-import type { Answer } from '../../../src/domain/payments/answer.ts';
+import type { StoredOutcome } from '../../../src/domain/payments/stored-outcome.ts';
 import { codeOr, makeShop, queue, releaseMany, setPolicy, type Shop } from './payout-rows.ts';
 import { oneRow, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -32,7 +32,7 @@ describe('a release of several payouts', () => {
     );
   const RELEASED = Array.from({ length: 5 }, () => 'released 1 1');
   const QUEUED = Array.from({ length: 5 }, () => 'queued 0 0');
-  const resultsOf = ({ response }: Answer) =>
+  const resultsOf = ({ response }: StoredOutcome) =>
     (
       JSON.parse(response.body) as {
         data: { id: string; payout: { state: string } | null; error: { code: string } | null }[];

@@ -5,7 +5,7 @@ import { putPolicy } from '../../../src/db/accounts/policy.ts';
 import type { Database } from '../../../src/db/platform/database.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
-import type { Answer } from '../../../src/domain/payments/answer.ts';
+import type { StoredOutcome } from '../../../src/domain/payments/stored-outcome.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { MerchantId, PayoutId, ReversalId } from '../../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
@@ -125,7 +125,7 @@ export function release(
   person: Person,
   id: PayoutId,
   { clocks, ...fields }: Partial<Omit<ReleasePayment, 'kind'>> & WithClocks = {},
-): Promise<Answer<readonly [Payout]>> {
+): Promise<StoredOutcome<readonly [Payout]>> {
   return releasePayment(contextOf(db, clocks), { kind: 'payout', id, ...releaseInput(person), ...fields });
 }
 
@@ -134,7 +134,7 @@ export function releaseMany(
   person: Person,
   payoutIds: readonly string[],
   fields: Partial<ReleasePayouts> = {},
-): Promise<Answer<readonly Payout[]>> {
+): Promise<StoredOutcome<readonly Payout[]>> {
   return releasePayouts(contextOf(db), { ...releaseInput(person), payoutIds, ...fields });
 }
 
@@ -222,7 +222,7 @@ export function releaseRefund(
   person: Person,
   id: ReversalId,
   { clocks, ...fields }: Partial<Omit<ReleasePayment, 'kind'>> & WithClocks = {},
-): Promise<Answer<readonly [Reversal]>> {
+): Promise<StoredOutcome<readonly [Reversal]>> {
   return releasePayment(contextOf(db, clocks), { kind: 'reversal', id, ...releaseInput(person), ...fields });
 }
 

@@ -1,5 +1,5 @@
 // Accepts the request of a key or of a person for a collection or payout.
-import type { Answer } from '../../../domain/payments/answer.ts';
+import type { StoredOutcome } from '../../../domain/payments/stored-outcome.ts';
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import type { UserId } from '../../../domain/ids.ts';
 import type { ByVerifiedKey, CreatePayment } from '../../../domain/payments/new-payment.ts';
@@ -21,9 +21,9 @@ type OfCachedKey = CreatePayment & ByVerifiedKey & { readonly maker: UserId | nu
 
 type Operations = {
   /** In one statement, where all that decides was verified before. Null: nothing is recorded, and the key must be verified. */
-  readonly atOnce: (input: OfCachedKey) => Promise<Answer | null>;
+  readonly atOnce: (input: OfCachedKey) => Promise<StoredOutcome | null>;
   /** In a transaction, for a caller who was checked for this request. */
-  readonly inTransaction: (input: CreatePayment, caller: Caller) => Promise<Answer>;
+  readonly inTransaction: (input: CreatePayment, caller: Caller) => Promise<StoredOutcome>;
 };
 
 export async function acceptPayment(

@@ -7,8 +7,8 @@ import type { Tag } from '../../openapi-tags.ts';
 import { route, type Route, type RouteDescription } from '../../route.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
 
-/** What differs between the two kinds. */
-export type DecidedKind<Kind extends MoneyOutKind> = {
+/** What differs between payouts and refunds. */
+export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly kind: Kind;
   readonly idPrefix: 'pay' | 'rev';
   readonly tag: Tag;
@@ -20,7 +20,7 @@ export type DecidedKind<Kind extends MoneyOutKind> = {
 
 export type DecisionRoutes = { readonly release: Route; readonly reject: Route; readonly cancel: Route };
 
-export function decisionRoutes<Kind extends MoneyOutKind>(deps: ApiDeps, of: DecidedKind<Kind>): DecisionRoutes {
+export function decisionRoutes<Kind extends MoneyOutKind>(deps: ApiDeps, of: DecisionOptions<Kind>): DecisionRoutes {
   const { kind, idPrefix, tag, response, texts } = of;
   const noun = kind === 'payout' ? 'Payout' : 'Reversal';
   const path = `/v1/console/${kind}s/{id}`;
@@ -78,7 +78,7 @@ type Ending = EndQueuedPayment['decision'] & { readonly id: string; readonly by:
 
 async function end<Kind extends MoneyOutKind>(
   deps: ApiDeps,
-  { kind, toObject }: DecidedKind<Kind>,
+  { kind, toObject }: DecisionOptions<Kind>,
   { id, by, ...decision }: Ending,
 ): Promise<object> {
   const payment = await deps.payments.endQueuedPayment({ kind, id, by, decision, at: new Date() });

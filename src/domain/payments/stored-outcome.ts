@@ -7,7 +7,7 @@ import { reversalObject } from './reversal.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 
-export type Answer<Payments extends readonly Payment[] = readonly Payment[]> =
+export type StoredOutcome<Payments extends readonly Payment[] = readonly Payment[]> =
   | {
       readonly kind: 'accepted';
       readonly response: StoredResponse;
@@ -17,13 +17,13 @@ export type Answer<Payments extends readonly Payment[] = readonly Payment[]> =
   /** `refused`: nothing but the response is recorded. `replayed`: the response was stored for this very request before. */
   | { readonly kind: 'refused' | 'replayed'; readonly response: StoredResponse };
 
-/** The answer to a request that recorded one payment, or decided on it: the payment as merchants see it. */
+/** Of a request that recorded one payment, or decided on it: the response is the payment as merchants see it. */
 export function accepted<Accepted extends Payment>(payment: Accepted, status: 200 | 202) {
   const response = { status, body: JSON.stringify(paymentObject(payment)) };
   return { kind: 'accepted', response, payments: [payment] } as const;
 }
 
-/** The answer to a request that is refused as often as it is repeated. */
+/** Of a request that is refused as often as it is repeated. */
 export function refused(error: DomainError, requestId: string) {
   return { kind: 'refused', response: { status: 402, body: JSON.stringify(errorBody(error, requestId)) } } as const;
 }
