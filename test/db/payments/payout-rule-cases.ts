@@ -385,15 +385,7 @@ const APPROVAL_CASES: readonly RuleCase[] = [
   ...refusedChanges('approvals', ['DELETE', 'TRUNCATE']),
 ];
 
-const RECEIPT_CASES: readonly RuleCase[] = [
-  ruleCase('one receipt of an operator for two payouts', 'payments_one_per_receipt', ({ payouts }) => [
-    move(payouts.released, 'succeeded', "operator_receipt = '4711'"),
-    move(payouts.reconciling, 'succeeded', "operator_receipt = '4711'"),
-  ]),
-];
-
 export const PAYOUT_RULE_CASES: readonly RuleCase[] = [
-  ...RECEIPT_CASES,
   ...PAYOUT_ROW_CASES,
   ...PAYOUT_CHANGE_CASES,
   ...TRANSITION_CASES,
