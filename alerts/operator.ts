@@ -43,8 +43,7 @@ export function recordsOf(journalFile: string): ReadonlyMap<string, Recorded> {
 }
 
 async function referenceOf(stage: Stage, id: string): Promise<string> {
-  const table = id.startsWith('col_') ? 'collections' : 'payouts';
-  const sql = `SELECT operator_reference FROM ${table} WHERE id = $1`;
+  const sql = 'SELECT operator_reference FROM payments WHERE id = $1';
   const [found] = await change<{ operator_reference: string }>(stage, sql, [id]);
   if (!found) throw new Error(`there is no ${id}`);
   return found.operator_reference;

@@ -105,7 +105,7 @@ async function emptyQueue({ pool }: Database): Promise<void> {
   await pool.query(
     "UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout' AND workflow_started_at IS NULL",
   );
-  await pool.query('VACUUM ANALYZE collections, payouts');
+  await pool.query('VACUUM ANALYZE payments');
 }
 
 /** As fast as all callers together can, each with one request at a time. */

@@ -991,7 +991,14 @@ CREATE TABLE payment_transitions (
   kind text NOT NULL,
   from_state text NOT NULL,
   to_state text NOT NULL,
-  CONSTRAINT payment_transitions_pkey PRIMARY KEY (kind, from_state, to_state)
+  CONSTRAINT payment_transitions_pkey PRIMARY KEY (kind, from_state, to_state),
+  CONSTRAINT payment_transitions_known_state CHECK (
+CASE kind
+    WHEN 'collection'::text THEN to_state = ANY (ARRAY['prompted'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'reversed'::text])
+    WHEN 'payout'::text THEN to_state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'reversed'::text])
+    WHEN 'reversal'::text THEN to_state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])
+    ELSE false
+END)
 );
 COMMENT ON TABLE payment_transitions IS 'The transitions of src/domain/payments, for the check of the database. A test holds the two equal.';
 
@@ -1057,34 +1064,25 @@ CREATE TABLE payments (
   CONSTRAINT payments_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
   CONSTRAINT payments_attested CHECK ((kind = 'reversal'::text AND state = 'failed'::text) = (status_attestation IS NOT NULL)),
   CONSTRAINT payments_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = created_by),
-  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at) = 0),
-  CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout'::text OR num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(collection_id, prompt_expires_at) = 0),
+  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at, status_kind, status_queried_at) = 0),
+  CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout'::text OR num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(collection_id, prompt_expires_at, status_kind, status_queried_at) = 0),
   CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal'::text OR num_nulls(collection_id, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(idempotency_key, api_key_id, description, metadata, prompt_expires_at) = 0),
   CONSTRAINT payments_created_by_one CHECK (kind <> 'collection'::text OR created_by IS NULL OR api_key_id IS NULL),
-  CONSTRAINT payments_created_in_first_state CHECK ((state = 'initiated'::text OR state = 'queued'::text) = (version = 0) AND (version = 0) = (previous_state IS NULL)),
+  CONSTRAINT payments_created_in_first_state CHECK ((state =
+CASE kind
+    WHEN 'collection'::text THEN 'initiated'::text
+    ELSE 'queued'::text
+END) = (version = 0) AND (version = 0) = (previous_state IS NULL)),
   CONSTRAINT payments_decided CHECK ((state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) = (decided_by IS NOT NULL)),
   CONSTRAINT payments_description_check CHECK (length(description) >= 1 AND length(description) <= 120),
-  CONSTRAINT payments_failed_by CHECK (failed_by IS NULL OR kind <> 'collection'::text AND state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_sent'::text, 'never_accepted'::text]))),
+  CONSTRAINT payments_failed_by CHECK (failed_by IS NULL OR kind <> 'collection'::text AND state = 'failed'::text),
   CONSTRAINT payments_failure CHECK ((state = 'failed'::text OR kind = 'collection'::text AND state = 'expired'::text) = (failure_code IS NOT NULL)),
   CONSTRAINT payments_id_check CHECK (length(id) = 30 AND id ~ '^(col|pay|rev)_[0-7][0-9a-hjkmnp-tv-z]+$'::text),
-  CONSTRAINT payments_id_of_kind CHECK ("left"(id, 3) =
-CASE kind
-    WHEN 'collection'::text THEN 'col'::text
-    WHEN 'payout'::text THEN 'pay'::text
-    WHEN 'reversal'::text THEN 'rev'::text
-    ELSE NULL::text
-END),
+  CONSTRAINT payments_id_of_kind CHECK ("left"(id, 3) = "left"(kind, 3)),
   CONSTRAINT payments_idempotency_key_check CHECK (length(idempotency_key) >= 1 AND length(idempotency_key) <= 255),
   CONSTRAINT payments_kind_check CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text])),
-  CONSTRAINT payments_known_state CHECK (
-CASE kind
-    WHEN 'collection'::text THEN state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'reversed'::text])
-    WHEN 'payout'::text THEN state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'reversed'::text])
-    ELSE state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])
-END),
   CONSTRAINT payments_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
   CONSTRAINT payments_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
-  CONSTRAINT payments_not_founds CHECK (not_found_count >= 0 AND (not_found_count = 0) = (not_found_since IS NULL) AND (not_found_count = 0 OR not_found_last_at >= not_found_since)),
   CONSTRAINT payments_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
   CONSTRAINT payments_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
   CONSTRAINT payments_prompt_expiry CHECK (state <> 'prompted'::text OR prompt_expires_at IS NOT NULL),
@@ -1098,12 +1096,7 @@ CASE state
     WHEN 'reversed'::text THEN amount_minor
     ELSE 0::bigint
 END),
-  CONSTRAINT payments_send_deadline CHECK (kind = 'collection'::text OR (state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL)),
-  CONSTRAINT payments_status CHECK ((status_kind IS NULL) = (status_queried_at IS NULL) AND
-CASE
-    WHEN kind = 'reversal'::text AND state = 'failed'::text AND (failed_by = ANY (ARRAY['declined'::text, 'never_accepted'::text])) THEN status_kind IS NOT NULL AND (status_kind = ANY (ARRAY['declined'::text, 'refused'::text, 'not_found'::text]))
-    ELSE status_kind IS NULL
-END)
+  CONSTRAINT payments_send_deadline CHECK (kind = 'collection'::text OR (state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL))
 ) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
 CREATE INDEX payments_by_idempotency_key ON payments USING hash (lower(idempotency_key));
 CREATE INDEX payments_check_due ON payments USING btree (kind, check_due_at) WHERE (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
@@ -1136,7 +1129,7 @@ CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments FOR EACH STAT
 CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_change();
 CREATE TRIGGER payments_note_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments();
 CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, created_by, api_key_id, request_id, created_at, expires_at ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
-COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection.';
+COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection. Each statement that writes a row reads all its checks first, so they are short; what needs lists of values is a trigger.';
 COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
 COMMENT ON COLUMN payments.collection_id IS 'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of the collection, so that whoever asks about the refund reads no second row.';
 COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
@@ -1164,9 +1157,9 @@ COMMENT ON COLUMN payments.workflow_failures IS 'How often in a row the workflow
 COMMENT ON COLUMN payments.check_due_at IS 'When the sweep checks the payment next, unless a workflow moves it before. Null: nothing more can happen.';
 COMMENT ON COLUMN payments.recheck_check_due_at IS 'When it is checked whether the run of a recheck progresses. Null: there is no run.';
 COMMENT ON COLUMN payments.recheck_claimed_until IS 'Until then a worker rechecks the payment and nobody else does. check_due_at is null meanwhile, so that a callback that comes in between has the payment rechecked once more.';
-COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
+COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a refund with another status than the one that made it fail, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
 COMMENT ON TRIGGER payments_check_keys ON payments IS 'Refuses a new payment of an API key of another merchant. A foreign key would lock the row of the API key for each collection.';
-COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request or has one of a release, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
+COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
 COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, and a refund that succeeded and did not reverse its collection.';
 COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
 COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to payment_total_changes, payment_moves and live_updates, there also for the checkout that a collection pays.';
@@ -1801,6 +1794,10 @@ BEGIN
     RAISE EXCEPTION 'the request of % has an attestation, which changes with the approvals that it needs alone', NEW.id
       USING ERRCODE = 'restrict_violation';
   END IF;
+  IF NEW.not_found_count <> 0 OR num_nonnulls(NEW.not_found_since, NEW.not_found_last_at, NEW.status_kind, NEW.status_queried_at) > 0
+  THEN
+    RAISE EXCEPTION 'no operator said anything of the new % %', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
   IF NEW.kind = 'reversal' AND NOT EXISTS (
        SELECT 1 FROM payments c WHERE c.id = NEW.collection_id AND c.kind = 'collection'
          AND (c.merchant_id, c.amount_minor, c.currency, c.operator, c.phone, c.reference)
@@ -1934,7 +1931,8 @@ BEGIN
          AND NEW.not_found_since >= NEW.send_deadline_at
          AND NEW.send_begun_at IS NOT NULL AND NEW.accepted_at IS NULL, false)
        AND NOT coalesce(
-         NEW.not_found_count = 0 AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity'), false)) THEN
+         NEW.not_found_count = 0 AND NEW.not_found_since IS NULL
+           AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity'), false)) THEN
     RAISE EXCEPTION 'what counts against % is one later status of a payment that was sent and never accepted', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
@@ -1945,6 +1943,13 @@ BEGIN
        OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
          AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since, false) THEN
     RAISE EXCEPTION '% cannot fail with % by %: the row does not say so', OLD.id, NEW.failure_code, NEW.failed_by
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'reversal' AND NOT coalesce(
+       CASE WHEN NEW.state = 'failed' AND NEW.failed_by IN ('declined', 'never_accepted')
+         THEN NEW.status_kind IN ('declined', 'refused', 'not_found') AND NEW.status_queried_at IS NOT NULL
+         ELSE NEW.status_kind IS NULL AND NEW.status_queried_at IS NULL END, false) THEN
+    RAISE EXCEPTION 'refund % has the status of an operator that made it fail, and no other', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.kind = 'reversal' AND NEW.failure_code = 'already_returned' AND NEW.state <> OLD.state

@@ -158,9 +158,10 @@ describe('payouts in the console', function () {
   it('are cancelled by their maker after a question, which shows what is cancelled, and so are refunds', async () => {
     const page = await openConsole(testEnv, chromium.browser, maker);
     await makePayout(page, 'cancelled-1');
-    const stateOf = async (table: 'payouts' | 'reversals') => {
+    const stateOf = async (kind: 'payout' | 'reversal') => {
       const { rows } = await testEnv.db.pool.query<{ state: string }>(
-        `SELECT state FROM ${table} ORDER BY created_at DESC LIMIT 1`,
+        'SELECT state FROM payments WHERE kind = $1 ORDER BY created_at DESC LIMIT 1',
+        [kind],
       );
       return rows[0]!.state;
     };
@@ -169,13 +170,13 @@ describe('payouts in the console', function () {
     await dialog.getByText('one thousand five hundred UGX').waitFor();
     await dialog.getByRole('button', { name: 'Back' }).click();
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(await stateOf('payouts'), 'queued');
+    assert.equal(await stateOf('payout'), 'queued');
     await page.getByRole('button', { name: 'Cancel the payout…' }).click();
     await dialog.getByRole('button', { name: 'Cancel it' }).click();
     // What became of it stays to be read, when the page behind it knows it too.
     await page.getByRole('table', { name: 'The payout' }).getByText('cancelled').waitFor();
     await page.getByText('One payout cancelled: 1,500 UGX').waitFor();
-    assert.equal(await stateOf('payouts'), 'cancelled');
+    assert.equal(await stateOf('payout'), 'cancelled');
 
     const collection = await pay(testEnv, '000');
     await untilState(testEnv, collection, 'succeeded');
@@ -184,7 +185,7 @@ describe('payouts in the console', function () {
     await page.getByRole('button', { name: 'Request it' }).click();
     await page.getByRole('button', { name: 'Cancel the refund…' }).click();
     await page.getByRole('dialog', { name: 'Cancel the refund' }).getByText('five thousand UGX').waitFor();
-    assert.equal(await stateOf('reversals'), 'queued');
+    assert.equal(await stateOf('reversal'), 'queued');
     await page.getByRole('button', { name: 'Cancel it' }).click();
     await page.getByRole('table', { name: 'The refund' }).getByText('cancelled').waitFor();
     await closePage(page);

@@ -121,7 +121,7 @@ describe('an account of the database', () => {
       'to have an audit entry linked again': 'INSERT INTO audit_entries_to_link SELECT max(id) FROM audit_entries',
       'to change a transfer': 'UPDATE ledger_transfers SET amount_minor = 1',
       'to change a balance': 'UPDATE ledger_accounts SET balance_minor = 1, entry_count = entry_count + 1',
-      'to add a transition': "INSERT INTO payout_transitions VALUES ('failed', 'released')",
+      'to add a transition': "INSERT INTO payment_transitions VALUES ('payout', 'failed', 'released')",
       'to take back an approval': 'DELETE FROM approvals',
       'to remove a payment': "DELETE FROM payments WHERE kind = 'collection'",
       'to call what runs as the owner': 'SELECT post_transfer()',

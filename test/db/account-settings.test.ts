@@ -146,6 +146,6 @@ describe('an account with settings of its own', () => {
     await setOwn(STALE);
     const db = open(database.url, 6);
     const answers = await Promise.all(collections.map(({ id }) => requestReversal(db, shop.maker, id)));
-    assert.deepEqual(answers.map(({ kind }) => kind).sort(), ['created', ...Array<string>(5).fill('refused')]);
+    assert.deepEqual(answers.map(({ kind }) => kind).sort(), ['accepted', ...Array<string>(5).fill('refused')]);
   });
 });

@@ -9,12 +9,11 @@ import { foldTotals } from '../../src/db/payments/totals.ts';
 import { foldMoves } from '../../src/db/service-figures.ts';
 import { newId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
 import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
+import { PAYMENT_KINDS } from '../../src/domain/payments/payment.ts';
 import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
 import { makePayout, makeReversal, makeShop } from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, tamper } from './rows.ts';
 import { useDatabasePerCase } from './use-database.ts';
-
-const TABLES = ['collections', 'payouts', 'reversals'] as const;
 
 describe('the work poll', () => {
   const db = useDatabasePerCase();
@@ -36,7 +35,7 @@ describe('the work poll', () => {
     while ((await linkAuditEntries(db, 100)) > 0);
     while ((await foldTotals(db, 100)) > 0);
     while ((await foldMoves(db, 100)) > 0);
-    for (const table of TABLES) await tamper(db, `UPDATE ${table} SET workflow_started_at = now()`);
+    await tamper(db, 'UPDATE payments SET workflow_started_at = now()');
   }
 
   const deliveries = (set: string) => tamper(db, `UPDATE deliveries SET ${set}`);
@@ -104,10 +103,10 @@ describe('the work poll', () => {
     await endpointWithDelivery();
     await deliveries(`state = 'retrying', workflow_started_at = now(), check_due_at = now() + interval '1 minute'`);
     assert.deepEqual(await found(), []);
-    for (const table of TABLES) {
-      await tamper(db, `UPDATE ${table} SET workflow_started_at = NULL`);
-      assert.deepEqual(await found(), ['starts'], table);
-      await tamper(db, `UPDATE ${table} SET workflow_started_at = now()`);
+    for (const kind of PAYMENT_KINDS) {
+      await tamper(db, `UPDATE payments SET workflow_started_at = NULL WHERE kind = '${kind}'`);
+      assert.deepEqual(await found(), ['starts'], kind);
+      await tamper(db, `UPDATE payments SET workflow_started_at = now()`);
     }
     await deliveries(`workflow_started_at = NULL`);
     assert.deepEqual(await found(), ['starts']);
@@ -120,11 +119,11 @@ describe('the work poll', () => {
     await makeCollection(db, merchantId, 'prompted');
     await settle();
     assert.deepEqual(await found(), []);
-    for (const table of TABLES) {
+    for (const kind of PAYMENT_KINDS) {
       for (const column of ['check_due_at', 'recheck_check_due_at']) {
-        await tamper(db, `UPDATE ${table} SET ${column} = now() - interval '1 second'`);
-        assert.deepEqual(await found(), ['checks'], `${table}.${column}`);
-        await tamper(db, `UPDATE ${table} SET ${column} = now() + interval '1 day'`);
+        await tamper(db, `UPDATE payments SET ${column} = now() - interval '1 second' WHERE kind = '${kind}'`);
+        assert.deepEqual(await found(), ['checks'], `${kind}.${column}`);
+        await tamper(db, `UPDATE payments SET ${column} = now() + interval '1 day' WHERE kind = '${kind}'`);
       }
     }
   });

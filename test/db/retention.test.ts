@@ -30,7 +30,7 @@ describe('the removal of old records', () => {
     async operator_callbacks(at) {
       const { id } = await makeCollection(db, await makeMerchant(db));
       return db.pool.query(
-        `INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
+        `INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
          VALUES ('mtn-momo', $1, '{}', '', '127.0.0.1', $2)`,
         [id, at],
       );

@@ -23,6 +23,7 @@ import {
 } from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 import { FACTOR_ROWS } from './accounts/factor-rows.ts';
+import { PAYMENT_ROWS } from './payments/payment-rows.ts';
 
 /** The rule that refuses a statement: a constraint by its name, or a trigger by its message. */
 export type Refusal = { readonly constraint: string } | { readonly says: RegExp };
@@ -126,13 +127,6 @@ async function makePayoutOfOtherMerchant(db: Database, otherMerchantId: Merchant
 
 type Row = Readonly<Record<string, unknown>>;
 
-const approvalIn = ({ merchantId, approverId }: RuleFixture) => ({
-  user_id: approverId,
-  merchant_id: merchantId,
-  approved_at: new Date(),
-  attestation: 'a'.repeat(43),
-});
-
 /**
  * A valid row of each table that needs no second row beside it; a new row at each call. Rows of payments and approvals stand by the kind
  * of the payment.
@@ -157,64 +151,7 @@ export const VALID_ROWS = {
     response_body: '{}',
     created_at: new Date(),
   }),
-  collections: ({ merchantId }) => ({
-    id: newId('col'),
-    kind: 'collection',
-    merchant_id: merchantId,
-    idempotency_key: randomUUID(),
-    state: 'initiated',
-    amount_minor: 5000,
-    currency: 'UGX',
-    reference: 'INV-1',
-    phone: '256772000100',
-    operator: 'mtn-momo',
-    operator_reference: randomUUID(),
-    metadata: '{}',
-    created_at: new Date(),
-    updated_at: new Date(),
-    send_deadline_at: new Date(),
-  }),
-  payouts: ({ merchantId, makerId }) => ({
-    id: newId('pay'),
-    kind: 'payout',
-    merchant_id: merchantId,
-    idempotency_key: randomUUID(),
-    state: 'queued',
-    amount_minor: 1000,
-    currency: 'UGX',
-    reference: 'SAL-1',
-    phone: '256772000100',
-    operator: 'mtn-momo',
-    operator_reference: randomUUID(),
-    metadata: '{}',
-    created_by: makerId,
-    approvals_required: 1,
-    created_at: new Date(),
-    updated_at: new Date(),
-    expires_at: new Date(),
-    request_attestation: 'a'.repeat(43),
-  }),
-  payout_approvals: (fixture) => ({ payment_id: fixture.payouts.queued, ...approvalIn(fixture) }),
-  reversal_approvals: (fixture) => ({ payment_id: fixture.reversals.queued, ...approvalIn(fixture) }),
-  reversals: ({ merchantId, makerId, refundableId }) => ({
-    id: newId('rev'),
-    kind: 'reversal',
-    merchant_id: merchantId,
-    collection_id: refundableId,
-    state: 'queued',
-    amount_minor: 100_000,
-    currency: 'UGX',
-    reference: 'INV-1',
-    phone: '256772000100',
-    operator: 'mtn-momo',
-    operator_reference: randomUUID(),
-    created_by: makerId,
-    approvals_required: 1,
-    created_at: new Date(),
-    updated_at: new Date(),
-    expires_at: new Date(),
-    request_attestation: 'a'.repeat(43),
-  }),
+  ...PAYMENT_ROWS,
   discrepancies: ({ merchantId, payouts }) => ({
     merchant_id: merchantId,
     payment_id: payouts.failed,

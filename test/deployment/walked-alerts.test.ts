@@ -71,7 +71,7 @@ describe('alerts beside a real Prometheus', () => {
     const { id } = await makeCollection(db, merchant.id, 'failed');
     await tamper(
       db,
-      `INSERT INTO discrepancies (merchant_id, collection_id, kind, found_at) VALUES ($1, $2, 'paid_after_failed', now())`,
+      `INSERT INTO discrepancies (merchant_id, payment_id, kind, found_at) VALUES ($1, $2, 'paid_after_failed', now())`,
       [merchant.id, id],
     );
     await tamper(

@@ -51,10 +51,10 @@ const SWEEP: Interruption = {
 };
 const WHOLE_LEDGER_CHECK: Interruption = {
   idFor: wholeLedgerCheckScheduleId,
-  table: 'payments',
-  isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'payment',
+  table: 'ledger_checkpoints',
+  isThere: (pending) => (pending?.progress as StartedCheck | undefined)?.progress.part === 'account',
   // What was checked already is not checked again: only a check from the start would find this.
-  meanwhile: ({ db }) => tamper(db, 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1'),
+  meanwhile: ({ db }) => tamper(db, 'UPDATE payments SET amount_minor = amount_minor + 1'),
 };
 
 describe('housekeeping whose server', function () {

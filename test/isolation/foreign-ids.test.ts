@@ -148,8 +148,8 @@ describe('an id of another merchant', () => {
     const [text] =
       {
         object_id: [
-          `SELECT v.collection_id AS id FROM deliveries d JOIN events v ON v.id = d.event_id
-                   WHERE v.merchant_id = $1 AND v.collection_id IS NOT NULL LIMIT 1`,
+          `SELECT v.payment_id AS id FROM deliveries d JOIN events v ON v.id = d.event_id
+                   WHERE v.merchant_id = $1 AND v.payment_id IS NOT NULL LIMIT 1`,
         ],
         subject_id: [
           `SELECT subject_id AS id FROM audit_entries WHERE merchant_id = $1 AND subject_id LIKE 'pay%' LIMIT 1`,

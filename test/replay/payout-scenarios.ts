@@ -31,8 +31,7 @@ export async function recheckedByWorkflow(
   { id }: Payment,
   workflowId: string,
 ): Promise<{ workflowId: string }> {
-  const table = id.startsWith('col_') ? 'collections' : 'payouts';
-  await db.pool.query(`UPDATE ${table} SET workflow_started_at = NULL WHERE id = $1`, [id]);
+  await db.pool.query('UPDATE payments SET workflow_started_at = NULL WHERE id = $1', [id]);
   const handle = (await temporalClient()).workflow.getHandle(workflowId);
   await eventually('the recheck', () => handle.describe().catch(() => null));
   return { workflowId };

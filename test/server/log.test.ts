@@ -41,7 +41,7 @@ describe('the log', () => {
       assert.equal(cause?.type, 'DatabaseError');
       assert.equal(cause.code, '23514');
       assert.equal(cause['constraint'], 'payments_reference_check');
-      assert.equal(cause['table'], 'collections');
+      assert.equal(cause['table'], 'payments');
       assert.match(cause.stack, /at /);
     } finally {
       await database.drop();

@@ -27,8 +27,8 @@ const PATIENCE_MS = 50_000;
 /** As a release by the service leaves the row. */
 const RELEASED = `state = 'released', previous_state = 'queued', version = 1, updated_at = now(),
   send_deadline_at = now() + interval '5 minutes', workflow_started_at = NULL`;
-const APPROVED_BY = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at)
-  SELECT id, $2, merchant_id, date_trunc('milliseconds', now()) FROM payments WHERE id = $1`;
+const APPROVED_BY = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
+  SELECT id, $2, merchant_id, date_trunc('milliseconds', now()), repeat('a', 43) FROM payments WHERE id = $1`;
 
 describe('a payout whose release was written into the database', () => {
   const testEnv = useTestEnvironment({

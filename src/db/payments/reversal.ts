@@ -1,4 +1,4 @@
-// Rows of reversals that makers requested, each with its approvals.
+// Rows of refunds, each with its approvals and what its collection says of it.
 import { isId, type CollectionId, type MerchantId, type ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { paymentNotFound } from '../../domain/errors.ts';
@@ -15,8 +15,8 @@ import { readPage, type Page } from '../platform/page.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 
-const SELECT = `SELECT payments.id, payments.kind, payments.merchant_id, payments.collection_id, payments.operator, payments.amount_minor, payments.currency,
-    payments.phone, payments.reference, payments.state, payments.operator_reference, payments.failure_code, payments.created_by,
+const SELECT = `SELECT payments.id, payments.kind, payments.merchant_id, payments.collection_id, payments.operator,
+    payments.amount_minor, payments.currency, payments.phone, payments.reference, payments.state, payments.operator_reference, payments.failure_code, payments.created_by,
     payments.request_id, payments.approvals_required, ${APPROVALS_COLUMN}, payments.decided_by, payments.rejection_reason,
     payments.created_at, payments.updated_at, payments.expires_at, payments.send_deadline_at, payments.request_attestation,
     payments.release_attestation, payments.send_begun_at, payments.accepted_at, payments.not_found_count, payments.not_found_since,
@@ -42,7 +42,8 @@ const INSERT = statement(
      reference)
    VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10, $11, $12, $13,
      $14, $15)
-   ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
+   ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired')
+   DO NOTHING RETURNING 1`,
 );
 
 /** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */

@@ -68,7 +68,8 @@ BEGIN
          AND NEW.not_found_since >= NEW.send_deadline_at
          AND NEW.send_begun_at IS NOT NULL AND NEW.accepted_at IS NULL, false)
        AND NOT coalesce(
-         NEW.not_found_count = 0 AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity'), false)) THEN
+         NEW.not_found_count = 0 AND NEW.not_found_since IS NULL
+           AND NEW.not_found_last_at >= coalesce(OLD.not_found_last_at, '-infinity'), false)) THEN
     RAISE EXCEPTION 'what counts against % is one later status of a payment that was sent and never accepted', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
@@ -79,6 +80,13 @@ BEGIN
        OR NEW.failed_by = 'never_accepted' AND NEW.failure_code = 'operator_unavailable' AND NEW.accepted_at IS NULL
          AND NEW.not_found_count >= 2 AND NEW.not_found_last_at > NEW.not_found_since, false) THEN
     RAISE EXCEPTION '% cannot fail with % by %: the row does not say so', OLD.id, NEW.failure_code, NEW.failed_by
+      USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF NEW.kind = 'reversal' AND NOT coalesce(
+       CASE WHEN NEW.state = 'failed' AND NEW.failed_by IN ('declined', 'never_accepted')
+         THEN NEW.status_kind IN ('declined', 'refused', 'not_found') AND NEW.status_queried_at IS NOT NULL
+         ELSE NEW.status_kind IS NULL AND NEW.status_queried_at IS NULL END, false) THEN
+    RAISE EXCEPTION 'refund % has the status of an operator that made it fail, and no other', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.kind = 'reversal' AND NEW.failure_code = 'already_returned' AND NEW.state <> OLD.state
@@ -117,7 +125,8 @@ COMMENT ON TRIGGER payments_check_change ON payments IS
   'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is '
   'repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent '
   'after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of '
-  'the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a '
+  'the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, '
+  'a refund with another status than the one that made it fail, a '
   'release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
 
 CREATE FUNCTION check_keys_of_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$

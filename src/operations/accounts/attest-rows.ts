@@ -54,7 +54,7 @@ export async function attestRows(db: Database, { work, by, at }: AttestRows): Pr
   }
   const refunds = await attestRefunds(db, work);
   counts.attested += refunds.attested;
-  unattested.push(...refunds.unattested.map((key) => ({ table: 'reversals', key })));
+  unattested.push(...refunds.unattested.map((key) => ({ table: 'payments', key })));
   if (by !== null && work !== 'verify') {
     const after = { ...counts, unattested: unattested.length };
     const act = { action: `attestations.${work === 'renew' ? 'renewed' : 'adopted'}`, subjectId: null, after, at };

@@ -33,12 +33,12 @@ const RANGES: Readonly<Record<Part, Range>> = {
   account: {
     size: 100,
     find: async (reads, range) => [...(await findBalanceDrift(reads, range)), ...(await findUnattested(reads, range))],
-    next: 'payment',
+    next: 'done',
   },
   payment: {
     size: 10_000,
     find: async (reads, range) => (await findUnposted(reads, range)).map(unpostedFault),
-    next: 'done',
+    next: 'account',
   },
 };
 
@@ -67,7 +67,7 @@ export type LedgerCheckProgress = {
 };
 
 /** The start of a check of everything. */
-export const LEDGER_CHECK_START: LedgerCheckProgress = { part: 'account', after: '', faults: [] };
+export const LEDGER_CHECK_START: LedgerCheckProgress = { part: 'payment', after: '', faults: [] };
 
 /**
  * Checks the next range; returns the progress after it. Each range is one statement and so one snapshot. That is enough: the

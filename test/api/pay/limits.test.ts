@@ -38,7 +38,7 @@ describe('the attempts at checkouts', function () {
       await openPayer(testEnv, addressOf(made)).attempt((await make()).path, phone);
     const { path } = await make({ use: 'reusable' });
     assertLimited(await openPayer(testEnv, addressOf(99)).pay(path, `+${phone}`));
-    assert.equal(await countRows(testEnv.db, 'collections WHERE phone = $1', [phone]), PER_PHONE);
+    assert.equal(await countRows(testEnv.db, "payments WHERE kind = 'collection' AND phone = $1", [phone]), PER_PHONE);
     // What was refused counts for nobody: another phone pays there.
     await openPayer(testEnv, addressOf(99)).attempt(path, phoneFor('000'));
   });

@@ -33,7 +33,7 @@ describe('a cached key that creates payouts', () => {
       json: collectionFields({ amount: AMOUNT }),
       ...options,
     });
-  const payouts = () => countRows(testEnv.db, 'payouts WHERE merchant_id = $1', [merchant.id]);
+  const payouts = () => countRows(testEnv.db, "payments WHERE kind = 'payout' AND merchant_id = $1", [merchant.id]);
   const held = async () =>
     Number(
       (

@@ -108,10 +108,9 @@ describe('an operator that contradicts a final payment', () => {
   /** Does what leads to a recheck of the payment, and waits until the recheck has ended. */
   async function untilQueried({ id, operatorReference }: Payment, act: () => Promise<unknown>): Promise<void> {
     const before = operator.statusQueries(operatorReference);
-    const table = id.startsWith('col_') ? 'collections' : 'payouts';
     await act();
     await eventually('the recheck to end', async () => {
-      const sql = `SELECT 1 FROM ${table} WHERE id = $1 AND recheck_claimed_until IS NULL`;
+      const sql = 'SELECT 1 FROM payments WHERE id = $1 AND recheck_claimed_until IS NULL';
       const { rowCount } = await testEnv.db.pool.query(sql, [id]);
       return operator.statusQueries(operatorReference) > before && rowCount === 1;
     });
@@ -172,8 +171,8 @@ describe('an operator that contradicts a final payment', () => {
       // Callbacks that came after the recheck had begun lead to another one, later: how many did is a matter of speed.
       const { rows } = await testEnv.db.pool.query(
         `SELECT coalesce(check_due_at < interval '1 minute' + (
-                  SELECT min(received_at) FROM operator_callbacks WHERE ${noun}_id = $1), false) AS is_due_soon,
-                workflow_started_at IS NULL AS is_waiting FROM ${noun}s WHERE id = $1`,
+                  SELECT min(received_at) FROM operator_callbacks WHERE payment_id = $1), false) AS is_due_soon,
+                workflow_started_at IS NULL AS is_waiting FROM payments WHERE id = $1`,
         [payment.id],
       );
       assert.deepEqual(rows, [{ is_due_soon: false, is_waiting: false }]);
@@ -189,7 +188,7 @@ describe('an operator that contradicts a final payment', () => {
         await untilRechecked(payment.id, async () => {
           await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
           // The recheck that a second callback leads to is due a minute later.
-          await testEnv.db.pool.query(`UPDATE ${noun}s SET check_due_at = now() WHERE id = $1`, [payment.id]);
+          await testEnv.db.pool.query(`UPDATE payments SET check_due_at = now() WHERE id = $1`, [payment.id]);
         });
       }
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);

@@ -222,7 +222,7 @@ describe('an idempotency key', () => {
     const idempotencyKey = randomUUID();
     await testEnv.db.pool.query('ALTER TABLE payments RENAME TO mislaid');
     const failed = await create(idempotencyKey);
-    await testEnv.db.pool.query('ALTER TABLE mislaid RENAME TO collections');
+    await testEnv.db.pool.query('ALTER TABLE mislaid RENAME TO payments');
     assertError(failed, 'internal_error');
     const retried = await create(idempotencyKey);
     assert.equal(retried.status, 202);

@@ -306,7 +306,7 @@ describe('a registered webhook endpoint', () => {
     for (const { rawBody } of received) assert.deepEqual(rawBody, received[0]!.rawBody);
     const event = await developer.browser.call('GET', `${EVENTS}/${dead!.event_id}`);
     assert.deepEqual(event.json['deliveries'], [again]);
-    const { id } = await oneRow<{ id: string }>(testEnv.db, 'SELECT collection_id AS id FROM events WHERE id = $1', [
+    const { id } = await oneRow<{ id: string }>(testEnv.db, 'SELECT payment_id AS id FROM events WHERE id = $1', [
       dead!.event_id,
     ]);
     assert.equal(event.json['object_id'], id);

@@ -91,7 +91,7 @@ describe('the export of personal data', function () {
       records,
       tables.filter((table) => table !== 'events' && table !== 'idempotency_keys'),
     );
-    for (const table of ['users', 'members', 'sessions', 'attempt_counters', 'payout_approvals', 'audit_entries']) {
+    for (const table of ['users', 'members', 'sessions', 'attempt_counters', 'approvals', 'audit_entries']) {
       assert.ok(
         records.some((record) => record.table === table),
         table,

@@ -116,7 +116,7 @@ describe('collections accepted in one statement', () => {
       const accepted = await Promise.all(batches.map((batch) => accept(...batch)));
       const ids = new Set(accepted.flatMap((each) => [...each]));
       assert.equal(ids.size, batches.length + 1);
-      assert.equal(await countOf(`collections WHERE idempotency_key = '${idempotencyKey}'`), 1);
+      assert.equal(await countOf(`payments WHERE kind = 'collection' AND idempotency_key = '${idempotencyKey}'`), 1);
     }
   });
 
@@ -133,7 +133,7 @@ describe('collections accepted in one statement', () => {
     for (const wrong of [{ phone: '0' }, { description: 'a\ud800' }, { currency: 'KES' as const }]) {
       assert.deepEqual(await accept(acceptance(), acceptance(wrong)), new Set());
     }
-    assert.equal(await countOf(`collections WHERE merchant_id = '${merchantId}'`), 0);
+    assert.equal(await countOf(`payments WHERE kind = 'collection' AND merchant_id = '${merchantId}'`), 0);
     assert.deepEqual(announced, []);
   });
 
@@ -147,7 +147,10 @@ describe('collections accepted in one statement', () => {
       all[place] = acceptance({}, { collection, request });
       assert.deepEqual(await accept(...all), new Set());
     }
-    assert.equal(await countOf(`collections WHERE merchant_id IN ('${merchantId}', '${other}')`), 0);
+    assert.equal(
+      await countOf(`payments WHERE kind = 'collection' AND merchant_id IN ('${merchantId}', '${other}')`),
+      0,
+    );
   });
 
   it('fail together when the database does not answer', async () => {

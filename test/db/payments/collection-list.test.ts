@@ -31,7 +31,7 @@ describe('a list of collections', () => {
     // Interleaved in time with the rows of another merchant, as in production.
     await insertMany(db, merchantId, 0);
     await insertMany(db, await makeMerchant(db), 1);
-    await db.pool.query('ANALYZE collections');
+    await db.pool.query('ANALYZE payments');
   });
 
   const atRow = (row: number) => new Date(FIRST_AT_MS + row * 2 * SECOND);

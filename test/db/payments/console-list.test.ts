@@ -56,7 +56,7 @@ describe('a list of payments in the console', () => {
     checkouts.common = await make(merchantId, person, 'n % 4 <> 0');
     checkouts.rare = await make(merchantId, person, 'n % 9000 = 8');
     checkouts.foreign = await make(other, await makeMember(db, other, ['maker']), 'true');
-    await db.pool.query('ANALYZE collections, checkouts, checkout_attempts');
+    await db.pool.query('ANALYZE payments, checkouts, checkout_attempts');
     rows = (await pageCollections(db, merchantId, { filter: {}, order: 'oldest', after: null, limit: ROWS })).items;
     assert.equal(rows.length, ROWS);
   });
@@ -291,7 +291,8 @@ async function insertAttempts(db: Database, merchantId: MerchantId, id: Checkout
     `INSERT INTO checkout_attempts (code_sha256, checkout_id, merchant_id, collection_id, created_at)
      SELECT sha256(id::bytea), $2, merchant_id, id, now()
      FROM (SELECT *, substring(idempotency_key FROM 3)::int AS n FROM payments
-           WHERE kind = 'collection' AND merchant_id = $1) AS c WHERE ${condition}`,
+           WHERE kind = 'collection' AND merchant_id = $1) AS c WHERE ${condition}
+     ORDER BY id`,
     [merchantId, id],
   );
 }

@@ -110,7 +110,7 @@ describe('the check of what changed in the ledger', () => {
       assert.deepEqual(await check(), []);
       const { id } = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 30n });
       await db.pool.query('CREATE TABLE kept AS SELECT * FROM ledger_transfers WHERE payment_id = $1', [id]);
-      await tamper(db, `${sql} WHERE collection_id = $1`, [id]);
+      await tamper(db, `${sql} WHERE payment_id = $1`, [id]);
       assert.ok((await check()).includes(available(merchantId)));
       assert.deepEqual(await checkpointOf(available(merchantId)), [1, 100]);
       await tamper(db, 'DELETE FROM ledger_transfers WHERE payment_id = $1', [id]);
@@ -145,16 +145,16 @@ describe('the check of what changed in the ledger', () => {
     const { id } = await makeCollection(db, merchantId, 'prompted');
     const shop = await makeShop(db, 1_000_000n);
     const payout = await makePayout(db, shop, 'released');
-    const become = (table: string, state: string, receipt: string | null, of: string) =>
-      tamper(db, `UPDATE ${table} SET state = $2, operator_receipt = $3 WHERE id = $1`, [of, state, receipt]);
-    await become('collections', 'succeeded', 'r-1', id);
-    await become('payouts', 'succeeded', 'r-2', payout.id);
+    const become = (state: string, receipt: string | null, of: string) =>
+      tamper(db, 'UPDATE payments SET state = $2, operator_receipt = $3 WHERE id = $1', [of, state, receipt]);
+    await become('succeeded', 'r-1', id);
+    await become('succeeded', 'r-2', payout.id);
     const before = await findCheckedPayments(db);
     assert.deepEqual(await check(), [id, payout.id].sort());
     assert.deepEqual(await check(), [id, payout.id].sort());
     assert.deepEqual(await findCheckedPayments(db), before, 'it is not checked');
-    await become('collections', 'prompted', null, id);
-    await become('payouts', 'released', null, payout.id);
+    await become('prompted', null, id);
+    await become('released', null, payout.id);
     const beganAt = new Date();
     assert.deepEqual(await checkLedgerChanges(db, beganAt), []);
     assert.deepEqual(await findCheckedPayments(db), beganAt);

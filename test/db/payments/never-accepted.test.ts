@@ -51,7 +51,7 @@ for (const kind of ['payout', 'reversal'] as const) {
       ref.kind === 'payout' ? getPayout(db, ref.merchantId, ref.id) : getReversal(db, ref.merchantId, ref.id);
 
     const checkDueAt = async () =>
-      (await oneRow<{ due: Date | null }>(db, `SELECT check_due_at AS due FROM ${kind}s WHERE id = $1`, [ref.id])).due;
+      (await oneRow<{ due: Date | null }>(db, `SELECT check_due_at AS due FROM payments WHERE id = $1`, [ref.id])).due;
 
     /** The operator says at this time after the first that can count that it does not know the payment. */
     async function notFoundAt(afterMs: number): Promise<number> {
@@ -99,7 +99,7 @@ for (const kind of ['payout', 'reversal'] as const) {
       const ages: number[] = [];
       for (let due = await checkDueAt(); due !== null; due = await checkDueAt()) {
         ages.push(due.getTime() - failedAtMs);
-        await tamper(db, `UPDATE ${kind}s SET check_due_at = now() WHERE id = $1`, [ref.id]);
+        await tamper(db, `UPDATE payments SET check_due_at = now() WHERE id = $1`, [ref.id]);
         const claimed = await claimRechecks(db, kind, { operator: 'mtn-momo', limit: 100, leaseMs: 60_000 });
         const recheck = claimed.find(({ id }) => id === ref.id);
         assert.ok(recheck);
@@ -159,7 +159,7 @@ for (const kind of ['payout', 'reversal'] as const) {
 
     it('does not fail when the acceptance is recorded at the same moment', async () => {
       for (const ms of [0, HALF_SPAN_MS, spanMs]) await notFoundAt(ms);
-      const accept = { sql: `UPDATE ${kind}s SET accepted_at = now() WHERE id = $1`, values: [ref.id] };
+      const accept = { sql: `UPDATE payments SET accepted_at = now() WHERE id = $1`, values: [ref.id] };
       await whileLocked(db, accept, () => neverAccepted(spanMs).catch(refusedReversal));
       assert.ok(!(await isFailed(neverAccepted(spanMs))));
     });

@@ -32,7 +32,6 @@ const LONG_AGO = { clocks: { payoutSendDeadlineMs: -LONG_AGO_MS } };
 
 const NEVER_SENT = { kind: 'never_sent' } as const;
 const OUTCOME_UNKNOWN = { kind: 'outcome_unknown' } as const;
-const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'reversals' } as const;
 const ENDS_AS = { collection: 'expired', payout: 'failed', reversal: 'failed' } as const;
 const PENDING_IN = { collection: 'initiated', payout: 'released', reversal: 'released' } as const;
 
@@ -86,7 +85,7 @@ describe('a payment that nobody tried to send', () => {
   const before = ({ deadline }: Sent) => new Date(deadline.getTime() - 1);
   const beginSend = (sent: Sent, at = before(sent)) => markSendBegun(db, sent.ref, at);
   const beginsSend = (sent: Sent) => ({
-    sql: `UPDATE ${TABLES[sent.ref.kind]} SET send_begun_at = $2 WHERE id = $1`,
+    sql: `UPDATE payments SET send_begun_at = $2 WHERE id = $1`,
     values: [sent.ref.id, before(sent)],
   });
 
@@ -128,7 +127,7 @@ describe('a payment that nobody tried to send', () => {
 
       const racing = await makeSendable[kind]();
       // The lock makes the end wait first, and the send behind it.
-      const lock = { sql: `SELECT 1 FROM ${TABLES[kind]} WHERE id = $1 FOR NO KEY UPDATE`, values: [racing.ref.id] };
+      const lock = { sql: `SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE`, values: [racing.ref.id] };
       let send: Promise<boolean> | undefined;
       await whileLocked(
         db,
@@ -142,7 +141,7 @@ describe('a payment that nobody tried to send', () => {
       const isBegun = await send;
       const row = await oneRow<{ state: string; begun: boolean }>(
         db,
-        `SELECT state, send_begun_at IS NOT NULL AS begun FROM ${TABLES[kind]} WHERE id = $1`,
+        `SELECT state, send_begun_at IS NOT NULL AS begun FROM payments WHERE id = $1`,
         [racing.ref.id],
       );
       assert.equal(row.begun, isBegun);

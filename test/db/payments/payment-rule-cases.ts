@@ -75,7 +75,7 @@ const COLLECTION_ROW_CASES: readonly RuleCase[] = [
   ]),
   ruleCase('a payment of an unknown kind', 'payments_kind_check', (fixture) => [
     { text: 'ALTER TABLE payments DISABLE TRIGGER payments_check_new', values: [] },
-    insert(fixture, 'collections', { kind: 'gift', id: newId('col') }),
+    insert(fixture, 'collections', { kind: 'column', state: 'queued' }),
   ]),
   ruleCase('a collection of a person and of a key', 'payments_created_by_one', (fixture) => {
     const id = newId('key');
@@ -139,9 +139,11 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ruleCase('a collection that is created in a later state', /must be created in state initiated/, (fixture) => [
     insert(fixture, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' }),
   ]),
-  ruleCase('a collection in an unknown state', 'payments_known_state', ({ collections }) => [
-    { text: "INSERT INTO payment_transitions VALUES ('collection', 'initiated', 'paid')", values: [] },
+  ruleCase('a collection in an unknown state', 'payments_transition', ({ collections }) => [
     move(collections.initiated, 'paid'),
+  ]),
+  ruleCase('a transition of collections to an unknown state', 'payment_transitions_known_state', () => [
+    { text: "INSERT INTO payment_transitions VALUES ('collection', 'initiated', 'paid')", values: [] },
   ]),
   ruleCase('a prompted collection whose prompt never expires', 'payments_prompt_expiry', ({ collections }) => [
     move(collections.initiated, 'prompted'),

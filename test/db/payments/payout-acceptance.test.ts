@@ -80,7 +80,7 @@ describe('a payout of a cached key', () => {
 
   const nothingOf = async () => {
     const { merchantId } = of.shop;
-    assert.equal(await countRows(db, 'payouts WHERE merchant_id = $1', [merchantId]), 0);
+    assert.equal(await countRows(db, "payments WHERE kind = 'payout' AND merchant_id = $1", [merchantId]), 0);
     assert.equal(await countRows(db, 'idempotency_keys WHERE merchant_id = $1', [merchantId]), 0);
     assert.deepEqual(await balanceOf(db, merchantId), [10_000n, 0n]);
     assert.deepEqual(of.news, []);
@@ -165,11 +165,11 @@ describe('a payout of a cached key', () => {
     await change(`INSERT INTO passkeys (id, user_id, credential_id, public_key, name, created_at, counter, attestation)
                   VALUES ('${newId('psk')}', $maker, 'x', 'x', 'x', now(), 0, '1.${'A'.repeat(43)}')`);
     await change('DELETE FROM passkeys WHERE user_id = $maker');
-    const payouts = await countRows(db, 'payouts WHERE merchant_id = $1', [merchantId]);
+    const payouts = await countRows(db, "payments WHERE kind = 'payout' AND merchant_id = $1", [merchantId]);
     await db.pool.query('UPDATE api_keys SET name = name WHERE id = $1', [of.key.id]);
     assert.equal(await of.accept(100n), null);
     assert.equal(await of.accept(100n), null, 'of a version that is not there any more nothing is kept');
-    assert.equal(await countRows(db, 'payouts WHERE merchant_id = $1', [merchantId]), payouts);
+    assert.equal(await countRows(db, "payments WHERE kind = 'payout' AND merchant_id = $1", [merchantId]), payouts);
     assert.equal(await countRows(db, 'idempotency_keys WHERE merchant_id = $1', [merchantId]), payouts);
     assert.deepEqual(await checkLedger(db), []);
   });

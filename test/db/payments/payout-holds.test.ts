@@ -197,7 +197,8 @@ describe('the unreleased payouts of an API key', () => {
 describe('a payout’s idempotency key', () => {
   const db = useDatabase();
 
-  const countOf = (merchantId: MerchantId) => countRows(db, 'payouts WHERE merchant_id = $1', [merchantId]);
+  const countOf = (merchantId: MerchantId) =>
+    countRows(db, "payments WHERE kind = 'payout' AND merchant_id = $1", [merchantId]);
 
   it('creates one payout for many requests at once', async () => {
     const shop = await makeShop(db, 100_000n);

@@ -244,9 +244,17 @@ const CALLBACK_CASES: readonly RuleCase[] = [
   ]),
 ];
 
+const RECEIPT_CASES: readonly RuleCase[] = [
+  ruleCase('one receipt of an operator for two payouts', 'payments_one_per_receipt', ({ payouts }) => [
+    move(payouts.released, 'succeeded', "operator_receipt = '4711'"),
+    move(payouts.reconciling, 'succeeded', "operator_receipt = '4711'"),
+  ]),
+];
+
 export const PAYOUT_MONEY_RULE_CASES: readonly RuleCase[] = [
   ...TRANSFER_CASES,
   ...COMMIT_CASES,
   ...EVENT_CASES,
   ...CALLBACK_CASES,
+  ...RECEIPT_CASES,
 ];

@@ -46,7 +46,7 @@ describe('a payout with concurrent actions', () => {
       [shop.merchantId],
     );
     assert.deepEqual([heldBalance, available], [BigInt(held), 100_000n - BigInt(held) - BigInt(gone)]);
-    const withoutTheirEvents = `payouts p WHERE merchant_id = $1
+    const withoutTheirEvents = `payments p WHERE kind = 'payout' AND merchant_id = $1
       AND version + 1 <> (SELECT count(*) FROM events WHERE payment_id = p.id)`;
     assert.equal(await countRows(db, withoutTheirEvents, [shop.merchantId]), 0);
     assert.deepEqual(await checkLedger(db), []);

@@ -226,10 +226,19 @@ function approveIf(fixture: RuleFixture, isQueued: boolean): Sql[] {
 }
 
 const DECISION_CASES: readonly RuleCase[] = [
-  ruleCase('a payout in an unknown state', 'payments_known_state', ({ payouts }) => [
-    { text: "INSERT INTO payment_transitions VALUES ('payout', 'queued', 'paid')", values: [] },
-    move(payouts.queued, 'paid'),
+  ruleCase('a payout in an unknown state', 'payments_transition', ({ payouts }) => [
+    move(payouts.queued, 'paid', 'send_deadline_at = now()'),
   ]),
+  ruleCase('a transition of payouts to an unknown state', 'payment_transitions_known_state', () => [
+    { text: "INSERT INTO payment_transitions VALUES ('payout', 'queued', 'paid')", values: [] },
+  ]),
+  ruleCase(
+    'a payout that is created with a status of the operator',
+    /no operator said anything of the new payout/,
+    (fixture) => [
+      insert(fixture, 'payouts', { not_found_count: 1, not_found_since: new Date(), not_found_last_at: new Date() }),
+    ],
+  ),
   ruleCase(
     'a cancellation by another person than the maker',
     'payments_cancelled_by_maker',
@@ -376,15 +385,7 @@ const APPROVAL_CASES: readonly RuleCase[] = [
   ...refusedChanges('approvals', ['DELETE', 'TRUNCATE']),
 ];
 
-const RECEIPT_CASES: readonly RuleCase[] = [
-  ruleCase('one receipt of an operator for two payouts', 'payments_one_per_receipt', ({ payouts }) => [
-    move(payouts.released, 'succeeded', "operator_receipt = '4711'"),
-    move(payouts.reconciling, 'succeeded', "operator_receipt = '4711'"),
-  ]),
-];
-
 export const PAYOUT_RULE_CASES: readonly RuleCase[] = [
-  ...RECEIPT_CASES,
   ...PAYOUT_ROW_CASES,
   ...PAYOUT_CHANGE_CASES,
   ...TRANSITION_CASES,

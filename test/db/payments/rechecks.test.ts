@@ -19,7 +19,6 @@ import { makePayout, makeReversal, makeShop, recordReversal } from './payout-row
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'reversals' } as const;
 
 describe('the recheck of a final payment', () => {
   const db = useDatabasePerCase();
@@ -45,10 +44,11 @@ describe('the recheck of a final payment', () => {
   const age = async (ms: number, kind: PaymentKind = 'collection') => {
     await tamper(
       db,
-      `UPDATE ${TABLES[kind]} SET updated_at = updated_at - make_interval(secs => $1),
+      `UPDATE payments SET updated_at = updated_at - make_interval(secs => $1),
          check_due_at = check_due_at - make_interval(secs => $1),
-         recheck_claimed_until = recheck_claimed_until - make_interval(secs => $1)`,
-      [ms / 1000],
+         recheck_claimed_until = recheck_claimed_until - make_interval(secs => $1)
+       WHERE kind = $2`,
+      [ms / 1000, kind],
     );
     await tamper(db, 'UPDATE operator_callbacks SET received_at = received_at - make_interval(secs => $1)', [
       ms / 1000,

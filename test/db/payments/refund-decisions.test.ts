@@ -131,8 +131,8 @@ describe('a decision on a refund', () => {
   for (const [what, forge] of [
     ['another approver', `UPDATE approvals SET user_id = $2 WHERE payment_id = $1`],
     ['another maker', `UPDATE payments SET created_by = $2 WHERE id = $1`],
-    ['another amount', `UPDATE payments SET amount_minor = 5001, rejection_reason = $2 WHERE id = $1`],
-    ['another phone', `UPDATE payments SET phone = '256772000999', rejection_reason = $2 WHERE id = $1`],
+    ['another amount', `UPDATE payments SET amount_minor = 5001, request_id = $2 WHERE id = $1`],
+    ['another phone', `UPDATE payments SET phone = '256772000999', request_id = $2 WHERE id = $1`],
   ] as const) {
     it(`is not sent with ${what} than the service recorded, and shown to a person`, async () => {
       const { id, merchantId } = await makeReversal(db, shop, await paidCollection());

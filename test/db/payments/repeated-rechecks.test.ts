@@ -43,14 +43,13 @@ describe('a final payment of which the operator gives no status', () => {
 
   /** How many minutes after a recheck that is so long after the outcome the next one follows; null: none does. */
   async function gapAt(ref: PaymentRef, ageMs: number): Promise<number | null> {
-    const table = `${ref.kind}s`;
     const outcome = `updated_at = now() - make_interval(secs => $2 / 1000.0)`;
-    await tamper(db, `UPDATE ${table} SET check_due_at = now(), ${outcome} WHERE id = $1`, [ref.id, ageMs]);
+    await tamper(db, `UPDATE payments SET check_due_at = now(), ${outcome} WHERE id = $1`, [ref.id, ageMs]);
     await recheck();
     const gap = 'extract(epoch FROM check_due_at - now())::float8 / 60';
     const { minutes } = await oneRow<{ minutes: number | null }>(
       db,
-      `SELECT ${gap} AS minutes FROM ${table} WHERE id = $1`,
+      `SELECT ${gap} AS minutes FROM payments WHERE id = $1`,
       [ref.id],
     );
     // The database reads its clock a little later.

@@ -274,13 +274,14 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
       insert(fixture, 'reversals', columns(fixture)),
     ]),
   ),
-  ruleCase('a reversal in an unknown state', 'payments_known_state', ({ reversals }) => [
-    { text: "INSERT INTO payment_transitions VALUES ('reversal', 'released', 'paid')", values: [] },
+  ruleCase('a reversal in an unknown state', 'payments_transition', ({ reversals }) => [
     move(reversals.released, 'paid'),
   ]),
-  ruleCase('a reversal in a state of payouts alone', 'payments_known_state', ({ reversals }) => [
-    move(reversals.released, 'reversed'),
-  ]),
+  ...['paid', 'reversed'].map((state) =>
+    ruleCase(`a transition of reversals to ${state}`, 'payment_transitions_known_state', () => [
+      { text: "INSERT INTO payment_transitions VALUES ('reversal', 'released', $1)", values: [state] },
+    ]),
+  ),
   ruleCase('a refund that was sent and fails as never sent', 'payments_never_sent', ({ reversals }) => [
     update('payments', reversals.released, SENT_NOW),
     move(reversals.released, 'failed', `${NEVER_SENT}, ${FAILURE_ATTESTED}`),
@@ -300,9 +301,11 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
     ['by a status that says paid', ", status_kind = 'paid', status_queried_at = now()"],
     ['by a status that nobody queried', ", status_kind = 'declined'"],
   ].map(([what = '', assignment = '']) =>
-    ruleCase(`a refund that the operator refused ${what}`, 'payments_status', ({ reversals }) => [
-      move(reversals.released, 'failed', `${REFUSED}, ${FAILURE_ATTESTED}${assignment}`),
-    ]),
+    ruleCase(
+      `a refund that the operator refused ${what}`,
+      /has the status of an operator that made it fail/,
+      ({ reversals }) => [move(reversals.released, 'failed', `${REFUSED}, ${FAILURE_ATTESTED}${assignment}`)],
+    ),
   ),
   ...requestStaysCases('reversal', ({ reversals }) => reversals.released),
   ...requestedFieldCases('reversal', ({ reversals }) => reversals.released, REQUESTED_FIELDS),

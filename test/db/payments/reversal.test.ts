@@ -47,8 +47,9 @@ describe('a reversal', () => {
   const available = async () => (await getBalance(db, shop.merchantId)).availableMinor;
   const stateOf = async ({ id }: Collection) => (await getCollection(db, shop.merchantId, id)).state;
   const reversedEvents = ({ id }: Collection) =>
-    countRows(db, `events WHERE collection_id = $1 AND type = 'collection.reversed'`, [id]);
-  const countOf = ({ id }: Collection) => countRows(db, 'reversals WHERE collection_id = $1', [id]);
+    countRows(db, `events WHERE payment_id = $1 AND type = 'collection.reversed'`, [id]);
+  const countOf = ({ id }: Collection) =>
+    countRows(db, "payments WHERE kind = 'reversal' AND collection_id = $1", [id]);
 
   describe('requested by a maker', () => {
     it('is queued and moves no money yet', async () => {

@@ -53,7 +53,7 @@ function casesOf({ noun, idOf }: Sent): RuleCase[] {
     ),
     refuses(
       'a not-found count without its first time',
-      'payments_not_founds',
+      NOT_COUNTED,
       'not_found_last_at = now()',
       'not_found_count = 0, not_found_since = now(), not_found_last_at = now()',
     ),

@@ -5,6 +5,7 @@ import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work/work-checks.ts';
 import { checksOf } from './late-work-checks.ts';
+import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
@@ -26,10 +27,15 @@ describe('started work', () => {
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string);
   const lateIds = async (kind: WorkKind) => idsOf(await late(kind));
   /** Everything happened so much earlier than it did. */
-  const age = (table: string, ms: number, column = 'check_due_at') =>
-    tamper(db, `UPDATE ${table} SET ${column} = ${column} - make_interval(secs => $1)`, [ms / 1000]);
-  const markAllStarted = (table: string) =>
-    db.pool.query(`UPDATE ${table} SET workflow_started_at = now() WHERE workflow_started_at IS NULL`);
+  const age = (kind: WorkKind, ms: number, column = 'check_due_at') => {
+    const [table, isOfKind] = kind === 'delivery' ? ['deliveries', 'true'] : ['payments', `kind = '${kind}'`];
+    const older = `${column} = ${column} - make_interval(secs => $1)`;
+    return tamper(db, `UPDATE ${table} SET ${older} WHERE ${isOfKind}`, [ms / 1000]);
+  };
+  const markAllStarted = (kind: PaymentKind) =>
+    db.pool.query('UPDATE payments SET workflow_started_at = now() WHERE kind = $1 AND workflow_started_at IS NULL', [
+      kind,
+    ]);
   const unstarted = (kind: WorkKind): Promise<Work[]> =>
     claimUnstarted(db, kind, { limit: 100, graceMs: 0, leaseMs: 0 });
 
@@ -37,7 +43,7 @@ describe('started work', () => {
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push((await makeCollection(db, merchantId, 'reconciling')).id);
     assert.deepEqual(await lateIds('collection'), []);
-    await age('collections', 2 * MINUTE);
+    await age('collection', 2 * MINUTE);
     const claims = await Promise.all([1, 2, 3].map(() => late('collection', { limit: 10 })));
     const claimed = idsOf([...claims.flat(), ...(await late('collection'))]);
     assert.deepEqual(claimed.sort(), ids.sort());
@@ -46,7 +52,7 @@ describe('started work', () => {
 
   it('is not checked while it is unstarted, because its start is due', async () => {
     await makeCollection(db, merchantId);
-    await age('collections', 10 * MINUTE);
+    await age('collection', 10 * MINUTE);
     assert.deepEqual(await lateIds('collection'), []);
   });
 
@@ -56,23 +62,20 @@ describe('started work', () => {
     const payout = await makePayout(db, shop, 'released');
     const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     const dues = [
-      ['collections', collection.id, collection.promptDeadlineAt],
-      ['payouts', payout.id, payout.sendDeadlineAt],
-      ['reversals', reversal.id, reversal.sendDeadlineAt],
+      [collection.id, collection.promptDeadlineAt],
+      [payout.id, payout.sendDeadlineAt],
+      [reversal.id, reversal.sendDeadlineAt],
     ] as const;
-    for (const [table, id, deadlineAt] of dues) {
-      const sql = `SELECT check_due_at AS due FROM ${table} WHERE id = $1`;
+    for (const [id, deadlineAt] of dues) {
+      const sql = 'SELECT check_due_at AS due FROM payments WHERE id = $1';
       const { due } = await oneRow<{ due: Date }>(db, sql, [id]);
-      assert.ok(
-        deadlineAt !== null && deadlineAt.getTime() - due.getTime() >= 200_000,
-        `${table}: ${due.toISOString()}`,
-      );
+      assert.ok(deadlineAt !== null && deadlineAt.getTime() - due.getTime() >= 200_000, `${id}: ${due.toISOString()}`);
     }
   });
 
   it('is left alone by a result of a check that it has overtaken', async () => {
     const { id } = await makeCollection(db, merchantId, 'prompted');
-    await age('collections', 10 * MINUTE);
+    await age('collection', 10 * MINUTE);
     const [work] = await late('collection');
     assert.ok(work);
     await record(db, { id, merchantId }, { kind: 'outcome_unknown' });
@@ -85,35 +88,35 @@ describe('started work', () => {
 
   it('is unstarted and due at once when its workflow is lost', async () => {
     const { id } = await makeCollection(db, merchantId, 'reconciling');
-    await age('collections', 10 * MINUTE);
+    await age('collection', 10 * MINUTE);
     await markLost(db, 'collection', await late('collection'));
     assert.deepEqual(idsOf(await unstarted('collection')), [id]);
   });
 
   it('is unstarted, but not due while its stuck run is being terminated', async () => {
     const { id } = await makeCollection(db, merchantId, 'reconciling');
-    await age('collections', 10 * MINUTE);
+    await age('collection', 10 * MINUTE);
     const [work] = await late('collection');
     assert.equal(await db.withTransaction((tx) => markStuck(tx, work!, MINUTE)), 1);
     assert.deepEqual(await unstarted('collection'), []);
-    await age('collections', 2 * MINUTE, 'start_due_at');
+    await age('collection', 2 * MINUTE, 'start_due_at');
     assert.deepEqual(idsOf(await unstarted('collection')), [id]);
   });
 
   it('is checked before its deadline first: what is still to be sent goes before what the operator has', async () => {
     const { id } = await makeCollection(db, merchantId);
-    await markAllStarted('collections');
+    await markAllStarted('collection');
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'reconciling');
-    await age('collections', DAY);
+    await age('collection', DAY);
     await tamper(db, "UPDATE payments SET check_due_at = now() WHERE kind = 'collection' AND state = 'initiated'");
     assert.deepEqual(idsOf(await late('collection', { limit: 1 })), [id]);
   });
 
   it('is checked of each merchant in turn', async () => {
     for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
-    await age('collections', DAY);
+    await age('collection', DAY);
     const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
-    await age('collections', 2 * MINUTE);
+    await age('collection', 2 * MINUTE);
     const ids = idsOf(await late('collection', { limit: 10 }));
     assert.ok(ids.includes(id), 'the other merchant has its turn');
     assert.equal(ids.length, 10);
@@ -122,7 +125,7 @@ describe('started work', () => {
   it('is checked as fast as it can be while much of it is late', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 25; i++) ids.push((await makeCollection(db, merchantId, 'reconciling')).id);
-    await age('collections', DAY);
+    await age('collection', DAY);
     const inspected: string[] = [];
     const checks = checksOf(db, (work) => {
       inspected.push(work.id);
@@ -139,8 +142,8 @@ describe('started work', () => {
       "UPDATE deliveries SET state = 'retrying', workflow_started_at = now(), check_due_at = NULL, next_attempt_at = now()",
     );
     assert.deepEqual(await lateIds('delivery'), [], 'its next attempt is not overdue');
-    await age('deliveries', 11 * MINUTE);
-    await age('deliveries', 11 * MINUTE, 'next_attempt_at');
+    await age('delivery', 11 * MINUTE);
+    await age('delivery', 11 * MINUTE, 'next_attempt_at');
     assert.equal((await late('delivery')).length, 1);
   });
 
@@ -149,11 +152,11 @@ describe('started work', () => {
     await makeCollection(db, merchantId, 'prompted');
     await db.pool.query("UPDATE deliveries SET state = 'retrying', start_due_at = now() - interval '1 hour'");
     await markStarted(db, 'delivery', await unstarted('delivery'), { at: new Date(), checkInMs: 10 * MINUTE });
-    await age('deliveries', 11 * MINUTE);
+    await age('delivery', 11 * MINUTE);
     // Its check is due, and its next attempt is not overdue.
     assert.equal((await late('delivery')).length, 0);
-    await age('deliveries', 11 * MINUTE);
-    await age('deliveries', 11 * MINUTE, 'next_attempt_at');
+    await age('delivery', 11 * MINUTE);
+    await age('delivery', 11 * MINUTE, 'next_attempt_at');
     assert.equal((await late('delivery', { leaseMs: MINUTE })).length, 1);
     assert.equal((await late('delivery')).length, 0);
   });
@@ -161,15 +164,15 @@ describe('started work', () => {
   it('is an overdue payout or reversal, and never a final one', async () => {
     const shop = await makeShop(db, 100_000n);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
-    await markAllStarted('payouts');
-    await age('payouts', 8 * DAY);
+    await markAllStarted('payout');
+    await age('payout', 8 * DAY);
     assert.equal((await late('payout')).length, 3);
     const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
-    await markAllStarted('reversals');
-    await age('reversals', 8 * DAY);
+    await markAllStarted('reversal');
+    await age('reversal', 8 * DAY);
     assert.deepEqual(await lateIds('reversal'), [reversal.id]);
     await recordReversal(db, reversal, { kind: 'refunded' });
-    await age('reversals', 8 * DAY);
+    await age('reversal', 8 * DAY);
     assert.deepEqual(await lateIds('reversal'), []);
   });
 

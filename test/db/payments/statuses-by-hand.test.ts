@@ -22,7 +22,6 @@ import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCK
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeReversal, makeShop, queue, recordPayout, release } from './payout-rows.ts';
 
-const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'reversals' } as const;
 const ACCEPTED: SendOutcome = { kind: 'accepted' };
 /** What an operator says while its account is empty: the next try may succeed. */
 const REFUSED = { kind: 'refused', code: 'operator_unavailable', operatorCode: 'NOT_ENOUGH_FUNDS' } as const;
@@ -79,11 +78,14 @@ describe('an answer of an operator', () => {
   /** Of a collection the acceptance is a state, and recorded by the activity that got it. */
   const ACCEPTED_STATE = { ...FIRST, collection: 'prompted' } as const;
 
-  const stateOf = async ({ kind, id }: PaymentRef) =>
-    (await oneRow<{ state: string }>(db, `SELECT state FROM ${TABLES[kind]} WHERE id = $1`, [id])).state;
-  const isAccepted = async ({ kind, id }: PaymentRef) =>
-    (await oneRow<{ is: boolean }>(db, `SELECT accepted_at IS NOT NULL AS is FROM ${TABLES[kind]} WHERE id = $1`, [id]))
-      .is;
+  const rowOf = ({ id }: PaymentRef) =>
+    oneRow<{ state: string; is_accepted: boolean; failure_code: string | null }>(
+      db,
+      'SELECT state, accepted_at IS NOT NULL AS is_accepted, failure_code FROM payments WHERE id = $1',
+      [id],
+    );
+  const stateOf = async (ref: PaymentRef) => (await rowOf(ref)).state;
+  const isAccepted = async (ref: PaymentRef) => (await rowOf(ref)).is_accepted;
   const recordBy = (ref: PaymentRef, transition: object) =>
     activities().recordTransition({ ref, transition: transition as { kind: InputWithoutStatus } });
 
@@ -135,7 +137,7 @@ describe('an answer of an operator', () => {
       const client = await db.pool.connect();
       try {
         await client.query('BEGIN');
-        await client.query(`SELECT 1 FROM ${TABLES[kind]} WHERE id = $1 FOR NO KEY UPDATE`, [ref.id]);
+        await client.query(`SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE`, [ref.id]);
         // The lock makes the send wait first, and the refusal behind it.
         const second = activities().sendWithOperator(ref);
         await untilOneWaits(db);
@@ -304,8 +306,8 @@ describe('an answer of an operator', () => {
   });
 
   /** As a worker runs it, whose heartbeats go nowhere here. */
-  async function recheckNow({ kind, id }: PaymentRef): Promise<void> {
-    await tamper(db, `UPDATE ${TABLES[kind]} SET check_due_at = now() WHERE id = $1`, [id]);
+  async function recheckNow({ id }: PaymentRef): Promise<void> {
+    await tamper(db, `UPDATE payments SET check_due_at = now() WHERE id = $1`, [id]);
     const context = { heartbeat: () => undefined, cancellationSignal: new AbortController().signal };
     const { withNews } = await asyncLocalStorage.run(context as unknown as Context, () =>
       activities().recheckBatch('mtn-momo'),

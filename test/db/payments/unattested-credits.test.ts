@@ -52,11 +52,11 @@ describe('money that no process of the service recorded', () => {
          UPDATE payments SET state = 'succeeded', previous_state = state, version = version + 1, updated_at = now(),
            operator_receipt = $2, check_due_at = NULL WHERE id = $1 RETURNING *),
        transfer AS (
-         INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency,
+         INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency,
            created_at, status_kind, status_queried_at, status_attestation)
          SELECT 'collection_paid', id, 'operator/' || operator || '/' || currency, merchant_id || '/available', amount_minor,
            currency, now(), 'paid', now(), $3 FROM moved)
-       INSERT INTO events (id, merchant_id, type, collection_id, resource_version, body, created_at)
+       INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at)
        SELECT $4, merchant_id, 'collection.succeeded', id, version, '{}', now() FROM moved`,
       [id, randomUUID(), attestation, newId('evt')],
     );
@@ -137,7 +137,7 @@ describe('money that no process of the service recorded', () => {
     const shop = await makeShop(db, GENUINE);
     const { id } = await forge(shop);
     await run(
-      `INSERT INTO discrepancies (merchant_id, collection_id, kind, found_at, settled_at, settled_how)
+      `INSERT INTO discrepancies (merchant_id, payment_id, kind, found_at, settled_at, settled_how)
        VALUES ($1, $2, 'credit_unattested', now(), now(), 'by hand')`,
       [shop.merchantId, id],
     );
@@ -202,11 +202,11 @@ describe('money that no process of the service recorded', () => {
          UPDATE payments SET state = 'failed', previous_state = state, version = version + 1, updated_at = now(),
            failure_code = 'operator_rejected', failed_by = 'declined', check_due_at = NULL WHERE id = $1 RETURNING *),
        transfer AS (
-         INSERT INTO ledger_transfers (kind, payout_id, debit_account_id, credit_account_id, amount_minor, currency,
+         INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency,
            created_at, status_kind, status_queried_at, status_attestation)
          SELECT 'payout_voided', id, merchant_id || '/held', merchant_id || '/available', amount_minor, currency, now(),
            'declined', now(), $2 FROM moved)
-       INSERT INTO events (id, merchant_id, type, payout_id, resource_version, body, created_at)
+       INSERT INTO events (id, merchant_id, type, payment_id, resource_version, body, created_at)
        SELECT $3, merchant_id, 'payout.failed', id, version, '{}', now() FROM moved`,
       [id, MADE_UP, newId('evt')],
     );
@@ -224,7 +224,8 @@ describe('money that no process of the service recorded', () => {
       await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: GENUINE }),
     );
     await run(
-      `UPDATE payments SET state = 'failed', failure_code = 'operator_rejected', failed_by = 'declined', updated_at = now(),
+      `UPDATE payments SET state = 'failed', previous_state = state, version = version + 1,
+         failure_code = 'operator_rejected', failed_by = 'declined', updated_at = now(),
          status_kind = 'declined', status_queried_at = now(), status_attestation = $2 WHERE id = $1`,
       [refund.id, MADE_UP],
     );

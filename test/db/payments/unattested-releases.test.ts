@@ -74,7 +74,7 @@ describe('a payout whose release is not attested', () => {
           ? await makePayout(db, shop, 'released')
           : await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
       // Who wrote the release also wrote that it was sent.
-      await tamper(db, `UPDATE ${kind}s SET release_attestation = $2, send_begun_at = now() WHERE id = $1`, [
+      await tamper(db, `UPDATE payments SET release_attestation = $2, send_begun_at = now() WHERE id = $1`, [
         id,
         FORGED,
       ]);
