@@ -6,11 +6,11 @@ CREATE TABLE api_key_uses (
   CONSTRAINT api_key_uses_pkey PRIMARY KEY (api_key_id),
   CONSTRAINT api_key_uses_api_key_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id)
 );
+CREATE TRIGGER api_key_uses_check BEFORE UPDATE ON api_key_uses FOR EACH ROW WHEN (new.api_key_id <> old.api_key_id OR old.last_used_at IS NOT NULL AND new.last_used_at IS NULL) EXECUTE FUNCTION check_api_key_use();
 CREATE TRIGGER api_key_uses_kept BEFORE DELETE OR TRUNCATE ON api_key_uses FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER api_key_uses_stay BEFORE UPDATE ON api_key_uses FOR EACH ROW WHEN (new.api_key_id <> old.api_key_id OR old.last_used_at IS NOT NULL AND new.last_used_at IS NULL) EXECUTE FUNCTION refuse_uses_cleared();
 COMMENT ON TABLE api_key_uses IS 'When each API key was last used. A row of its own, so that the row of a key changes with the key alone, and whoever relies on the version of that row need not verify the key again because it was used.';
+COMMENT ON TRIGGER api_key_uses_check ON api_key_uses IS 'Refuses to clear the last use, and to change the key of the row.';
 COMMENT ON TRIGGER api_key_uses_kept ON api_key_uses IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER api_key_uses_stay ON api_key_uses IS 'Refuses to clear the last use, and to change the key of the row.';
 
 CREATE TABLE api_keys (
   id text COLLATE "C" NOT NULL,
@@ -23,11 +23,10 @@ CREATE TABLE api_keys (
   allowed_addresses cidr[],
   created_by text COLLATE "C",
   created_at timestamp with time zone NOT NULL,
-  last_used_at timestamp with time zone,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   replaced_by text COLLATE "C",
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_key_sha256_key UNIQUE (key_sha256),
   CONSTRAINT api_keys_created_by_member FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
@@ -44,28 +43,15 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_merchant ON api_keys USING btree (merchant_id, id DESC);
 CREATE TRIGGER api_keys_add_use AFTER INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION add_api_key_use();
-CREATE TRIGGER api_keys_attestation_kept BEFORE UPDATE OF attestation ON api_keys FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER api_keys_attestation_made BEFORE INSERT ON api_keys FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER api_keys_attestation_newer BEFORE UPDATE OF attestation ON api_keys FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER api_keys_check_addresses BEFORE UPDATE ON api_keys FOR EACH ROW WHEN (new.allowed_addresses IS DISTINCT FROM old.allowed_addresses) EXECUTE FUNCTION refuse_other_addresses();
-CREATE TRIGGER api_keys_check_change BEFORE UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION check_api_key_change();
-CREATE TRIGGER api_keys_check_payout_key_ends BEFORE INSERT ON api_keys FOR EACH ROW WHEN ('payouts:write'::text = ANY (new.scopes)) EXECUTE FUNCTION check_payout_key_ends();
+CREATE TRIGGER api_keys_check BEFORE INSERT OR UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION check_api_key();
 CREATE TRIGGER api_keys_kept BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER api_keys_key_kept BEFORE UPDATE ON api_keys FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
 COMMENT ON TABLE api_keys IS 'A secret with which the server of a merchant calls the API. Only its digest is stored.';
 COMMENT ON COLUMN api_keys.allowed_addresses IS 'The blocks of addresses that the key works from. Null: everywhere.';
 COMMENT ON COLUMN api_keys.created_by IS 'The maker of the payouts that are created with the key.';
-COMMENT ON COLUMN api_keys.last_used_at IS 'Not in use: api_key_uses has it.';
 COMMENT ON COLUMN api_keys.replaced_by IS 'The key that a rotation created in its place.';
 COMMENT ON TRIGGER api_keys_add_use ON api_keys IS 'Refuses nothing. It adds the row of api_key_uses.';
-COMMENT ON TRIGGER api_keys_attestation_kept ON api_keys IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER api_keys_attestation_made ON api_keys IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER api_keys_attestation_newer ON api_keys IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER api_keys_check_addresses ON api_keys IS 'Refuses to change the addresses that the key works from.';
-COMMENT ON TRIGGER api_keys_check_change ON api_keys IS 'Refuses to change what the key was created for, to let it live longer, to clear its last use, and to replace it twice or by the key of another merchant.';
-COMMENT ON TRIGGER api_keys_check_payout_key_ends ON api_keys IS 'Refuses a key that creates payouts and does not end within 365 days.';
+COMMENT ON TRIGGER api_keys_check ON api_keys IS 'Refuses a key that creates payouts and does not end within 365 days, to change what a key was created for or the addresses that it works from, to let it live longer, to replace it twice or by the key of another merchant, and an attestation whose number is not greater than that of the row.';
 COMMENT ON TRIGGER api_keys_kept ON api_keys IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER api_keys_key_kept ON api_keys IS 'Refuses to change what names the row.';
 
 CREATE TABLE api_requests (
   id text COLLATE "C" NOT NULL,
@@ -142,15 +128,13 @@ CREATE TABLE audit_chains (
   CONSTRAINT audit_chains_hash_check CHECK (length(hash) = 32)
 );
 CREATE INDEX audit_chains_unsigned ON audit_chains USING btree (unsigned_since) WHERE unsigned_since IS NOT NULL;
-CREATE TRIGGER audit_chains_keep_name BEFORE UPDATE OF chain ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER audit_chains_kept BEFORE DELETE OR TRUNCATE ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_chains_kept BEFORE DELETE OR UPDATE OF chain OR TRUNCATE ON audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_chains_note_unsigned BEFORE UPDATE OF "position" ON audit_chains FOR EACH ROW EXECUTE FUNCTION note_unsigned();
 COMMENT ON TABLE audit_chains IS 'The end of each chain. What concerns no merchant is in the chain `service`. Whoever links or signs locks the row of `service`: every account of the database could hold an advisory lock, and only that of the application locks this row.';
 COMMENT ON COLUMN audit_chains."position" IS 'How many entries it has.';
 COMMENT ON COLUMN audit_chains.hash IS 'The hash of the last entry. Zeros for an empty chain.';
 COMMENT ON COLUMN audit_chains.unsigned_since IS 'When the first of the entries that no head covers was linked, by the clock of the database. Null: there are none.';
-COMMENT ON TRIGGER audit_chains_keep_name ON audit_chains IS 'Refuses to rename a chain.';
-COMMENT ON TRIGGER audit_chains_kept ON audit_chains IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER audit_chains_kept ON audit_chains IS 'Refuses to rename a chain, to delete rows and to truncate.';
 COMMENT ON TRIGGER audit_chains_note_unsigned ON audit_chains IS 'Refuses nothing. It sets unsigned_since at the first entry that no head covers.';
 
 CREATE TABLE audit_entries (
@@ -306,18 +290,14 @@ CREATE TABLE checkouts (
 CREATE INDEX checkouts_list ON checkouts USING btree (merchant_id, id DESC);
 CREATE INDEX checkouts_list_by_reference ON checkouts USING btree (merchant_id, lower(reference) text_pattern_ops, id DESC);
 CREATE INDEX checkouts_of_person ON checkouts USING btree (created_by, id);
-CREATE TRIGGER checkouts_check_change BEFORE UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout_change();
-CREATE TRIGGER checkouts_check_created BEFORE INSERT ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout_created();
+CREATE TRIGGER checkouts_check BEFORE INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout();
 CREATE TRIGGER checkouts_kept BEFORE DELETE OR TRUNCATE ON checkouts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER checkouts_note_cancelled AFTER UPDATE OF cancelled_at ON checkouts FOR EACH ROW WHEN (new.cancelled_at IS DISTINCT FROM old.cancelled_at) EXECUTE FUNCTION note_checkout('cancelled');
-CREATE TRIGGER checkouts_note_created AFTER INSERT ON checkouts FOR EACH ROW EXECUTE FUNCTION note_checkout('open');
+CREATE TRIGGER checkouts_note AFTER INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION note_checkout();
 COMMENT ON TABLE checkouts IS 'What a merchant asks payers for on a page.';
 COMMENT ON COLUMN checkouts.code IS '160 random bits, in the address of its page.';
-COMMENT ON TRIGGER checkouts_check_change ON checkouts IS 'Refuses every change but one cancellation.';
-COMMENT ON TRIGGER checkouts_check_created ON checkouts IS 'Refuses a new checkout that is cancelled, and in live one that sends payers back without https.';
+COMMENT ON TRIGGER checkouts_check ON checkouts IS 'Refuses a new checkout that is cancelled, in live one that sends payers back without https, and every change but one cancellation.';
 COMMENT ON TRIGGER checkouts_kept ON checkouts IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER checkouts_note_cancelled ON checkouts IS 'Refuses nothing. It adds a live update.';
-COMMENT ON TRIGGER checkouts_note_created ON checkouts IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a live update.';
 
 CREATE TABLE deliveries (
   id text COLLATE "C" NOT NULL,
@@ -356,10 +336,8 @@ CREATE INDEX deliveries_list ON deliveries USING btree (merchant_id, id DESC);
 CREATE INDEX deliveries_pending ON deliveries USING btree (endpoint_id, id) WHERE state = 'pending'::text;
 CREATE INDEX deliveries_retrying ON deliveries USING btree (endpoint_id) WHERE state = 'retrying'::text;
 CREATE INDEX deliveries_unstarted ON deliveries USING btree (merchant_id, start_due_at) WHERE state = 'retrying'::text AND workflow_started_at IS NULL;
-CREATE INDEX deliveries_without_check ON deliveries USING btree (next_attempt_at) WHERE state = 'retrying'::text AND workflow_started_at IS NOT NULL AND check_due_at IS NULL;
 CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
-CREATE TRIGGER deliveries_move_dead_lettered AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state = 'dead_lettered'::text AND old.state <> 'dead_lettered'::text) EXECUTE FUNCTION note_dead_letter();
-CREATE TRIGGER deliveries_note_changed AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_live_update('delivery');
+CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION note_delivery();
 COMMENT ON TABLE deliveries IS 'One event that is sent to one endpoint.';
 COMMENT ON COLUMN deliveries.state IS 'pending: the dispatcher owes the first attempt. retrying: a workflow owns the further attempts. withheld: the endpoint is disabled, and nothing more is sent until somebody replays the delivery.';
 COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
@@ -370,8 +348,7 @@ COMMENT ON COLUMN deliveries.start_failures IS 'As payments.start_failures.';
 COMMENT ON COLUMN deliveries.workflow_failures IS 'As payments.workflow_failures.';
 COMMENT ON COLUMN deliveries.check_due_at IS 'As payments.check_due_at.';
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
-COMMENT ON TRIGGER deliveries_move_dead_lettered ON deliveries IS 'Refuses nothing. It counts the delivery as dead-lettered in payment_moves.';
-COMMENT ON TRIGGER deliveries_note_changed ON deliveries IS 'Refuses nothing. It adds a live update. A new delivery has none: its event is reported.';
+COMMENT ON TRIGGER deliveries_note ON deliveries IS 'Refuses nothing. It adds a live update, and counts the delivery in payment_moves when it is dead-lettered. A new delivery has no live update: its event is reported.';
 
 CREATE TABLE delivery_attempts (
   delivery_id text COLLATE "C" NOT NULL,
@@ -472,15 +449,13 @@ CREATE TABLE endpoints (
 );
 CREATE INDEX endpoints_disabled ON endpoints USING btree (disabled_reason) WHERE state = 'disabled'::text AND deleted_at IS NULL;
 CREATE INDEX endpoints_merchant ON endpoints USING btree (merchant_id, id DESC);
-CREATE TRIGGER endpoints_note_changed AFTER UPDATE ON endpoints FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
-CREATE TRIGGER endpoints_note_created AFTER INSERT ON endpoints FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
+CREATE TRIGGER endpoints_note AFTER INSERT OR UPDATE ON endpoints FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
 COMMENT ON TABLE endpoints IS 'An address of a merchant to which events are sent.';
 COMMENT ON COLUMN endpoints.event_types IS 'Null: all types.';
 COMMENT ON COLUMN endpoints.previous_secret_sealed IS 'Signs too until previous_secret_until, so that receivers have time to change over to the present secret.';
 COMMENT ON COLUMN endpoints.failing_since IS 'When the attempt failed after which no attempt succeeded. While it is set, the next event goes straight to a workflow, so that a failing endpoint does not take the time of the dispatcher. An endpoint that fails for days is disabled.';
 COMMENT ON COLUMN endpoints.deleted_at IS 'The row of a deleted endpoint stays, since deliveries refer to it; its secrets are erased.';
-COMMENT ON TRIGGER endpoints_note_changed ON endpoints IS 'Refuses nothing. It adds a live update.';
-COMMENT ON TRIGGER endpoints_note_created ON endpoints IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER endpoints_note ON endpoints IS 'Refuses nothing. It adds a live update.';
 
 CREATE TABLE events (
   id text COLLATE "C" NOT NULL,
@@ -527,11 +502,11 @@ CREATE TABLE housekeeping (
   CONSTRAINT housekeeping_faults CHECK (faults >= 0),
   CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'rechecks'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text]))
 );
-CREATE TRIGGER housekeeping_check_forward BEFORE UPDATE ON housekeeping FOR EACH ROW WHEN (new.task <> old.task OR new.done_as_of < old.done_as_of) EXECUTE FUNCTION refuse_housekeeping_back();
+CREATE TRIGGER housekeeping_check BEFORE UPDATE ON housekeeping FOR EACH ROW WHEN (new.task <> old.task OR new.done_as_of < old.done_as_of) EXECUTE FUNCTION check_housekeeping();
 CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE housekeeping IS 'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
 COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
-COMMENT ON TRIGGER housekeeping_check_forward ON housekeeping IS 'Refuses to move the time of a task back.';
+COMMENT ON TRIGGER housekeeping_check ON housekeeping IS 'Refuses to move the time of a task back.';
 COMMENT ON TRIGGER housekeeping_kept ON housekeeping IS 'Refuses to delete rows and to truncate.';
 
 CREATE TABLE idempotency_keys (
@@ -565,7 +540,7 @@ CREATE TABLE invitations (
   accepted_by text COLLATE "C",
   accepted_at timestamp with time zone,
   withdrawn_at timestamp with time zone,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_token_sha256_key UNIQUE (token_sha256),
   CONSTRAINT invitations_accepted_by_member FOREIGN KEY (merchant_id, accepted_by) REFERENCES members(merchant_id, user_id),
@@ -583,19 +558,13 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_token_sha256_check CHECK (length(token_sha256) = 32)
 );
 CREATE INDEX invitations_merchant ON invitations USING btree (merchant_id, id DESC);
-CREATE TRIGGER invitations_attestation_kept BEFORE UPDATE OF attestation ON invitations FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER invitations_attestation_made BEFORE INSERT ON invitations FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER invitations_attestation_newer BEFORE UPDATE OF attestation ON invitations FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER invitations_key_kept BEFORE UPDATE ON invitations FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER invitations_check BEFORE UPDATE ON invitations FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id OR new.attestation <> old.attestation) EXECUTE FUNCTION check_attested_row('id', 'merchant_id');
 COMMENT ON TABLE invitations IS 'An invitation to become a member. It needs a second person, as a change of a member does.';
 COMMENT ON COLUMN invitations.created_by IS 'Null: the people who run the service invited the merchant''s first owner.';
 COMMENT ON COLUMN invitations.approved_at IS 'Set when a second person approved the invitation.';
 COMMENT ON COLUMN invitations.approved_by IS 'Null although approved_at is set: the people who run the service approved it.';
 COMMENT ON COLUMN invitations.approval_sha256 IS 'The approver passes on a token of their own, so that neither of the two people can accept the invitation alone.';
-COMMENT ON TRIGGER invitations_attestation_kept ON invitations IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER invitations_attestation_made ON invitations IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER invitations_attestation_newer ON invitations IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER invitations_key_kept ON invitations IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER invitations_check ON invitations IS 'Refuses another id or merchant, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE ledger_accounts (
   id text COLLATE "C" NOT NULL,
@@ -638,21 +607,15 @@ CREATE TABLE ledger_checkpoints (
   balance_minor bigint NOT NULL,
   unattested_minor bigint DEFAULT 0 NOT NULL,
   checked_at timestamp with time zone DEFAULT now() NOT NULL,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT ledger_checkpoints_pkey PRIMARY KEY (account_id),
   CONSTRAINT ledger_checkpoints_unattested CHECK (unattested_minor >= 0)
 );
-CREATE TRIGGER ledger_checkpoints_attestation_kept BEFORE UPDATE OF attestation ON ledger_checkpoints FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER ledger_checkpoints_attestation_made BEFORE INSERT ON ledger_checkpoints FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER ledger_checkpoints_attestation_newer BEFORE UPDATE OF attestation ON ledger_checkpoints FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
 CREATE TRIGGER ledger_checkpoints_check BEFORE INSERT OR UPDATE ON ledger_checkpoints FOR EACH ROW EXECUTE FUNCTION check_ledger_checkpoint();
 CREATE TRIGGER ledger_checkpoints_kept BEFORE DELETE OR TRUNCATE ON ledger_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE ledger_checkpoints IS 'How far the ledger was checked. Up to this entry, and with this balance, the entries of the account add up, and their payments agree with them.';
 COMMENT ON COLUMN ledger_checkpoints.unattested_minor IS 'The part of the balance that came by transfers without attestation. Nobody can spend it.';
-COMMENT ON TRIGGER ledger_checkpoints_attestation_kept ON ledger_checkpoints IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER ledger_checkpoints_attestation_made ON ledger_checkpoints IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER ledger_checkpoints_attestation_newer ON ledger_checkpoints IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER ledger_checkpoints_check ON ledger_checkpoints IS 'Refuses a checkpoint that goes back, and one whose balance no entry leaves. A checkpoint is attested again as it is when the keys are replaced.';
+COMMENT ON TRIGGER ledger_checkpoints_check ON ledger_checkpoints IS 'Refuses a checkpoint that goes back, one whose balance no entry leaves, and an attestation whose number is not greater than that of the row. A checkpoint is attested again as it is when the keys are replaced.';
 COMMENT ON TRIGGER ledger_checkpoints_kept ON ledger_checkpoints IS 'Refuses to delete rows and to truncate.';
 
 CREATE TABLE ledger_transfers (
@@ -746,7 +709,7 @@ CREATE TABLE member_changes (
   expires_at timestamp with time zone NOT NULL,
   decided_by text COLLATE "C",
   decided_at timestamp with time zone,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT member_changes_pkey PRIMARY KEY (id),
   CONSTRAINT member_changes_decided_by_member FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
   CONSTRAINT member_changes_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
@@ -766,20 +729,12 @@ END),
   CONSTRAINT member_changes_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'replaced'::text]))
 );
 CREATE UNIQUE INDEX member_changes_one_pending ON member_changes USING btree (merchant_id, user_id, proposed_by) WHERE state = 'pending'::text;
-CREATE TRIGGER member_changes_attestation_kept BEFORE UPDATE OF attestation ON member_changes FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER member_changes_attestation_made BEFORE INSERT ON member_changes FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER member_changes_attestation_newer BEFORE UPDATE OF attestation ON member_changes FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER member_changes_decided_kept BEFORE UPDATE ON member_changes FOR EACH ROW WHEN (old.state <> 'pending'::text AND (new.state IS DISTINCT FROM old.state OR new.decided_by IS DISTINCT FROM old.decided_by OR new.decided_at IS DISTINCT FROM old.decided_at)) EXECUTE FUNCTION keep_decided_proposal();
-CREATE TRIGGER member_changes_key_kept BEFORE UPDATE ON member_changes FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER member_changes_check BEFORE UPDATE ON member_changes FOR EACH ROW EXECUTE FUNCTION check_proposal();
 COMMENT ON TABLE member_changes IS 'A change of the roles of a member, or a removal, that one person proposed for another person to decide.';
 COMMENT ON COLUMN member_changes.roles_before IS 'The roles when the change was proposed. The change applies to no other roles.';
 COMMENT ON COLUMN member_changes.roles_after IS 'Null: the member is to be removed.';
 COMMENT ON COLUMN member_changes.decided_by IS 'Null in the state approved: the people who run the service approved it.';
-COMMENT ON TRIGGER member_changes_attestation_kept ON member_changes IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER member_changes_attestation_made ON member_changes IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER member_changes_attestation_newer ON member_changes IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER member_changes_decided_kept ON member_changes IS 'Refuses to decide a proposal again, and to change a decision.';
-COMMENT ON TRIGGER member_changes_key_kept ON member_changes IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER member_changes_check ON member_changes IS 'Refuses another id or merchant, to decide a proposal again or to change a decision, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE members (
   merchant_id text COLLATE "C" NOT NULL,
@@ -788,30 +743,22 @@ CREATE TABLE members (
   created_at timestamp with time zone NOT NULL,
   removed_at timestamp with time zone,
   approver_since timestamp with time zone,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT members_pkey PRIMARY KEY (merchant_id, user_id),
   CONSTRAINT members_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
   CONSTRAINT members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
   CONSTRAINT members_roles_check CHECK (cardinality(roles) > 0 AND roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text])
 );
 CREATE INDEX members_user ON members USING btree (user_id);
-CREATE TRIGGER members_attestation_kept BEFORE UPDATE OF attestation ON members FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER members_attestation_made BEFORE INSERT ON members FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER members_attestation_newer BEFORE UPDATE OF attestation ON members FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
+CREATE TRIGGER members_check BEFORE INSERT OR UPDATE ON members FOR EACH ROW EXECUTE FUNCTION check_member();
 CREATE TRIGGER members_check_owner_left AFTER UPDATE ON members FOR EACH ROW WHEN (old.removed_at IS NULL AND ('owner'::text = ANY (old.roles)) AND (new.removed_at IS NOT NULL OR NOT ('owner'::text = ANY (new.roles)))) EXECUTE FUNCTION check_owner_left();
 CREATE TRIGGER members_kept BEFORE DELETE OR TRUNCATE ON members FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER members_key_kept BEFORE UPDATE ON members FOR EACH ROW WHEN (new.merchant_id <> old.merchant_id OR new.user_id <> old.user_id) EXECUTE FUNCTION keep_key_of_row();
-CREATE TRIGGER members_set_approver_since BEFORE INSERT OR UPDATE ON members FOR EACH ROW EXECUTE FUNCTION set_approver_since();
 COMMENT ON TABLE members IS 'A person who acts for a merchant, with their roles.';
 COMMENT ON COLUMN members.removed_at IS 'The row of a removed member stays: payouts, approvals and audit entries refer to it.';
 COMMENT ON COLUMN members.approver_since IS 'Since when the member may approve without interruption. The database alone sets it.';
-COMMENT ON TRIGGER members_attestation_kept ON members IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER members_attestation_made ON members IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER members_attestation_newer ON members IS 'Refuses an attestation whose number is not greater than that of the row.';
+COMMENT ON TRIGGER members_check ON members IS 'Refuses another merchant or user, and an attestation whose number is not greater than that of the row. It sets approver_since.';
 COMMENT ON TRIGGER members_check_owner_left ON members IS 'Refuses to leave a merchant without an owner.';
 COMMENT ON TRIGGER members_kept ON members IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER members_key_kept ON members IS 'Refuses to change what names the row.';
-COMMENT ON TRIGGER members_set_approver_since ON members IS 'Refuses nothing. It sets approver_since.';
 
 CREATE TABLE merchants (
   id text COLLATE "C" NOT NULL,
@@ -895,7 +842,7 @@ CREATE TABLE passkeys (
   counter bigint NOT NULL,
   created_at timestamp with time zone NOT NULL,
   last_used_at timestamp with time zone,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT passkeys_pkey PRIMARY KEY (id),
   CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
   CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
@@ -906,20 +853,10 @@ CREATE TABLE passkeys (
   CONSTRAINT passkeys_public_key_check CHECK (length(public_key) >= 1 AND length(public_key) <= 8192)
 );
 CREATE INDEX passkeys_user ON passkeys USING btree (user_id);
-CREATE TRIGGER passkeys_attestation_kept BEFORE UPDATE OF attestation ON passkeys FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER passkeys_attestation_made BEFORE INSERT ON passkeys FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER passkeys_attestation_newer BEFORE UPDATE OF attestation ON passkeys FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER passkeys_check_change BEFORE UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION check_passkey_change();
-CREATE TRIGGER passkeys_key_kept BEFORE UPDATE ON passkeys FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
-CREATE TRIGGER passkeys_lock_person BEFORE INSERT ON passkeys FOR EACH ROW EXECUTE FUNCTION lock_person_of_passkey();
+CREATE TRIGGER passkeys_check BEFORE INSERT OR UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION check_passkey();
 COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an authenticator app is.';
 COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
-COMMENT ON TRIGGER passkeys_attestation_kept ON passkeys IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER passkeys_attestation_made ON passkeys IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER passkeys_attestation_newer ON passkeys IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER passkeys_check_change ON passkeys IS 'Refuses another person, credential or public key, and a counter that falls.';
-COMMENT ON TRIGGER passkeys_key_kept ON passkeys IS 'Refuses to change what names the row.';
-COMMENT ON TRIGGER passkeys_lock_person ON passkeys IS 'Refuses nothing. It locks the row of the person, whose attestation names the passkeys.';
+COMMENT ON TRIGGER passkeys_check ON passkeys IS 'Refuses another id, person, credential or public key, a counter that falls, and an attestation whose number is not greater than that of the row. A new row locks its person.';
 
 CREATE TABLE payment_durations (
   kind text NOT NULL,
@@ -1175,7 +1112,7 @@ CREATE TABLE policies (
   key_held_limit_minor bigint,
   payout_expires_after_ms bigint,
   updated_at timestamp with time zone NOT NULL,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT policies_pkey PRIMARY KEY (merchant_id),
   CONSTRAINT policies_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
   CONSTRAINT policies_approver_daily_limit_minor_check CHECK (approver_daily_limit_minor >= 1 AND approver_daily_limit_minor <= '9007199254740991'::bigint),
@@ -1184,19 +1121,13 @@ CREATE TABLE policies (
   CONSTRAINT policies_payout_expires_after_ms_check CHECK (payout_expires_after_ms >= 1000 AND payout_expires_after_ms <= '2592000000'::bigint),
   CONSTRAINT policies_two_approvers_above_minor_check CHECK (two_approvers_above_minor >= 0 AND two_approvers_above_minor <= '9007199254740991'::bigint)
 );
-CREATE TRIGGER policies_attestation_kept BEFORE UPDATE OF attestation ON policies FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER policies_attestation_made BEFORE INSERT ON policies FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER policies_attestation_newer BEFORE UPDATE OF attestation ON policies FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER policies_key_kept BEFORE UPDATE ON policies FOR EACH ROW WHEN (new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER policies_check BEFORE UPDATE ON policies FOR EACH ROW WHEN (new.merchant_id <> old.merchant_id OR new.attestation <> old.attestation) EXECUTE FUNCTION check_attested_row('merchant_id');
 COMMENT ON TABLE policies IS 'What a merchant demands beyond the second person. A merchant that never changed its policy has no row: the defaults apply.';
 COMMENT ON COLUMN policies.two_approvers_above_minor IS 'A payout above this amount needs two approvers. Null: one approver is enough for any amount.';
 COMMENT ON COLUMN policies.approver_daily_limit_minor IS 'The most that one person approves in 24 hours, payouts and refunds together. Null: no limit.';
 COMMENT ON COLUMN policies.approver_wait_ms IS 'How long a new approver waits. Null: the least that the environment demands.';
 COMMENT ON COLUMN policies.key_held_limit_minor IS 'The most that the queued payouts of one API key may hold together. Null: no limit.';
-COMMENT ON TRIGGER policies_attestation_kept ON policies IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER policies_attestation_made ON policies IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER policies_attestation_newer ON policies IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER policies_key_kept ON policies IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER policies_check ON policies IS 'Refuses another merchant, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE policy_changes (
   id text COLLATE "C" NOT NULL,
@@ -1208,7 +1139,7 @@ CREATE TABLE policy_changes (
   expires_at timestamp with time zone NOT NULL,
   decided_by text COLLATE "C",
   decided_at timestamp with time zone,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT policy_changes_pkey PRIMARY KEY (id),
   CONSTRAINT policy_changes_decided_by_member FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
   CONSTRAINT policy_changes_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
@@ -1224,18 +1155,10 @@ END),
   CONSTRAINT policy_changes_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'replaced'::text]))
 );
 CREATE UNIQUE INDEX policy_changes_one_pending ON policy_changes USING btree (merchant_id, proposed_by) WHERE state = 'pending'::text;
-CREATE TRIGGER policy_changes_attestation_kept BEFORE UPDATE OF attestation ON policy_changes FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER policy_changes_attestation_made BEFORE INSERT ON policy_changes FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER policy_changes_attestation_newer BEFORE UPDATE OF attestation ON policy_changes FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER policy_changes_decided_kept BEFORE UPDATE ON policy_changes FOR EACH ROW WHEN (old.state <> 'pending'::text AND (new.state IS DISTINCT FROM old.state OR new.decided_by IS DISTINCT FROM old.decided_by OR new.decided_at IS DISTINCT FROM old.decided_at)) EXECUTE FUNCTION keep_decided_proposal();
-CREATE TRIGGER policy_changes_key_kept BEFORE UPDATE ON policy_changes FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER policy_changes_check BEFORE UPDATE ON policy_changes FOR EACH ROW EXECUTE FUNCTION check_proposal();
 COMMENT ON TABLE policy_changes IS 'A change of the policy that one person proposed for another person to decide.';
 COMMENT ON COLUMN policy_changes.changes IS 'Only the fields to change, under the names that the API gives them.';
-COMMENT ON TRIGGER policy_changes_attestation_kept ON policy_changes IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER policy_changes_attestation_made ON policy_changes IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER policy_changes_attestation_newer ON policy_changes IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER policy_changes_decided_kept ON policy_changes IS 'Refuses to decide a proposal again, and to change a decision.';
-COMMENT ON TRIGGER policy_changes_key_kept ON policy_changes IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER policy_changes_check ON policy_changes IS 'Refuses another id or merchant, to decide a proposal again or to change a decision, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE recoveries (
   id text COLLATE "C" NOT NULL,
@@ -1247,7 +1170,7 @@ CREATE TABLE recoveries (
   approved_by text,
   approved_at timestamp with time zone,
   token_sha256 bytea,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT recoveries_pkey PRIMARY KEY (id),
   CONSTRAINT recoveries_token_sha256_key UNIQUE (token_sha256),
   CONSTRAINT recoveries_user_id_key UNIQUE (user_id),
@@ -1262,20 +1185,12 @@ CREATE TABLE recoveries (
   CONSTRAINT recoveries_token_sha256_check CHECK (length(token_sha256) = 32)
 );
 CREATE INDEX recoveries_age ON recoveries USING btree (expires_at);
-CREATE TRIGGER recoveries_attestation_kept BEFORE UPDATE OF attestation ON recoveries FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER recoveries_attestation_made BEFORE INSERT ON recoveries FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER recoveries_attestation_newer BEFORE UPDATE OF attestation ON recoveries FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER recoveries_check BEFORE INSERT OR UPDATE OF id, user_id, reason, requested_by, approved_by, approved_at, token_sha256, created_at, expires_at ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
-CREATE TRIGGER recoveries_key_kept BEFORE UPDATE ON recoveries FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER recoveries_check BEFORE INSERT OR UPDATE ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
 COMMENT ON TABLE recoveries IS 'How a person regains access. One of the staff of the service requests it and another approves it; only then it has a token.';
 COMMENT ON COLUMN recoveries.user_id IS 'A person has one recovery at most: a new one replaces the old one.';
 COMMENT ON COLUMN recoveries.expires_at IS 'The end of the request and, from its approval on, of the token.';
 COMMENT ON COLUMN recoveries.token_sha256 IS 'The digest of the token, with which the person sets a new password. The row is deleted when it is used.';
-COMMENT ON TRIGGER recoveries_attestation_kept ON recoveries IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER recoveries_attestation_made ON recoveries IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER recoveries_attestation_newer ON recoveries IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER recoveries_check ON recoveries IS 'Refuses a recovery that is created as approved, and every change but one approval before the end.';
-COMMENT ON TRIGGER recoveries_key_kept ON recoveries IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER recoveries_check ON recoveries IS 'Refuses a recovery that is created as approved, every change but one approval before the end, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE recovery_codes (
   user_id text COLLATE "C" NOT NULL,
@@ -1286,9 +1201,9 @@ CREATE TABLE recovery_codes (
   CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
   CONSTRAINT recovery_codes_code_sha256_check CHECK (length(code_sha256) = 32)
 );
-CREATE TRIGGER recovery_codes_used_once BEFORE UPDATE ON recovery_codes FOR EACH ROW EXECUTE FUNCTION check_recovery_code_use();
+CREATE TRIGGER recovery_codes_check BEFORE UPDATE ON recovery_codes FOR EACH ROW EXECUTE FUNCTION check_recovery_code();
 COMMENT ON TABLE recovery_codes IS 'A code in place of a lost second factor, stored as its digest.';
-COMMENT ON TRIGGER recovery_codes_used_once ON recovery_codes IS 'Refuses to use a code twice, and any other change.';
+COMMENT ON TRIGGER recovery_codes_check ON recovery_codes IS 'Refuses to use a code twice, and any other change.';
 
 CREATE TABLE refusal_counts (
   merchant_id text COLLATE "C" NOT NULL,
@@ -1336,15 +1251,13 @@ CREATE TABLE replays (
 );
 CREATE INDEX replays_list ON replays USING btree (merchant_id, id DESC);
 CREATE INDEX replays_running ON replays USING btree (updated_at) WHERE state = 'running'::text;
-CREATE TRIGGER replays_note_changed AFTER UPDATE ON replays FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
-CREATE TRIGGER replays_note_created AFTER INSERT ON replays FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
+CREATE TRIGGER replays_note AFTER INSERT OR UPDATE ON replays FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
 COMMENT ON TABLE replays IS 'A replay of many deliveries, carried out in batches in the background. The row of a completed replay says what it did.';
 COMMENT ON COLUMN replays.endpoint_id IS 'Null: the deliveries of all endpoints, created from created_from on and before created_before.';
 COMMENT ON COLUMN replays.total IS 'How many deliveries matched when the replay began.';
 COMMENT ON COLUMN replays.skipped IS 'Deliveries that matched and stay as they are, because their endpoint is disabled or deleted.';
 COMMENT ON COLUMN replays.last_delivery_id IS 'The position: deliveries after this one remain.';
-COMMENT ON TRIGGER replays_note_changed ON replays IS 'Refuses nothing. It adds a live update.';
-COMMENT ON TRIGGER replays_note_created ON replays IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a live update.';
 
 CREATE TABLE schema_migrations (
   name text NOT NULL,
@@ -1369,7 +1282,7 @@ CREATE TABLE sessions (
   failed_log_ins integer DEFAULT 0 NOT NULL,
   last_failed_at timestamp with time zone,
   last_failed_address inet,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT sessions_pkey PRIMARY KEY (token_sha256),
   CONSTRAINT sessions_named_once UNIQUE (id),
   CONSTRAINT sessions_of_a_member FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
@@ -1381,20 +1294,14 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_age ON sessions USING btree (expires_at);
 CREATE INDEX sessions_user ON sessions USING btree (user_id);
-CREATE TRIGGER sessions_attestation_kept BEFORE UPDATE OF attestation ON sessions FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER sessions_attestation_made BEFORE INSERT ON sessions FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER sessions_attestation_newer BEFORE UPDATE OF attestation ON sessions FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER sessions_key_kept BEFORE UPDATE ON sessions FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER sessions_check BEFORE UPDATE ON sessions FOR EACH ROW WHEN (new.id <> old.id OR new.attestation <> old.attestation) EXECUTE FUNCTION check_attested_row('id');
 COMMENT ON TABLE sessions IS 'A log-in of a member in one browser.';
 COMMENT ON COLUMN sessions.id IS 'The name of the session for its person and for administrators.';
 COMMENT ON COLUMN sessions.token_sha256 IS 'The digest of the token. Only the person has the token.';
 COMMENT ON COLUMN sessions.expires_at IS 'The session ends then, however much it is used.';
 COMMENT ON COLUMN sessions.verified_at IS 'The last verification of any kind, by password or second factor. The log-in is the first.';
 COMMENT ON COLUMN sessions.failed_log_ins IS 'What users.failed_log_ins was when the session was opened.';
-COMMENT ON TRIGGER sessions_attestation_kept ON sessions IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER sessions_attestation_made ON sessions IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER sessions_attestation_newer ON sessions IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER sessions_key_kept ON sessions IS 'Refuses to change what names the row.';
+COMMENT ON TRIGGER sessions_check ON sessions IS 'Refuses another id, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE users (
   id text COLLATE "C" NOT NULL,
@@ -1410,7 +1317,7 @@ CREATE TABLE users (
   last_failed_address inet,
   recovered_at timestamp with time zone,
   lost_second_factor boolean DEFAULT false NOT NULL,
-  attestation text DEFAULT ''::text,
+  attestation text DEFAULT ''::text NOT NULL,
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_email_key UNIQUE (email),
   CONSTRAINT users_email_check CHECK (length(email) >= 3 AND length(email) <= 254 AND email = lower(email)),
@@ -1420,11 +1327,7 @@ CREATE TABLE users (
   CONSTRAINT users_password_hash_check CHECK (password_hash ~~ '$argon2id$%'::text),
   CONSTRAINT users_step_of_a_secret CHECK (totp_last_step IS NULL OR totp_secret_sealed IS NOT NULL)
 );
-CREATE TRIGGER users_attestation_kept BEFORE UPDATE OF attestation ON users FOR EACH ROW WHEN (new.attestation IS NULL AND old.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER users_attestation_made BEFORE INSERT ON users FOR EACH ROW WHEN (new.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-CREATE TRIGGER users_attestation_newer BEFORE UPDATE OF attestation ON users FOR EACH ROW WHEN (new.attestation IS DISTINCT FROM old.attestation) EXECUTE FUNCTION keep_newer_attestation();
-CREATE TRIGGER users_check_change BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION check_user_change();
-CREATE TRIGGER users_key_kept BEFORE UPDATE ON users FOR EACH ROW WHEN (new.id <> old.id) EXECUTE FUNCTION keep_key_of_row();
+CREATE TRIGGER users_check BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION check_user();
 COMMENT ON TABLE users IS 'A person who logs in. One e-mail address is one person.';
 COMMENT ON COLUMN users.email IS 'In lower case.';
 COMMENT ON COLUMN users.totp_secret_sealed IS 'Sealed with the key ring. Null: no authenticator app.';
@@ -1433,12 +1336,8 @@ COMMENT ON COLUMN users.totp_pending_sealed IS 'Shown to the person and not yet 
 COMMENT ON COLUMN users.failed_log_ins IS 'Since the last log-in that succeeded.';
 COMMENT ON COLUMN users.recovered_at IS 'When the account was last recovered.';
 COMMENT ON COLUMN users.lost_second_factor IS 'A recovery took the second factor away, and the person has not enrolled another one, which comes before anything else.';
-COMMENT ON COLUMN users.attestation IS 'It covers the name too, and names the passkeys of the person.';
-COMMENT ON TRIGGER users_attestation_kept ON users IS 'Refuses to set an attestation to null.';
-COMMENT ON TRIGGER users_attestation_made ON users IS 'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-COMMENT ON TRIGGER users_attestation_newer ON users IS 'Refuses an attestation whose number is not greater than that of the row.';
-COMMENT ON TRIGGER users_check_change ON users IS 'Refuses to forget when the account was recovered, and to move that time back.';
-COMMENT ON TRIGGER users_key_kept ON users IS 'Refuses to change what names the row.';
+COMMENT ON COLUMN users.attestation IS 'It covers the name and the list of the passkeys of the person, too.';
+COMMENT ON TRIGGER users_check ON users IS 'Refuses another id, to forget when the account was recovered or to move that time back, and an attestation whose number is not greater than that of the row.';
 
 CREATE VIEW ledger_entries AS
  SELECT ledger_transfers.id AS transfer_id,
@@ -1534,17 +1433,24 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.check_api_key_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
-  IF (NEW.id, NEW.merchant_id, NEW.name, NEW.environment, NEW.hint, NEW.key_sha256, NEW.scopes, NEW.created_by,
-      NEW.created_at)
-     IS DISTINCT FROM
-     (OLD.id, OLD.merchant_id, OLD.name, OLD.environment, OLD.hint, OLD.key_sha256, OLD.scopes, OLD.created_by,
-      OLD.created_at) THEN
-    RAISE EXCEPTION 'what API key % was created for cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+  IF TG_OP = 'INSERT' THEN
+    -- In hours, because a day has 23 or 25 of them where clocks are changed.
+    IF 'payouts:write' = ANY (NEW.scopes)
+       AND (NEW.expires_at IS NULL OR NEW.expires_at > NEW.created_at + interval '8760 hours') THEN
+      RAISE EXCEPTION 'API key % creates payouts, so it must end within 365 days', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
   END IF;
-  IF OLD.last_used_at IS NOT NULL AND NEW.last_used_at IS NULL THEN
-    RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (NEW.id, NEW.merchant_id, NEW.name, NEW.environment, NEW.hint, NEW.key_sha256, NEW.scopes, NEW.allowed_addresses,
+      NEW.created_by, NEW.created_at)
+     IS DISTINCT FROM
+     (OLD.id, OLD.merchant_id, OLD.name, OLD.environment, OLD.hint, OLD.key_sha256, OLD.scopes, OLD.allowed_addresses,
+      OLD.created_by, OLD.created_at) THEN
+    RAISE EXCEPTION 'what API key % was created for cannot change', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF OLD.expires_at IS NOT NULL AND (NEW.expires_at IS NULL OR NEW.expires_at > OLD.expires_at)
      OR OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at THEN
@@ -1595,6 +1501,42 @@ BEGIN
       USING ERRCODE = 'restrict_violation', CONSTRAINT = 'approvals_by_approvers';
   END IF;
   PERFORM check_waited(NEW.merchant_id, NEW.user_id, NEW.approved_at);
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_attested_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  FOR i IN 0 .. TG_NARGS - 1 LOOP
+    IF to_jsonb(NEW) -> TG_ARGV[i] <> to_jsonb(OLD) -> TG_ARGV[i] THEN
+      RAISE EXCEPTION 'the % of a row of % never changes', TG_ARGV[i], TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+    END IF;
+  END LOOP;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_checkout()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.cancelled_at IS NOT NULL THEN
+      RAISE EXCEPTION 'checkout % must be created open', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF is_live() AND NEW.return_url !~ '^https://' THEN
+      RAISE EXCEPTION 'checkout % must send payers back by https', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF (to_jsonb(NEW) - 'cancelled_at') <> (to_jsonb(OLD) - 'cancelled_at')
+     OR OLD.cancelled_at IS NOT NULL AND NEW.cancelled_at IS DISTINCT FROM OLD.cancelled_at THEN
+    RAISE EXCEPTION 'checkout % can be cancelled once, and nothing else of it can change', OLD.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
   RETURN NEW;
 END $function$;
 
@@ -1754,6 +1696,7 @@ CREATE OR REPLACE FUNCTION public.check_ledger_checkpoint()
 AS $function$
 BEGIN
   IF TG_OP = 'UPDATE' THEN
+    PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
     IF (NEW.account_id, NEW.entry, NEW.balance_minor, NEW.unattested_minor)
        = (OLD.account_id, OLD.entry, OLD.balance_minor, OLD.unattested_minor) THEN
       RETURN NEW;
@@ -1846,13 +1789,20 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_passkey_change()
+CREATE OR REPLACE FUNCTION public.check_passkey()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
+  IF TG_OP = 'INSERT' THEN
+    -- The attestation of the person covers the list of their passkeys.
+    PERFORM 1 FROM users WHERE id = NEW.user_id FOR NO KEY UPDATE;
+    RETURN NEW;
+  END IF;
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
   IF (NEW.id, NEW.user_id, NEW.credential_id, NEW.public_key, NEW.created_at)
-      IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.credential_id, OLD.public_key, OLD.created_at) THEN
+      <> (OLD.id, OLD.user_id, OLD.credential_id, OLD.public_key, OLD.created_at) THEN
     RAISE EXCEPTION 'passkey % is never changed', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.counter < OLD.counter THEN
@@ -2047,22 +1997,27 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.check_recovery()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
   IF TG_OP = 'INSERT' THEN
     IF NEW.approved_by IS NOT NULL THEN
       RAISE EXCEPTION 'recovery % must be requested before it is approved', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
-  ELSIF OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
-     OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
-        IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at) THEN
+    RETURN NEW;
+  END IF;
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (to_jsonb(NEW) - 'attestation') <> (to_jsonb(OLD) - 'attestation')
+     AND (OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
+       OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
+          <> (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at)) THEN
     RAISE EXCEPTION 'recovery % can only be approved, once and before it expires', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_recovery_code_use()
+CREATE OR REPLACE FUNCTION public.check_recovery_code()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -2131,8 +2086,13 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.check_user_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF NEW.id <> OLD.id THEN
+    RAISE EXCEPTION 'the id of a row of users never changes' USING ERRCODE = 'restrict_violation';
+  END IF;
   IF OLD.recovered_at IS NOT NULL AND (NEW.recovered_at IS NULL OR NEW.recovered_at < OLD.recovered_at) THEN
     RAISE EXCEPTION 'the recovery of user % cannot be forgotten', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
@@ -2182,52 +2142,6 @@ BEGIN
   RETURN coalesce((SELECT environment FROM deployment), 'live') = 'live';
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.keep_attestation()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'a row of % has an attestation, and never loses it', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.keep_decided_proposal()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.keep_key_of_row()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'what names a row of % never changes', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.keep_newer_attestation()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-BEGIN
-  IF number_of_attestation(NEW.attestation) <= number_of_attestation(OLD.attestation) THEN
-    RAISE EXCEPTION 'another attestation of a row of % has a greater number', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.lock_person_of_passkey()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-BEGIN
-  PERFORM 1 FROM users WHERE id = NEW.user_id FOR NO KEY UPDATE;
-  RETURN NEW;
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.lock_spendable(merchant text, account text, api_key text, OUT spendable_minor bigint, OUT reserved_minor bigint, OUT queued_of_key_minor bigint)
  RETURNS record
  LANGUAGE plpgsql
@@ -2265,7 +2179,8 @@ CREATE OR REPLACE FUNCTION public.note_checkout()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'checkout', NEW.id, TG_ARGV[0]);
+  INSERT INTO live_updates (merchant_id, kind, object_id, state)
+    VALUES (NEW.merchant_id, 'checkout', NEW.id, CASE WHEN NEW.cancelled_at IS NULL THEN 'open' ELSE 'cancelled' END);
   RETURN NULL;
 END $function$;
 
@@ -2282,12 +2197,15 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.note_dead_letter()
+CREATE OR REPLACE FUNCTION public.note_delivery()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  INSERT INTO payment_moves (kind, operator, to_state) VALUES ('delivery', '', 'dead_lettered');
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'delivery', NEW.id, NEW.state);
+  IF NEW.state = 'dead_lettered' THEN
+    INSERT INTO payment_moves (kind, operator, to_state) VALUES ('delivery', '', 'dead_lettered');
+  END IF;
   RETURN NULL;
 END $function$;
 
@@ -2430,17 +2348,12 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.refuse_housekeeping_back()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
-  RAISE EXCEPTION 'as of when % is done goes forward alone', OLD.task USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_other_addresses()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'the addresses of API key % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
+  IF after <> before AND number_of_attestation(after) <= number_of_attestation(before) THEN
+    RAISE EXCEPTION 'another attestation of a row of % has a greater number', relation USING ERRCODE = 'restrict_violation';
+  END IF;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_requested_change()
@@ -2470,22 +2383,6 @@ BEGIN
     FROM payments r JOIN payments c ON c.id = r.collection_id
     WHERE r.merchant_id = merchant AND r.kind = 'reversal' AND r.state IN ('queued', 'released', 'reconciling')
       AND c.state = 'succeeded');
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.set_approver_since()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-BEGIN
-  IF NEW.removed_at IS NOT NULL OR NOT NEW.roles && ARRAY['owner', 'approver'] THEN
-    NEW.approver_since := NULL;
-  ELSIF TG_OP = 'UPDATE' AND OLD.approver_since IS NOT NULL THEN
-    NEW.approver_since := OLD.approver_since;
-  ELSE
-    NEW.approver_since := clock_timestamp();
-  END IF;
-  RETURN NEW;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.waiting_time(merchant text)

@@ -12,11 +12,11 @@ export async function attestAllRows(
   { staff: by }: { readonly staff: Staff | null },
   { db }: AttestedDatabase,
 ): Promise<string> {
-  const { attested, adopted, unattested } = await attestRows(db, { work, by, at: new Date() });
+  const { attested, unattested } = await attestRows(db, { work, by, at: new Date() });
   if (unattested.length > 0) {
     const rows = unattested.map(({ table, key }) => `${table} ${key}`);
     throw new AttestationFault(`these rows are not as the service wrote them, and are ignored:\n${rows.join('\n')}`);
   }
-  const done = { verify: 'verified', renew: 'renewed', adopt: 'renewed' }[work];
-  return `${done.padEnd(12)}${attested} rows${work === 'adopt' ? `\nadopted     ${adopted} rows` : ''}\n`;
+  const done = { verify: 'verified', renew: 'renewed' }[work];
+  return `${done.padEnd(12)}${attested} rows\n`;
 }

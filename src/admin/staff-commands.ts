@@ -247,14 +247,4 @@ it is. The service ignores these rows: restore them from a backup.`,
     options.staffAlone,
     (by, server) => attestAllRows('renew', by, server),
   ),
-  'attestations adopt': onPeople(
-    {
-      usage: '--staff NAME',
-      summary: 'also attest the rows that are older than attestations',
-      help: `Also attests the rows that have no attestation because they are older than attestations. Do this once, right after
-that update: you vouch that nobody wrote one of these rows by hand.`,
-    },
-    options.staffAlone,
-    (by, server) => attestAllRows('adopt', by, server),
-  ),
 };

@@ -79,7 +79,7 @@ export const ATTESTED_TABLES = Object.keys(SOURCES) as AttestedTable[];
 type PropertyOf<Table extends AttestedTable> =
   (typeof SOURCES)[Table]['key'][number] | (typeof SOURCES)[Table]['attested'][number];
 
-/** All that is attested of a row, and its attestation. */
+/** All that is attested of a row, and its attestation; null: a join found no row. */
 export type AttestedRow<Table extends AttestedTable> = Readonly<Record<PropertyOf<Table>, AttestedValue>> & {
   readonly attestation: string | null;
 };
@@ -245,8 +245,8 @@ export async function listAttestedKeys(
   return (await db.run<Row>(STATEMENTS[table].listKeys, [...from, limit])).map((row) => keyOf(table, row));
 }
 
-/** `never`: it has no attestation at all. `gone`: there is no such row. */
-export type AttestationState = 'attested' | 'unattested' | 'never' | 'gone';
+/** `gone`: there is no such row. */
+export type AttestationState = 'attested' | 'unattested' | 'gone';
 
 /** Whether the row is attested. */
 export async function verifyRow(
@@ -257,23 +257,18 @@ export async function verifyRow(
   return attestationStateOf(db, table, await findOne<StoredRow>(db, STATEMENTS[table].find, key));
 }
 
-/**
- * Attests the row, as it is, with the ring's first key, if what it was before is one of `from`; returns that. Nobody changes it
- * in between.
- */
+/** Attests the row with the ring's first key if it was attested before; returns what it was. Nobody changes it in between. */
 export async function renewAttestation(
   tx: Tx,
   table: AttestedTable,
   key: readonly string[],
-  from: readonly AttestationState[],
 ): Promise<AttestationState> {
   const was = attestationStateOf(tx, table, await lockRow(tx, table, key));
-  if (from.includes(was)) await attestRow(tx, table, key);
+  if (was === 'attested') await attestRow(tx, table, key);
   return was;
 }
 
 function attestationStateOf({ attestor }: Queryable, table: AttestedTable, row: StoredRow | null): AttestationState {
   if (row === null) return 'gone';
-  if (row.attestation === null) return 'never';
   return attestor.isAttested(table, valuesOf(table, row), row.attestation) ? 'attested' : 'unattested';
 }

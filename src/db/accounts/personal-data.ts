@@ -94,7 +94,7 @@ const OF_PERSON: readonly Source[] = [
   },
   { table: 'member_changes', where: '$1 IN (t.user_id, t.proposed_by, t.decided_by)' },
   { table: 'policy_changes', where: '$1 IN (t.proposed_by, t.decided_by)' },
-  { table: 'api_keys', without: ['key_sha256', 'last_used_at'], where: 't.created_by = $1' },
+  { table: 'api_keys', without: ['key_sha256'], where: 't.created_by = $1' },
   {
     table: 'api_key_uses',
     where: 't.api_key_id IN (SELECT id FROM api_keys WHERE created_by = $1)',

@@ -14,34 +14,44 @@ BEGIN
 END $$;
 
 -- Rows that say who may do what, and checkpoints of the ledger, carry an attestation. The process that writes a row makes the
--- attestation with a key that the database does not have (MALIPO_ATTESTATION_KEYS). A row without its attestation lets nobody
--- in and gives nobody a right. An attestation says that a row is genuine, and not that no row is missing: such a row keeps its
--- place.
-
-CREATE FUNCTION keep_key_of_row() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'what names a row of % never changes', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-END $$;
-
-CREATE FUNCTION keep_attestation() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'a row of % has an attestation, and never loses it', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-END $$;
+-- attestation with a key that the database does not have (MALIPO_ATTESTATION_KEYS), and it is empty until then. A row without
+-- its attestation lets nobody in and gives nobody a right. An attestation says that a row is genuine, and not that no row is
+-- missing: such a row keeps its place.
 
 -- Attestations are numbered, so that nobody puts back what a row was before.
 CREATE FUNCTION number_of_attestation(attestation text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(substring(attestation FROM '^([1-9][0-9]{0,17})[.]'), '0')::bigint
 $$;
 
-CREATE FUNCTION keep_newer_attestation() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+CREATE FUNCTION refuse_older_attestation(relation name, before text, after text) RETURNS void
+  LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  IF number_of_attestation(NEW.attestation) <= number_of_attestation(OLD.attestation) THEN
-    RAISE EXCEPTION 'another attestation of a row of % has a greater number', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+  IF after <> before AND number_of_attestation(after) <= number_of_attestation(before) THEN
+    RAISE EXCEPTION 'another attestation of a row of % has a greater number', relation USING ERRCODE = 'restrict_violation';
   END IF;
+END $$;
+
+-- For an attested table without other rules for its rows. The arguments are the columns that identify a row.
+CREATE FUNCTION check_attested_row() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  FOR i IN 0 .. TG_NARGS - 1 LOOP
+    IF to_jsonb(NEW) -> TG_ARGV[i] <> to_jsonb(OLD) -> TG_ARGV[i] THEN
+      RAISE EXCEPTION 'the % of a row of % never changes', TG_ARGV[i], TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+    END IF;
+  END LOOP;
   RETURN NEW;
 END $$;
 
-CREATE FUNCTION keep_decided_proposal() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_proposal() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id) THEN
+    RAISE EXCEPTION 'id and merchant of a row of % never change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.state <> 'pending'
+     AND (NEW.state, NEW.decided_by, NEW.decided_at) IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at) THEN
+    RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
 END $$;

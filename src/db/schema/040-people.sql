@@ -14,7 +14,7 @@ CREATE TABLE users (
   last_failed_address inet,
   recovered_at timestamptz,
   lost_second_factor boolean NOT NULL DEFAULT false,
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   CONSTRAINT users_step_of_a_secret CHECK (totp_last_step IS NULL OR totp_secret_sealed IS NOT NULL)
 );
 COMMENT ON TABLE users IS 'A person who logs in. One e-mail address is one person.';
@@ -26,31 +26,23 @@ COMMENT ON COLUMN users.failed_log_ins IS 'Since the last log-in that succeeded.
 COMMENT ON COLUMN users.recovered_at IS 'When the account was last recovered.';
 COMMENT ON COLUMN users.lost_second_factor IS
   'A recovery took the second factor away, and the person has not enrolled another one, which comes before anything else.';
-COMMENT ON COLUMN users.attestation IS 'It covers the name too, and names the passkeys of the person.';
+COMMENT ON COLUMN users.attestation IS 'It covers the name and the list of the passkeys of the person, too.';
 
-CREATE TRIGGER users_attestation_made BEFORE INSERT ON users
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER users_attestation_made ON users IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-
-CREATE FUNCTION check_user_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_user() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF NEW.id <> OLD.id THEN
+    RAISE EXCEPTION 'the id of a row of users never changes' USING ERRCODE = 'restrict_violation';
+  END IF;
   IF OLD.recovered_at IS NOT NULL AND (NEW.recovered_at IS NULL OR NEW.recovered_at < OLD.recovered_at) THEN
     RAISE EXCEPTION 'the recovery of user % cannot be forgotten', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER users_check_change BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION check_user_change();
-COMMENT ON TRIGGER users_check_change ON users IS 'Refuses to forget when the account was recovered, and to move that time back.';
-CREATE TRIGGER users_key_kept BEFORE UPDATE ON users
-  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER users_key_kept ON users IS 'Refuses to change what names the row.';
-CREATE TRIGGER users_attestation_kept BEFORE UPDATE OF attestation ON users
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER users_attestation_kept ON users IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER users_attestation_newer BEFORE UPDATE OF attestation ON users
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER users_attestation_newer ON users IS 'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER users_check BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION check_user();
+COMMENT ON TRIGGER users_check ON users IS
+  'Refuses another id, to forget when the account was recovered or to move that time back, and an attestation whose number is not '
+  'greater than that of the row.';
 
 CREATE TABLE recovery_codes (
   user_id text COLLATE "C" NOT NULL REFERENCES users,
@@ -61,7 +53,7 @@ CREATE TABLE recovery_codes (
 );
 COMMENT ON TABLE recovery_codes IS 'A code in place of a lost second factor, stored as its digest.';
 
-CREATE FUNCTION check_recovery_code_use() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_recovery_code() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD.used_at IS NOT NULL OR (NEW.user_id, NEW.code_sha256, NEW.created_at)
       IS DISTINCT FROM (OLD.user_id, OLD.code_sha256, OLD.created_at) THEN
@@ -69,9 +61,9 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER recovery_codes_used_once BEFORE UPDATE ON recovery_codes
-  FOR EACH ROW EXECUTE FUNCTION check_recovery_code_use();
-COMMENT ON TRIGGER recovery_codes_used_once ON recovery_codes IS 'Refuses to use a code twice, and any other change.';
+CREATE TRIGGER recovery_codes_check BEFORE UPDATE ON recovery_codes
+  FOR EACH ROW EXECUTE FUNCTION check_recovery_code();
+COMMENT ON TRIGGER recovery_codes_check ON recovery_codes IS 'Refuses to use a code twice, and any other change.';
 
 CREATE TABLE recoveries (
   id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^rcv_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
@@ -83,7 +75,7 @@ CREATE TABLE recoveries (
   approved_by text CHECK (approved_by ~ '^[a-z0-9][a-z0-9._@+-]{1,99}$'),
   approved_at timestamptz,
   token_sha256 bytea UNIQUE CHECK (length(token_sha256) = 32),
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   CONSTRAINT recoveries_end_after_they_begin CHECK (expires_at > created_at),
   CONSTRAINT recoveries_approved CHECK (
     (approved_by IS NULL) = (token_sha256 IS NULL) AND (approved_at IS NULL) = (token_sha256 IS NULL)),
@@ -98,39 +90,28 @@ COMMENT ON COLUMN recoveries.token_sha256 IS
 
 CREATE INDEX recoveries_age ON recoveries (expires_at);
 
-CREATE FUNCTION check_recovery() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_recovery() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
     IF NEW.approved_by IS NOT NULL THEN
       RAISE EXCEPTION 'recovery % must be requested before it is approved', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
-  ELSIF OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
-     OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
-        IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at) THEN
+    RETURN NEW;
+  END IF;
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (to_jsonb(NEW) - 'attestation') <> (to_jsonb(OLD) - 'attestation')
+     AND (OLD.approved_by IS NOT NULL OR NEW.approved_by IS NULL OR NEW.approved_at >= OLD.expires_at
+       OR (NEW.id, NEW.user_id, NEW.reason, NEW.requested_by, NEW.created_at)
+          <> (OLD.id, OLD.user_id, OLD.reason, OLD.requested_by, OLD.created_at)) THEN
     RAISE EXCEPTION 'recovery % can only be approved, once and before it expires', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER recoveries_check
-  BEFORE INSERT OR UPDATE OF id, user_id, reason, requested_by, approved_by, approved_at, token_sha256, created_at, expires_at
-  ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
+CREATE TRIGGER recoveries_check BEFORE INSERT OR UPDATE ON recoveries FOR EACH ROW EXECUTE FUNCTION check_recovery();
 COMMENT ON TRIGGER recoveries_check ON recoveries IS
-  'Refuses a recovery that is created as approved, and every change but one approval before the end.';
-CREATE TRIGGER recoveries_attestation_made BEFORE INSERT ON recoveries
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER recoveries_attestation_made ON recoveries IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER recoveries_key_kept BEFORE UPDATE ON recoveries
-  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER recoveries_key_kept ON recoveries IS 'Refuses to change what names the row.';
-CREATE TRIGGER recoveries_attestation_kept BEFORE UPDATE OF attestation ON recoveries
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER recoveries_attestation_kept ON recoveries IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER recoveries_attestation_newer BEFORE UPDATE OF attestation ON recoveries
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER recoveries_attestation_newer ON recoveries IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+  'Refuses a recovery that is created as approved, every change but one approval before the end, and an attestation whose number '
+  'is not greater than that of the row.';
 
 CREATE TABLE passkeys (
   id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^psk_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
@@ -141,30 +122,23 @@ CREATE TABLE passkeys (
   counter bigint NOT NULL CHECK (counter >= 0),
   created_at timestamptz NOT NULL,
   last_used_at timestamptz,
-  attestation text DEFAULT ''
+  attestation text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an authenticator app is.';
 COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
 
 CREATE INDEX passkeys_user ON passkeys (user_id);
 
-CREATE FUNCTION lock_person_of_passkey() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+CREATE FUNCTION check_passkey() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  PERFORM 1 FROM users WHERE id = NEW.user_id FOR NO KEY UPDATE;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER passkeys_lock_person BEFORE INSERT ON passkeys FOR EACH ROW EXECUTE FUNCTION lock_person_of_passkey();
-COMMENT ON TRIGGER passkeys_lock_person ON passkeys IS
-  'Refuses nothing. It locks the row of the person, whose attestation names the passkeys.';
-CREATE TRIGGER passkeys_attestation_made BEFORE INSERT ON passkeys
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER passkeys_attestation_made ON passkeys IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-
-CREATE FUNCTION check_passkey_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
+  IF TG_OP = 'INSERT' THEN
+    -- The attestation of the person covers the list of their passkeys.
+    PERFORM 1 FROM users WHERE id = NEW.user_id FOR NO KEY UPDATE;
+    RETURN NEW;
+  END IF;
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
   IF (NEW.id, NEW.user_id, NEW.credential_id, NEW.public_key, NEW.created_at)
-      IS DISTINCT FROM (OLD.id, OLD.user_id, OLD.credential_id, OLD.public_key, OLD.created_at) THEN
+      <> (OLD.id, OLD.user_id, OLD.credential_id, OLD.public_key, OLD.created_at) THEN
     RAISE EXCEPTION 'passkey % is never changed', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.counter < OLD.counter THEN
@@ -172,20 +146,10 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER passkeys_check_change BEFORE UPDATE ON passkeys
-  FOR EACH ROW EXECUTE FUNCTION check_passkey_change();
-COMMENT ON TRIGGER passkeys_check_change ON passkeys IS
-  'Refuses another person, credential or public key, and a counter that falls.';
-CREATE TRIGGER passkeys_key_kept BEFORE UPDATE ON passkeys
-  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER passkeys_key_kept ON passkeys IS 'Refuses to change what names the row.';
-CREATE TRIGGER passkeys_attestation_kept BEFORE UPDATE OF attestation ON passkeys
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER passkeys_attestation_kept ON passkeys IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER passkeys_attestation_newer BEFORE UPDATE OF attestation ON passkeys
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER passkeys_attestation_newer ON passkeys IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER passkeys_check BEFORE INSERT OR UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION check_passkey();
+COMMENT ON TRIGGER passkeys_check ON passkeys IS
+  'Refuses another id, person, credential or public key, a counter that falls, and an attestation whose number is not greater than '
+  'that of the row. A new row locks its person.';
 
 CREATE FUNCTION has_second_factor(person text) RETURNS boolean
   LANGUAGE plpgsql STABLE SET search_path = public, pg_temp AS $$

@@ -12,7 +12,7 @@ CREATE TABLE members (
   created_at timestamptz NOT NULL,
   removed_at timestamptz,
   approver_since timestamptz,
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   PRIMARY KEY (merchant_id, user_id)
 );
 COMMENT ON TABLE members IS 'A person who acts for a merchant, with their roles.';
@@ -25,8 +25,14 @@ CREATE TRIGGER members_kept BEFORE DELETE OR TRUNCATE ON members
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TRIGGER members_kept ON members IS 'Refuses to delete rows and to truncate.';
 
-CREATE FUNCTION set_approver_since() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+CREATE FUNCTION check_member() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+    IF (NEW.merchant_id, NEW.user_id) <> (OLD.merchant_id, OLD.user_id) THEN
+      RAISE EXCEPTION 'merchant and user of a row of members never change' USING ERRCODE = 'restrict_violation';
+    END IF;
+  END IF;
   IF NEW.removed_at IS NOT NULL OR NOT NEW.roles && ARRAY['owner', 'approver'] THEN
     NEW.approver_since := NULL;
   ELSIF TG_OP = 'UPDATE' AND OLD.approver_since IS NOT NULL THEN
@@ -36,24 +42,9 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER members_set_approver_since BEFORE INSERT OR UPDATE ON members
-  FOR EACH ROW EXECUTE FUNCTION set_approver_since();
-COMMENT ON TRIGGER members_set_approver_since ON members IS 'Refuses nothing. It sets approver_since.';
-CREATE TRIGGER members_attestation_made BEFORE INSERT ON members
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER members_attestation_made ON members IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER members_key_kept BEFORE UPDATE ON members
-  FOR EACH ROW WHEN ((NEW.merchant_id, NEW.user_id) <> (OLD.merchant_id, OLD.user_id))
-  EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER members_key_kept ON members IS 'Refuses to change what names the row.';
-CREATE TRIGGER members_attestation_kept BEFORE UPDATE OF attestation ON members
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER members_attestation_kept ON members IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER members_attestation_newer BEFORE UPDATE OF attestation ON members
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER members_attestation_newer ON members IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER members_check BEFORE INSERT OR UPDATE ON members FOR EACH ROW EXECUTE FUNCTION check_member();
+COMMENT ON TRIGGER members_check ON members IS
+  'Refuses another merchant or user, and an attestation whose number is not greater than that of the row. It sets approver_since.';
 
 -- Two owners who remove each other at the same time would leave none. The lock on the merchant makes the second transaction
 -- wait, and then see what the first one did.
@@ -97,7 +88,7 @@ CREATE TABLE member_changes (
   expires_at timestamptz NOT NULL,
   decided_by text COLLATE "C",
   decided_at timestamptz,
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   CONSTRAINT member_changes_of_a_member FOREIGN KEY (merchant_id, user_id) REFERENCES members (merchant_id, user_id),
   CONSTRAINT member_changes_proposed_by_member
     FOREIGN KEY (merchant_id, proposed_by) REFERENCES members (merchant_id, user_id),
@@ -120,25 +111,10 @@ COMMENT ON COLUMN member_changes.decided_by IS 'Null in the state approved: the 
 CREATE UNIQUE INDEX member_changes_one_pending ON member_changes (merchant_id, user_id, proposed_by)
   WHERE state = 'pending';
 
-CREATE TRIGGER member_changes_attestation_made BEFORE INSERT ON member_changes
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER member_changes_attestation_made ON member_changes IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER member_changes_key_kept BEFORE UPDATE ON member_changes
-  FOR EACH ROW WHEN ((NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id)) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER member_changes_key_kept ON member_changes IS 'Refuses to change what names the row.';
-CREATE TRIGGER member_changes_attestation_kept BEFORE UPDATE OF attestation ON member_changes
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER member_changes_attestation_kept ON member_changes IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER member_changes_decided_kept BEFORE UPDATE ON member_changes
-  FOR EACH ROW WHEN (OLD.state <> 'pending'
-    AND (NEW.state, NEW.decided_by, NEW.decided_at) IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at))
-  EXECUTE FUNCTION keep_decided_proposal();
-COMMENT ON TRIGGER member_changes_decided_kept ON member_changes IS 'Refuses to decide a proposal again, and to change a decision.';
-CREATE TRIGGER member_changes_attestation_newer BEFORE UPDATE OF attestation ON member_changes
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER member_changes_attestation_newer ON member_changes IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER member_changes_check BEFORE UPDATE ON member_changes FOR EACH ROW EXECUTE FUNCTION check_proposal();
+COMMENT ON TRIGGER member_changes_check ON member_changes IS
+  'Refuses another id or merchant, to decide a proposal again or to change a decision, and an attestation whose number is not '
+  'greater than that of the row.';
 
 CREATE TABLE invitations (
   id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
@@ -158,7 +134,7 @@ CREATE TABLE invitations (
   accepted_by text COLLATE "C",
   accepted_at timestamptz,
   withdrawn_at timestamptz,
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   CONSTRAINT invitations_created_by_member
     FOREIGN KEY (merchant_id, created_by) REFERENCES members (merchant_id, user_id),
   CONSTRAINT invitations_accepted_by_member
@@ -180,20 +156,11 @@ COMMENT ON COLUMN invitations.approval_sha256 IS
 
 CREATE INDEX invitations_merchant ON invitations (merchant_id, id DESC);
 
-CREATE TRIGGER invitations_attestation_made BEFORE INSERT ON invitations
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER invitations_attestation_made ON invitations IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER invitations_key_kept BEFORE UPDATE ON invitations
-  FOR EACH ROW WHEN ((NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id)) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER invitations_key_kept ON invitations IS 'Refuses to change what names the row.';
-CREATE TRIGGER invitations_attestation_kept BEFORE UPDATE OF attestation ON invitations
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER invitations_attestation_kept ON invitations IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER invitations_attestation_newer BEFORE UPDATE OF attestation ON invitations
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER invitations_attestation_newer ON invitations IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER invitations_check BEFORE UPDATE ON invitations
+  FOR EACH ROW WHEN ((NEW.id, NEW.merchant_id, NEW.attestation) <> (OLD.id, OLD.merchant_id, OLD.attestation))
+  EXECUTE FUNCTION check_attested_row('id', 'merchant_id');
+COMMENT ON TRIGGER invitations_check ON invitations IS
+  'Refuses another id or merchant, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE sessions (
   id text COLLATE "C" NOT NULL CHECK (id ~ '^ses_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
@@ -210,7 +177,7 @@ CREATE TABLE sessions (
   failed_log_ins integer NOT NULL DEFAULT 0 CHECK (failed_log_ins >= 0),
   last_failed_at timestamptz,
   last_failed_address inet,
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   CONSTRAINT sessions_end_after_they_begin CHECK (expires_at > created_at),
   CONSTRAINT sessions_of_a_member FOREIGN KEY (merchant_id, user_id) REFERENCES members (merchant_id, user_id),
   CONSTRAINT sessions_named_once UNIQUE (id)
@@ -226,17 +193,8 @@ COMMENT ON COLUMN sessions.failed_log_ins IS 'What users.failed_log_ins was when
 CREATE INDEX sessions_user ON sessions (user_id);
 CREATE INDEX sessions_age ON sessions (expires_at);
 
-CREATE TRIGGER sessions_attestation_made BEFORE INSERT ON sessions
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER sessions_attestation_made ON sessions IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER sessions_key_kept BEFORE UPDATE ON sessions
-  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER sessions_key_kept ON sessions IS 'Refuses to change what names the row.';
-CREATE TRIGGER sessions_attestation_kept BEFORE UPDATE OF attestation ON sessions
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER sessions_attestation_kept ON sessions IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER sessions_attestation_newer BEFORE UPDATE OF attestation ON sessions
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER sessions_attestation_newer ON sessions IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER sessions_check BEFORE UPDATE ON sessions
+  FOR EACH ROW WHEN ((NEW.id, NEW.attestation) <> (OLD.id, OLD.attestation))
+  EXECUTE FUNCTION check_attested_row('id');
+COMMENT ON TRIGGER sessions_check ON sessions IS
+  'Refuses another id, and an attestation whose number is not greater than that of the row.';

@@ -11,7 +11,7 @@ CREATE TABLE policies (
     CHECK (key_held_limit_minor BETWEEN 0 AND 9007199254740991),
   payout_expires_after_ms bigint CHECK (payout_expires_after_ms BETWEEN 1000 AND 2592000000),
   updated_at timestamptz NOT NULL,
-  attestation text DEFAULT ''
+  attestation text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE policies IS
   'What a merchant demands beyond the second person. A merchant that never changed its policy has no row: the defaults apply.';
@@ -23,20 +23,11 @@ COMMENT ON COLUMN policies.approver_wait_ms IS 'How long a new approver waits. N
 COMMENT ON COLUMN policies.key_held_limit_minor IS
   'The most that the queued payouts of one API key may hold together. Null: no limit.';
 
-CREATE TRIGGER policies_attestation_made BEFORE INSERT ON policies
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER policies_attestation_made ON policies IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER policies_key_kept BEFORE UPDATE ON policies
-  FOR EACH ROW WHEN (NEW.merchant_id <> OLD.merchant_id) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER policies_key_kept ON policies IS 'Refuses to change what names the row.';
-CREATE TRIGGER policies_attestation_kept BEFORE UPDATE OF attestation ON policies
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER policies_attestation_kept ON policies IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER policies_attestation_newer BEFORE UPDATE OF attestation ON policies
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER policies_attestation_newer ON policies IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER policies_check BEFORE UPDATE ON policies
+  FOR EACH ROW WHEN ((NEW.merchant_id, NEW.attestation) <> (OLD.merchant_id, OLD.attestation))
+  EXECUTE FUNCTION check_attested_row('merchant_id');
+COMMENT ON TRIGGER policies_check ON policies IS
+  'Refuses another merchant, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE policy_changes (
   id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^pch_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
@@ -48,7 +39,7 @@ CREATE TABLE policy_changes (
   expires_at timestamptz NOT NULL,
   decided_by text COLLATE "C",
   decided_at timestamptz,
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   CONSTRAINT policy_changes_proposed_by_member
     FOREIGN KEY (merchant_id, proposed_by) REFERENCES members (merchant_id, user_id),
   CONSTRAINT policy_changes_decided_by_member
@@ -63,25 +54,10 @@ COMMENT ON COLUMN policy_changes.changes IS 'Only the fields to change, under th
 
 CREATE UNIQUE INDEX policy_changes_one_pending ON policy_changes (merchant_id, proposed_by) WHERE state = 'pending';
 
-CREATE TRIGGER policy_changes_attestation_made BEFORE INSERT ON policy_changes
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER policy_changes_attestation_made ON policy_changes IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER policy_changes_key_kept BEFORE UPDATE ON policy_changes
-  FOR EACH ROW WHEN ((NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id)) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER policy_changes_key_kept ON policy_changes IS 'Refuses to change what names the row.';
-CREATE TRIGGER policy_changes_attestation_kept BEFORE UPDATE OF attestation ON policy_changes
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER policy_changes_attestation_kept ON policy_changes IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER policy_changes_decided_kept BEFORE UPDATE ON policy_changes
-  FOR EACH ROW WHEN (OLD.state <> 'pending'
-    AND (NEW.state, NEW.decided_by, NEW.decided_at) IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at))
-  EXECUTE FUNCTION keep_decided_proposal();
-COMMENT ON TRIGGER policy_changes_decided_kept ON policy_changes IS 'Refuses to decide a proposal again, and to change a decision.';
-CREATE TRIGGER policy_changes_attestation_newer BEFORE UPDATE OF attestation ON policy_changes
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER policy_changes_attestation_newer ON policy_changes IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER policy_changes_check BEFORE UPDATE ON policy_changes FOR EACH ROW EXECUTE FUNCTION check_proposal();
+COMMENT ON TRIGGER policy_changes_check ON policy_changes IS
+  'Refuses another id or merchant, to decide a proposal again or to change a decision, and an attestation whose number is not '
+  'greater than that of the row.';
 
 -- In the live environment a person moves no money in the first 24 hours after they became an owner or approver, nor in the
 -- first 24 hours after a recovery of their account: they approve nothing, request no refund and create no payout. A policy can

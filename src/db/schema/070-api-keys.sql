@@ -14,11 +14,10 @@ CREATE TABLE api_keys (
   allowed_addresses cidr[],
   created_by text COLLATE "C",
   created_at timestamptz NOT NULL,
-  last_used_at timestamptz,
   expires_at timestamptz,
   revoked_at timestamptz,
   replaced_by text COLLATE "C" REFERENCES api_keys,
-  attestation text DEFAULT '',
+  attestation text NOT NULL DEFAULT '',
   CONSTRAINT api_keys_created_by_member FOREIGN KEY (merchant_id, created_by) REFERENCES members (merchant_id, user_id),
   CONSTRAINT api_keys_payouts_have_a_maker CHECK (created_by IS NOT NULL OR NOT 'payouts:write' = ANY (scopes)),
   CONSTRAINT api_keys_allowed_addresses
@@ -27,7 +26,6 @@ CREATE TABLE api_keys (
 COMMENT ON TABLE api_keys IS 'A secret with which the server of a merchant calls the API. Only its digest is stored.';
 COMMENT ON COLUMN api_keys.allowed_addresses IS 'The blocks of addresses that the key works from. Null: everywhere.';
 COMMENT ON COLUMN api_keys.created_by IS 'The maker of the payouts that are created with the key.';
-COMMENT ON COLUMN api_keys.last_used_at IS 'Not in use: api_key_uses has it.';
 COMMENT ON COLUMN api_keys.replaced_by IS 'The key that a rotation created in its place.';
 
 CREATE INDEX api_keys_merchant ON api_keys (merchant_id, id DESC);
@@ -36,34 +34,23 @@ CREATE TRIGGER api_keys_kept BEFORE DELETE OR TRUNCATE ON api_keys
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TRIGGER api_keys_kept ON api_keys IS 'Refuses to delete rows and to truncate.';
 
-CREATE FUNCTION check_payout_key_ends() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_api_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  -- In hours, because a day has 23 or 25 of them where clocks are changed.
-  IF NEW.expires_at IS NULL OR NEW.expires_at > NEW.created_at + interval '8760 hours' THEN
-    RAISE EXCEPTION 'API key % creates payouts, so it must end within 365 days', NEW.id USING ERRCODE = 'restrict_violation';
+  IF TG_OP = 'INSERT' THEN
+    -- In hours, because a day has 23 or 25 of them where clocks are changed.
+    IF 'payouts:write' = ANY (NEW.scopes)
+       AND (NEW.expires_at IS NULL OR NEW.expires_at > NEW.created_at + interval '8760 hours') THEN
+      RAISE EXCEPTION 'API key % creates payouts, so it must end within 365 days', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
   END IF;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER api_keys_check_payout_key_ends BEFORE INSERT ON api_keys
-  FOR EACH ROW WHEN ('payouts:write' = ANY (NEW.scopes)) EXECUTE FUNCTION check_payout_key_ends();
-COMMENT ON TRIGGER api_keys_check_payout_key_ends ON api_keys IS
-  'Refuses a key that creates payouts and does not end within 365 days.';
-CREATE TRIGGER api_keys_attestation_made BEFORE INSERT ON api_keys
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER api_keys_attestation_made ON api_keys IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-
-CREATE FUNCTION check_api_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF (NEW.id, NEW.merchant_id, NEW.name, NEW.environment, NEW.hint, NEW.key_sha256, NEW.scopes, NEW.created_by,
-      NEW.created_at)
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (NEW.id, NEW.merchant_id, NEW.name, NEW.environment, NEW.hint, NEW.key_sha256, NEW.scopes, NEW.allowed_addresses,
+      NEW.created_by, NEW.created_at)
      IS DISTINCT FROM
-     (OLD.id, OLD.merchant_id, OLD.name, OLD.environment, OLD.hint, OLD.key_sha256, OLD.scopes, OLD.created_by,
-      OLD.created_at) THEN
+     (OLD.id, OLD.merchant_id, OLD.name, OLD.environment, OLD.hint, OLD.key_sha256, OLD.scopes, OLD.allowed_addresses,
+      OLD.created_by, OLD.created_at) THEN
     RAISE EXCEPTION 'what API key % was created for cannot change', OLD.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF OLD.last_used_at IS NOT NULL AND NEW.last_used_at IS NULL THEN
-    RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF OLD.expires_at IS NOT NULL AND (NEW.expires_at IS NULL OR NEW.expires_at > OLD.expires_at)
      OR OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at THEN
@@ -79,30 +66,11 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER api_keys_check_change BEFORE UPDATE ON api_keys
-  FOR EACH ROW EXECUTE FUNCTION check_api_key_change();
-COMMENT ON TRIGGER api_keys_check_change ON api_keys IS
-  'Refuses to change what the key was created for, to let it live longer, to clear its last use, and to replace it twice or by '
-  'the key of another merchant.';
-
-CREATE FUNCTION refuse_other_addresses() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'the addresses of API key % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
-END $$;
-CREATE TRIGGER api_keys_check_addresses BEFORE UPDATE ON api_keys
-  FOR EACH ROW WHEN (NEW.allowed_addresses IS DISTINCT FROM OLD.allowed_addresses)
-  EXECUTE FUNCTION refuse_other_addresses();
-COMMENT ON TRIGGER api_keys_check_addresses ON api_keys IS 'Refuses to change the addresses that the key works from.';
-CREATE TRIGGER api_keys_key_kept BEFORE UPDATE ON api_keys
-  FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION keep_key_of_row();
-COMMENT ON TRIGGER api_keys_key_kept ON api_keys IS 'Refuses to change what names the row.';
-CREATE TRIGGER api_keys_attestation_kept BEFORE UPDATE OF attestation ON api_keys
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER api_keys_attestation_kept ON api_keys IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER api_keys_attestation_newer BEFORE UPDATE OF attestation ON api_keys
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER api_keys_attestation_newer ON api_keys IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+CREATE TRIGGER api_keys_check BEFORE INSERT OR UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION check_api_key();
+COMMENT ON TRIGGER api_keys_check ON api_keys IS
+  'Refuses a key that creates payouts and does not end within 365 days, to change what a key was created for or the addresses that '
+  'it works from, to let it live longer, to replace it twice or by the key of another merchant, and an attestation whose number is '
+  'not greater than that of the row.';
 
 CREATE FUNCTION add_api_key_use() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
@@ -126,11 +94,11 @@ CREATE TRIGGER api_key_uses_kept BEFORE DELETE OR TRUNCATE ON api_key_uses
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TRIGGER api_key_uses_kept ON api_key_uses IS 'Refuses to delete rows and to truncate.';
 
-CREATE FUNCTION refuse_uses_cleared() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_api_key_use() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.api_key_id USING ERRCODE = 'restrict_violation';
 END $$;
-CREATE TRIGGER api_key_uses_stay BEFORE UPDATE ON api_key_uses
+CREATE TRIGGER api_key_uses_check BEFORE UPDATE ON api_key_uses
   FOR EACH ROW WHEN (NEW.api_key_id <> OLD.api_key_id OR OLD.last_used_at IS NOT NULL AND NEW.last_used_at IS NULL)
-  EXECUTE FUNCTION refuse_uses_cleared();
-COMMENT ON TRIGGER api_key_uses_stay ON api_key_uses IS 'Refuses to clear the last use, and to change the key of the row.';
+  EXECUTE FUNCTION check_api_key_use();
+COMMENT ON TRIGGER api_key_uses_check ON api_key_uses IS 'Refuses to clear the last use, and to change the key of the row.';

@@ -78,12 +78,9 @@ COMMENT ON COLUMN audit_chains.unsigned_since IS
 
 CREATE INDEX audit_chains_unsigned ON audit_chains (unsigned_since) WHERE unsigned_since IS NOT NULL;
 
-CREATE TRIGGER audit_chains_keep_name BEFORE UPDATE OF chain ON audit_chains
+CREATE TRIGGER audit_chains_kept BEFORE UPDATE OF chain OR DELETE OR TRUNCATE ON audit_chains
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TRIGGER audit_chains_keep_name ON audit_chains IS 'Refuses to rename a chain.';
-CREATE TRIGGER audit_chains_kept BEFORE DELETE OR TRUNCATE ON audit_chains
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TRIGGER audit_chains_kept ON audit_chains IS 'Refuses to delete rows and to truncate.';
+COMMENT ON TRIGGER audit_chains_kept ON audit_chains IS 'Refuses to rename a chain, to delete rows and to truncate.';
 
 CREATE FUNCTION note_unsigned() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -251,7 +251,7 @@ CREATE TABLE ledger_checkpoints (
   unattested_minor bigint NOT NULL DEFAULT 0
     CONSTRAINT ledger_checkpoints_unattested CHECK (unattested_minor >= 0),
   checked_at timestamptz NOT NULL DEFAULT now(),
-  attestation text DEFAULT ''
+  attestation text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE ledger_checkpoints IS
   'How far the ledger was checked. Up to this entry, and with this balance, the entries of the account add up, and their payments '
@@ -267,6 +267,7 @@ COMMENT ON TRIGGER ledger_checkpoints_kept ON ledger_checkpoints IS 'Refuses to 
 CREATE FUNCTION check_ledger_checkpoint() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   IF TG_OP = 'UPDATE' THEN
+    PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
     IF (NEW.account_id, NEW.entry, NEW.balance_minor, NEW.unattested_minor)
        = (OLD.account_id, OLD.entry, OLD.balance_minor, OLD.unattested_minor) THEN
       RETURN NEW;
@@ -287,19 +288,8 @@ END $$;
 CREATE TRIGGER ledger_checkpoints_check BEFORE INSERT OR UPDATE ON ledger_checkpoints
   FOR EACH ROW EXECUTE FUNCTION check_ledger_checkpoint();
 COMMENT ON TRIGGER ledger_checkpoints_check ON ledger_checkpoints IS
-  'Refuses a checkpoint that goes back, and one whose balance no entry leaves. A checkpoint is attested again as it is when the '
-  'keys are replaced.';
-CREATE TRIGGER ledger_checkpoints_attestation_made BEFORE INSERT ON ledger_checkpoints
-  FOR EACH ROW WHEN (NEW.attestation IS NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER ledger_checkpoints_attestation_made ON ledger_checkpoints IS
-  'Refuses a row whose attestation is null. It is empty until the process that writes the row has attested it.';
-CREATE TRIGGER ledger_checkpoints_attestation_kept BEFORE UPDATE OF attestation ON ledger_checkpoints
-  FOR EACH ROW WHEN (NEW.attestation IS NULL AND OLD.attestation IS NOT NULL) EXECUTE FUNCTION keep_attestation();
-COMMENT ON TRIGGER ledger_checkpoints_attestation_kept ON ledger_checkpoints IS 'Refuses to set an attestation to null.';
-CREATE TRIGGER ledger_checkpoints_attestation_newer BEFORE UPDATE OF attestation ON ledger_checkpoints
-  FOR EACH ROW WHEN (NEW.attestation IS DISTINCT FROM OLD.attestation) EXECUTE FUNCTION keep_newer_attestation();
-COMMENT ON TRIGGER ledger_checkpoints_attestation_newer ON ledger_checkpoints IS
-  'Refuses an attestation whose number is not greater than that of the row.';
+  'Refuses a checkpoint that goes back, one whose balance no entry leaves, and an attestation whose number is not greater than that '
+  'of the row. A checkpoint is attested again as it is when the keys are replaced.';
 
 CREATE TABLE checked_payments (
   is_only boolean NOT NULL DEFAULT true CONSTRAINT checked_payments_pkey PRIMARY KEY

@@ -41,12 +41,9 @@ COMMENT ON COLUMN endpoints.deleted_at IS
 CREATE INDEX endpoints_merchant ON endpoints (merchant_id, id DESC);
 CREATE INDEX endpoints_disabled ON endpoints (disabled_reason) WHERE state = 'disabled' AND deleted_at IS NULL;
 
-CREATE TRIGGER endpoints_note_created AFTER INSERT ON endpoints
+CREATE TRIGGER endpoints_note AFTER INSERT OR UPDATE ON endpoints
   FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
-COMMENT ON TRIGGER endpoints_note_created ON endpoints IS 'Refuses nothing. It adds a live update.';
-CREATE TRIGGER endpoints_note_changed AFTER UPDATE ON endpoints
-  FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
-COMMENT ON TRIGGER endpoints_note_changed ON endpoints IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER endpoints_note ON endpoints IS 'Refuses nothing. It adds a live update.';
 
 CREATE TABLE events (
   id text COLLATE "C" PRIMARY KEY CHECK (length(id) = 30 AND id ~ '^evt_[0-7][0-9a-hjkmnp-tv-z]+$'),
@@ -147,9 +144,6 @@ CREATE INDEX deliveries_failing ON deliveries (workflow_failures) WHERE workflow
 CREATE INDEX deliveries_retrying ON deliveries (endpoint_id) WHERE state = 'retrying';
 CREATE INDEX deliveries_check_due ON deliveries (check_due_at)
   WHERE state = 'retrying' AND workflow_started_at IS NOT NULL;
--- Deliveries without a time for their check are found by their next attempt.
-CREATE INDEX deliveries_without_check ON deliveries (next_attempt_at)
-  WHERE state = 'retrying' AND workflow_started_at IS NOT NULL AND check_due_at IS NULL;
 
 CREATE FUNCTION check_delivery_created() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -162,20 +156,20 @@ END $$;
 CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries
   FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
-CREATE TRIGGER deliveries_note_changed AFTER UPDATE OF state ON deliveries
-  FOR EACH ROW WHEN (NEW.state IS DISTINCT FROM OLD.state) EXECUTE FUNCTION note_live_update('delivery');
-COMMENT ON TRIGGER deliveries_note_changed ON deliveries IS
-  'Refuses nothing. It adds a live update. A new delivery has none: its event is reported.';
 
-CREATE FUNCTION note_dead_letter() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION note_delivery() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO payment_moves (kind, operator, to_state) VALUES ('delivery', '', 'dead_lettered');
+  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'delivery', NEW.id, NEW.state);
+  IF NEW.state = 'dead_lettered' THEN
+    INSERT INTO payment_moves (kind, operator, to_state) VALUES ('delivery', '', 'dead_lettered');
+  END IF;
   RETURN NULL;
 END $$;
-CREATE TRIGGER deliveries_move_dead_lettered AFTER UPDATE OF state ON deliveries
-  FOR EACH ROW WHEN (NEW.state = 'dead_lettered' AND OLD.state <> 'dead_lettered') EXECUTE FUNCTION note_dead_letter();
-COMMENT ON TRIGGER deliveries_move_dead_lettered ON deliveries IS
-  'Refuses nothing. It counts the delivery as dead-lettered in payment_moves.';
+CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries
+  FOR EACH ROW WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION note_delivery();
+COMMENT ON TRIGGER deliveries_note ON deliveries IS
+  'Refuses nothing. It adds a live update, and counts the delivery in payment_moves when it is dead-lettered. A new delivery has no '
+  'live update: its event is reported.';
 
 CREATE TABLE delivery_attempts (
   delivery_id text COLLATE "C" NOT NULL REFERENCES deliveries,
@@ -229,9 +223,6 @@ COMMENT ON COLUMN replays.last_delivery_id IS 'The position: deliveries after th
 CREATE INDEX replays_running ON replays (updated_at) WHERE state = 'running';
 CREATE INDEX replays_list ON replays (merchant_id, id DESC);
 
-CREATE TRIGGER replays_note_created AFTER INSERT ON replays
+CREATE TRIGGER replays_note AFTER INSERT OR UPDATE ON replays
   FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
-COMMENT ON TRIGGER replays_note_created ON replays IS 'Refuses nothing. It adds a live update.';
-CREATE TRIGGER replays_note_changed AFTER UPDATE ON replays
-  FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
-COMMENT ON TRIGGER replays_note_changed ON replays IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a live update.';

@@ -31,45 +31,36 @@ CREATE TRIGGER checkouts_kept BEFORE DELETE OR TRUNCATE ON checkouts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TRIGGER checkouts_kept ON checkouts IS 'Refuses to delete rows and to truncate.';
 
-CREATE FUNCTION check_checkout_created() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+CREATE FUNCTION check_checkout() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  IF NEW.cancelled_at IS NOT NULL THEN
-    RAISE EXCEPTION 'checkout % must be created open', NEW.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF is_live() AND NEW.return_url !~ '^https://' THEN
-    RAISE EXCEPTION 'checkout % must send payers back by https', NEW.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER checkouts_check_created BEFORE INSERT ON checkouts
-  FOR EACH ROW EXECUTE FUNCTION check_checkout_created();
-COMMENT ON TRIGGER checkouts_check_created ON checkouts IS
-  'Refuses a new checkout that is cancelled, and in live one that sends payers back without https.';
-
-CREATE FUNCTION check_checkout_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF (to_jsonb(NEW) - 'cancelled_at') IS DISTINCT FROM (to_jsonb(OLD) - 'cancelled_at')
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.cancelled_at IS NOT NULL THEN
+      RAISE EXCEPTION 'checkout % must be created open', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF is_live() AND NEW.return_url !~ '^https://' THEN
+      RAISE EXCEPTION 'checkout % must send payers back by https', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+  ELSIF (to_jsonb(NEW) - 'cancelled_at') <> (to_jsonb(OLD) - 'cancelled_at')
      OR OLD.cancelled_at IS NOT NULL AND NEW.cancelled_at IS DISTINCT FROM OLD.cancelled_at THEN
     RAISE EXCEPTION 'checkout % can be cancelled once, and nothing else of it can change', OLD.id
       USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER checkouts_check_change BEFORE UPDATE ON checkouts
-  FOR EACH ROW EXECUTE FUNCTION check_checkout_change();
-COMMENT ON TRIGGER checkouts_check_change ON checkouts IS 'Refuses every change but one cancellation.';
+CREATE TRIGGER checkouts_check BEFORE INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout();
+COMMENT ON TRIGGER checkouts_check ON checkouts IS
+  'Refuses a new checkout that is cancelled, in live one that sends payers back without https, and every change but one '
+  'cancellation.';
 
 CREATE FUNCTION note_checkout() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'checkout', NEW.id, TG_ARGV[0]);
+  INSERT INTO live_updates (merchant_id, kind, object_id, state)
+    VALUES (NEW.merchant_id, 'checkout', NEW.id, CASE WHEN NEW.cancelled_at IS NULL THEN 'open' ELSE 'cancelled' END);
   RETURN NULL;
 END $$;
-CREATE TRIGGER checkouts_note_created AFTER INSERT ON checkouts
-  FOR EACH ROW EXECUTE FUNCTION note_checkout('open');
-COMMENT ON TRIGGER checkouts_note_created ON checkouts IS 'Refuses nothing. It adds a live update.';
-CREATE TRIGGER checkouts_note_cancelled AFTER UPDATE OF cancelled_at ON checkouts
-  FOR EACH ROW WHEN (NEW.cancelled_at IS DISTINCT FROM OLD.cancelled_at) EXECUTE FUNCTION note_checkout('cancelled');
-COMMENT ON TRIGGER checkouts_note_cancelled ON checkouts IS 'Refuses nothing. It adds a live update.';
+-- The only change of a checkout is its cancellation.
+CREATE TRIGGER checkouts_note AFTER INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION note_checkout();
+COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a live update.';
 
 CREATE TABLE checkout_attempts (
   code_sha256 bytea PRIMARY KEY CHECK (length(code_sha256) = 32),

@@ -16,11 +16,11 @@ CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TRIGGER housekeeping_kept ON housekeeping IS 'Refuses to delete rows and to truncate.';
 
-CREATE FUNCTION refuse_housekeeping_back() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_housekeeping() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'as of when % is done goes forward alone', OLD.task USING ERRCODE = 'restrict_violation';
 END $$;
-CREATE TRIGGER housekeeping_check_forward BEFORE UPDATE ON housekeeping
+CREATE TRIGGER housekeeping_check BEFORE UPDATE ON housekeeping
   FOR EACH ROW WHEN (NEW.task <> OLD.task OR NEW.done_as_of < OLD.done_as_of)
-  EXECUTE FUNCTION refuse_housekeeping_back();
-COMMENT ON TRIGGER housekeeping_check_forward ON housekeeping IS 'Refuses to move the time of a task back.';
+  EXECUTE FUNCTION check_housekeeping();
+COMMENT ON TRIGGER housekeeping_check ON housekeeping IS 'Refuses to move the time of a task back.';

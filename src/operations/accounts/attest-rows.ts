@@ -1,11 +1,10 @@
-// Verifies the attestations of all rows that say who may do what, renews them with the current key, or gives a first one.
+// Verifies the attestations of all rows that say who may do what, or renews them with the current key.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
 import {
   ATTESTED_TABLES,
   renewAttestation,
   listAttestedKeys,
   verifyRow,
-  type AttestationState,
   type AttestedTable,
 } from '../../db/accounts/attested-rows.ts';
 import type { Database } from '../../db/platform/database.ts';
@@ -16,11 +15,8 @@ import type { RowName } from '../../security/row-attestation.ts';
 const PAGE = 500;
 
 export type AttestRows = {
-  /**
-   * `renew` attests with the ring's first key whatever is attested by any of them, so that the others can go. `adopt`
-   * attests rows of before there were attestations, too: whoever does it vouches for them.
-   */
-  readonly work: 'verify' | 'renew' | 'adopt';
+  /** `renew` attests with the ring's first key whatever is attested by any of them, so that the others can go. */
+  readonly work: 'verify' | 'renew';
   /** Who of the service's staff does it, for the audit log; null: the embedded start. */
   readonly by: Staff | null;
   readonly at: Date;
@@ -28,27 +24,20 @@ export type AttestRows = {
 
 export type AttestedRows = {
   readonly attested: number;
-  readonly adopted: number;
   /** They count for nothing. Nothing of the service attests them: restore them from a backup, or remove them. */
   readonly unattested: readonly RowName[];
 };
 
-const FROM: Readonly<Record<'renew' | 'adopt', readonly AttestationState[]>> = {
-  renew: ['attested'],
-  adopt: ['attested', 'never'],
-};
-
 /** One row a transaction, so that nobody waits. Safe to repeat, and to stop at any moment. */
 export async function attestRows(db: Database, { work, by, at }: AttestRows): Promise<AttestedRows> {
-  const counts = { attested: 0, adopted: 0 };
+  const counts = { attested: 0 };
   const unattested: RowName[] = [];
   for (const table of ATTESTED_TABLES) {
     for await (const key of keysOf(db, table)) {
       const was = await (work === 'verify'
         ? verifyRow(db, table, key)
-        : db.withTransaction((tx) => renewAttestation(tx, table, key, FROM[work])));
+        : db.withTransaction((tx) => renewAttestation(tx, table, key)));
       if (was === 'attested') counts.attested += 1;
-      else if (was === 'never' && work === 'adopt') counts.adopted += 1;
       else if (was !== 'gone') unattested.push({ table, key: key.join(' ') });
     }
   }
@@ -57,7 +46,7 @@ export async function attestRows(db: Database, { work, by, at }: AttestRows): Pr
   unattested.push(...refunds.unattested.map((key) => ({ table: 'payments', key })));
   if (by !== null && work !== 'verify') {
     const after = { ...counts, unattested: unattested.length };
-    const act = { action: `attestations.${work === 'renew' ? 'renewed' : 'adopted'}`, subjectId: null, after, at };
+    const act = { action: 'attestations.renewed', subjectId: null, after, at };
     await db.withTransaction((tx) => recordStaffAct(tx, null, by, act));
   }
   return { ...counts, unattested };

@@ -226,7 +226,7 @@ describe('a payer at a checkout', function () {
     const payer = openPayer(testEnv);
     const { path, id } = await make();
     const { fields } = await payer.open(path);
-    await testEnv.db.pool.query(`ALTER TABLE checkouts DISABLE TRIGGER checkouts_check_change`);
+    await testEnv.db.pool.query(`ALTER TABLE checkouts DISABLE TRIGGER checkouts_check`);
     await testEnv.db.pool.query(
       `UPDATE checkouts SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days' WHERE id = $1`,
       [id],

@@ -21,7 +21,7 @@ function changedAddresses(what: string, before: readonly string[] | null, assign
   const id = newId('key');
   return ruleCase(
     `to change the addresses of an API key ${what}`,
-    /the addresses of API key .* cannot change/,
+    /what API key .* was created for cannot change/,
     (fixture) => [insert(fixture, 'api_keys', { id, allowed_addresses: before }), update('api_keys', id, assignment)],
   );
 }

@@ -1,4 +1,4 @@
-// The upkeep of attestations: another key, rows of before there were any, and rows that somebody changed by hand.
+// The upkeep of attestations: another key, and rows that somebody wrote or changed by hand.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { putPolicy } from '../../../src/db/accounts/policy.ts';
@@ -39,7 +39,6 @@ const WITHOUT_ATTESTATION: Readonly<Record<string, string>> = {
   'members.created_at': 'is shown to people',
   'passkeys.counter': 'only rises, by a rule of the database',
   'passkeys.created_at': 'is shown to people',
-  'api_keys.last_used_at': 'nothing reads it but the version before',
   'passkeys.last_used_at': 'is shown to people',
   'passkeys.name': 'is shown to people',
   'policies.updated_at': 'is shown to people',
@@ -87,30 +86,26 @@ describe('the attestations of rows', () => {
     assert.equal(await codeOr(findRoles(current(), merchantId, userId)), 'permission_denied');
     assert.deepEqual(await findRoles(both(), merchantId, userId), ['owner']);
     assert.deepEqual(tablesOf(await attest(current(), 'verify')), ['members', 'policies', 'users']);
-    assert.deepEqual(await attest(both(), 'renew'), { attested: 3, adopted: 0, unattested: [] });
+    assert.deepEqual(await attest(both(), 'renew'), { attested: 3, unattested: [] });
     assert.deepEqual(await findRoles(current(), merchantId, userId), ['owner']);
     assert.deepEqual(tablesOf(await attest(old(), 'verify')), ['members', 'policies', 'users']);
   });
 
-  it('are given to rows of before there were any, when somebody vouches for them, and the audit log says who', async () => {
-    for (const table of ['members', 'users'] as const) await tamper(opened, `UPDATE ${table} SET attestation = NULL`);
+  it('are given to no row without one, and the audit log says who renewed the others', async () => {
+    for (const table of ['members', 'users'] as const) await tamper(opened, `UPDATE ${table} SET attestation = ''`);
     assert.deepEqual(tablesOf(await attest(old(), 'verify')), ['members', 'users']);
     assert.deepEqual(tablesOf(await attest(old(), 'renew')), ['members', 'users']);
     assert.equal(await codeOr(findRoles(old(), merchantId, userId)), 'permission_denied');
-    assert.deepEqual(await attest(old(), 'adopt'), { attested: 1, adopted: 2, unattested: [] });
-    assert.deepEqual(await findRoles(old(), merchantId, userId), ['owner']);
     const { rows } = await opened.pool.query('SELECT staff, action, after FROM audit_entries ORDER BY id DESC LIMIT 1');
-    const after = { attested: 1, adopted: 2, unattested: 0 };
-    assert.deepEqual(rows, [{ staff: AMINA, action: 'attestations.adopted', after }]);
+    const after = { attested: 1, unattested: 2 };
+    assert.deepEqual(rows, [{ staff: AMINA, action: 'attestations.renewed', after }]);
   });
 
   it('are given to no row that was changed by hand', async () => {
     await makeMember(old(), merchantId, ['owner']);
     await opened.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [userId]);
-    for (const work of ['renew', 'adopt'] as const) {
-      const { unattested } = await attest(old(), work);
-      assert.deepEqual(unattested, [{ table: 'members', key: `${merchantId} ${userId}` }]);
-    }
+    const { unattested } = await attest(old(), 'renew');
+    assert.deepEqual(unattested, [{ table: 'members', key: `${merchantId} ${userId}` }]);
     assert.equal(await codeOr(findRoles(old(), merchantId, userId)), 'permission_denied');
   });
 

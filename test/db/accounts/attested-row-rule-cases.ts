@@ -18,7 +18,7 @@ function attestedRow(fixture: RuleFixture, table: AttestedTable, attestation: st
 const OTHER_REFUSALS = 'is never changed|cannot change|can only be approved|goes forward alone';
 
 const ID_AND_MERCHANT = ['id', 'merchant_id'];
-/** What names a row, where that is more than its id, or something else. */
+/** The columns that identify a row, where that is more than its id, or something else. */
 const KEYS_OF: Readonly<Partial<Record<AttestedTable, readonly string[]>>> = {
   members: ['merchant_id', 'user_id'],
   policies: ['merchant_id'],
@@ -40,7 +40,7 @@ const CASES_OF_EACH_TABLE = ATTESTED_TABLES.flatMap((table) => {
     attestedRow(fixture, table, MARK),
     { text: `UPDATE ${table} SET ${assignment} WHERE attestation = $1`, values: [MARK] },
   ];
-  const attestation = new RegExp(`a row of ${table} has an attestation, and never loses it`);
+  const attestation = new RegExp(`null value in column "attestation" of relation "${table}"`);
   return [
     ruleCase(`a new row of ${table} without an attestation`, attestation, (fixture) => [
       attestedRow(fixture, table, null),
@@ -54,7 +54,7 @@ const CASES_OF_EACH_TABLE = ATTESTED_TABLES.flatMap((table) => {
     ...(KEYS_OF[table] ?? ['id']).map((key) =>
       ruleCase(
         `another ${key} for a row of ${table}`,
-        new RegExp(`what names a row of ${table} never changes|${OTHER_REFUSALS}`),
+        new RegExp(`of a row of ${table} never changes?|${OTHER_REFUSALS}`),
         change(`${key} = overlay(${key} placing 'ZZZZ' from 10)`),
       ),
     ),
