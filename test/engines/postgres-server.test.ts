@@ -240,7 +240,7 @@ describe('the embedded PostgreSQL', () => {
       const [clone, temporary] = [shutFolder(), folder()];
       cloneInto(clone);
       const dataDir = folder();
-      const entry = join(clone, 'test', 'dev', 'programs', 'postgres-parent.ts');
+      const entry = join(clone, 'test', 'engines', 'programs', 'postgres-parent.ts');
       const args = ['--import', join(clone, 'node_modules', 'tsx', 'dist', 'esm', 'index.mjs'), entry, dataDir];
       const parent = command(process.execPath, [...args, String(await freePort())], {
         ...process.env,

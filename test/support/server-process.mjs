@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const built = (module) => import(pathToFileURL(join(process.env['TEST_SERVER'], module)).href);
-const { loadConfig } = await built('config.js');
+const { loadConfig } = await built('settings/config.js');
 const { createLog } = await built('log.js');
-const { startServer } = await built('processes/assemble-server.js');
-const { runProcess } = await built('processes/run-process.js');
-const { installRuntime } = await built('processes/worker.js');
+const { startServer } = await built('server/assemble-server.js');
+const { runProcess } = await built('server/run-process.js');
+const { installRuntime } = await built('server/worker.js');
 // Only now: tsx would look at each of those modules too, and every start of a server would take twice as long.
 await import('tsx/esm');
 const { crashAtCommit, crashingInterceptors, crashPointSchema } = await import('./crash-points.ts');

@@ -48,7 +48,8 @@ export type DatabaseUrls = { readonly ownerUrl: string; readonly applicationUrl:
 export const OWNER = 'malipo_owner';
 export const TEMPORAL = 'malipo_temporal';
 
-export type PostgresServer = {
+/** What a process needs to work on a server that runs, its own or another's. */
+export type PostgresAccess = {
   readonly host: string;
   readonly port: number;
   /** The folder in use: `dataDir` or `fallbackDataDir`. */
@@ -61,6 +62,9 @@ export type PostgresServer = {
   ensureDatabase(name: string): Promise<void>;
   /** Creates a database of the service with its accounts, and with that of Temporal if its data are on this server. */
   ensureAccounts(database: string, temporalDatabase?: string): Promise<DatabaseUrls>;
+};
+
+export type PostgresServer = PostgresAccess & {
   readonly pid: number;
   /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<Exit>;
@@ -104,15 +108,28 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
 }
 
 function runningServer(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
+  const adminUrl = `postgres://${SUPERUSER}:${cluster.password}@${host}:${port}/postgres`;
+  return {
+    ...accessTo(adminUrl, cluster.dataDir),
+    pid: server.pid,
+    exited: server.exited,
+    stop: async () => {
+      await server.stop(STOP.signal, STOP.limitMs);
+    },
+  };
+}
+
+/** Access to a server that `startPostgresServer` started, maybe in another process, by its `adminUrl` and `dataDir`. */
+export function accessTo(adminUrl: string, dataDir: string): PostgresAccess {
+  const { hostname: host, port, password: ofSuperuser } = new URL(adminUrl);
   const urlFor = (database: string, account?: AccountName): string => {
-    const login = `${account ?? SUPERUSER}:${account ? passwordOf(account, cluster) : cluster.password}`;
+    const login = `${account ?? SUPERUSER}:${account ? passwordOf(account, ofSuperuser) : ofSuperuser}`;
     return `postgres://${login}@${host}:${port}/${encodeURIComponent(database)}`;
   };
-  const adminUrl = urlFor('postgres');
   return {
     host,
-    port,
-    dataDir: cluster.dataDir,
+    port: Number(port),
+    dataDir,
     adminUrl,
     urlFor,
     ensureDatabase: (name) => ensureDatabase(adminUrl, name),
@@ -126,17 +143,12 @@ function runningServer(server: SupervisedProcess, cluster: Cluster, host: string
       await createAccounts({ adminUrl, ...urls, temporalUrl });
       return urls;
     },
-    pid: server.pid,
-    exited: server.exited,
-    stop: async () => {
-      await server.stop(STOP.signal, STOP.limitMs);
-    },
   };
 }
 
 /** The same at every start, without a file for each; from one of them neither another nor the superuser's follows. */
-function passwordOf(account: AccountName, { password }: Cluster): string {
-  return createHmac('sha256', password).update(account).digest('base64url');
+function passwordOf(account: AccountName, ofSuperuser: string): string {
+  return createHmac('sha256', ofSuperuser).update(account).digest('base64url');
 }
 
 type LaunchOptions = PostgresServerOptions & { readonly host: string };
