@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { arch, platform } from 'node:os';
+import { join } from 'node:path';
 import bundled from '@sparticuz/chromium';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { codeOf, forgetUsedCodes, PASSWORD, type TestPerson } from '../support/people.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
@@ -24,12 +26,30 @@ const ARGUMENTS = [
   '--no-first-run',
 ];
 
-/** One browser for all cases of the surrounding `describe`. */
+/** One browser for all cases of the surrounding `describe`. A case that fails leaves a picture of each page that is open. */
 export function useChromium(): { readonly browser: Browser } {
-  return useFixture(
+  const chromium = useFixture(
     async () => ({ browser: await launchChromium() }),
     ({ browser }) => browser.close(),
   );
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await keepPictures(chromium.browser);
+  });
+  return chromium;
+}
+
+async function keepPictures(browser: Browser): Promise<void> {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  for (const [index, page] of pages.entries()) {
+    const path = join(findProjectRoot(), 'var', 'screenshots', `failed-${Date.now()}-${index}.png`);
+    // A page that crashed has none.
+    await page.screenshot({ path }).then(
+      () => {
+        console.log(`${page.url()}: ${path}`);
+      },
+      () => undefined,
+    );
+  }
 }
 
 // The package brings the same browser to every machine that it has one for; others need one that is installed.
