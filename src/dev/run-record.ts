@@ -1,7 +1,7 @@
 // One run per data folder: a record of the supervisor and its children, to refuse a second run and clean up after a
 // killed one.
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '../engines/process/process-identity.ts';
@@ -56,7 +56,7 @@ export async function openRunRecord({
   const supervisor = ownIdentity();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (claim(file, { supervisor, children: [] })) return recordAt(file, supervisor, { report, leftoverLimitMs });
-    const earlier = readContent(file, report);
+    const earlier = readContent(file);
     if (earlier && isRunning(earlier.supervisor)) {
       const { pid } = earlier.supervisor;
       throw new Error(`Malipo already runs on ${dataDir} as process ${pid}. Stop that one first: kill ${pid}`);
@@ -134,7 +134,7 @@ function discard(file: string, stale: Content | undefined): void {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     renameSync(file, aside);
-    const moved = readContent(aside, null);
+    const moved = readContent(aside);
     if (moved && moved.supervisor.startedAt !== stale?.supervisor.startedAt) linkSync(aside, file);
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -162,20 +162,14 @@ async function endInReverse(children: Content['children'], limitMs: number): Pro
   return ended;
 }
 
-/** Undefined when there is none; also, and reported unless it was before, when it cannot be read. */
-function readContent(file: string, report: ((line: string) => void) | null): Content | undefined {
+/** Undefined when there is none; also when it cannot be read: no process of an earlier run is looked for then. */
+function readContent(file: string): Content | undefined {
   try {
     return contentSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
-    if (report === null) return undefined;
-    copyFileSync(file, `${file}.unreadable`);
-    report(
-      `${file} cannot be read, so processes of an earlier run are not looked for: end by hand any that still run. ` +
-        `It is kept as ${file}.unreadable`,
-    );
-    return undefined;
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing || error instanceof SyntaxError || error instanceof z.ZodError) return undefined;
+    throw error;
   }
 }
 

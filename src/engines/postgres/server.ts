@@ -7,20 +7,18 @@ import { createAccounts } from '../../db/platform/create-accounts.ts';
 import { requireFreePort } from '../process/ports.ts';
 import { postgresBinariesFor } from './binaries.ts';
 import {
-  claimCluster,
   endLeftoverServer,
   initialiseCluster,
   locateCluster,
   POSTGRES_ENVIRONMENT,
   postmasterStatus,
-  releaseCluster,
   SUPERUSER,
   type Cluster,
 } from './cluster.ts';
 import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '../process/supervised-process.ts';
 
 export type PostgresServerOptions = {
-  /** Holds the cluster and its password. Only one server at a time can run on it. */
+  /** Holds the cluster and its password. No other process may use it: a server that runs there counts as a leftover, and is ended. */
   readonly dataDir: string;
   /** Used when this process is root and PostgreSQL's account cannot enter `dataDir`; without it that is an error. */
   readonly fallbackDataDir?: string;
@@ -75,9 +73,9 @@ export type PostgresServer = PostgresAccess & {
 const STOP = { signal: 'SIGINT', limitMs: 30_000 } as const;
 const POLL_MS = 25;
 const DUPLICATE_DATABASE = '42P04';
-// After SIGKILL to a server, its child processes take a moment to exit.
+// After SIGKILL to a server, its child processes take a moment to exit; one in the middle of a statement goes on until its time-out.
 const STILL_IN_USE = 'pre-existing shared memory block';
-const STILL_IN_USE_TRIES = 20;
+const STILL_IN_USE_TRIES = 60;
 const STILL_IN_USE_WAIT_MS = 500;
 
 /** Resolves when the server accepts connections; otherwise rejects with a message for a person. */
@@ -88,21 +86,15 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
   const binaries = postgresBinariesFor(cluster.account, report);
   await endLeftoverServer(cluster, report);
   await requireFreePort('PostgreSQL', port, host);
-  claimCluster(cluster);
   let server: SupervisedProcess | undefined;
   try {
     initialiseCluster(cluster, binaries.initdb, settings['fsync'] !== 'off');
     server = await launchUntilReady(binaries.postgres, cluster, { ...options, host });
     const running = runningServer(server, cluster, host, port);
     await checkConnection(running.adminUrl, cluster);
-    // Also after a crash, so that the server can be started again.
-    void running.exited.then(() => {
-      releaseCluster(cluster);
-    });
     return running;
   } catch (error) {
     await server?.stop(STOP.signal, STOP.limitMs);
-    releaseCluster(cluster);
     throw error;
   }
 }
