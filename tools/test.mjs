@@ -33,6 +33,10 @@ const FILES_SHOWN = 25;
 /** What `tools/fuzz.ts` and `tools/generated-client.ts` end with where pip serves nothing, and `tools/prometheus.ts` without Prometheus. */
 const NOT_INSTALLED = 3;
 
+// Engines of its own, which one run leaves to the next. None stays when this ends: they look whether their folder is there.
+process.env.MALIPO_ENGINES_FOLDER = mkdtempSync(join(tmpdir(), 'malipo-engines-of-'));
+process.on('exit', () => rmSync(process.env.MALIPO_ENGINES_FOLDER, { recursive: true, force: true }));
+
 // The build once for all: campaigns, and the processes that tests start, run what is built.
 const check = await startCheck([['build', process.execPath, ['tools/build.mjs']]]);
 const failedChecks = [];
@@ -43,9 +47,6 @@ const prometheus = await runNode(['--import=tsx/esm', 'tools/prometheus.ts']);
 const startedMs = performance.now();
 const reports = mkdtempSync(join(tmpdir(), 'malipo-report-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
-// The engines of its own that one run leaves to the next. None stays when this ends: they look whether their folder is there.
-process.env.MALIPO_ENGINES_FOLDER = mkdtempSync(join(tmpdir(), 'malipo-engines-of-'));
-process.on('exit', () => rmSync(process.env.MALIPO_ENGINES_FOLDER, { recursive: true, force: true }));
 
 // Each run is a process that has engines alone, and leaves them to the next. Several run at once, because tests wait a lot, and no
 // more than keep two cores busy. Those that take longest are the first to begin, so that all end at about the same time.
