@@ -7,6 +7,7 @@ import bundled from '@sparticuz/chromium';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { findProjectRoot } from '../../src/project-root.ts';
 import { codeOf, forgetUsedCodes, PASSWORD, type TestPerson } from '../support/people.ts';
+import { atRunEnd } from '../support/run-end.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 
@@ -26,11 +27,18 @@ const ARGUMENTS = [
   '--no-first-run',
 ];
 
-/** One browser for all cases of the surrounding `describe`. A case that fails leaves a picture of each page that is open. */
+let launched: Promise<Browser> | null = null;
+
+/**
+ * The browser of the run, for the cases of the surrounding `describe`, after which no page of theirs is open. A case that fails leaves
+ * a picture of each page that is open.
+ */
 export function useChromium(): { readonly browser: Browser } {
   const chromium = useFixture(
-    async () => ({ browser: await launchChromium() }),
-    ({ browser }) => browser.close(),
+    async () => ({ browser: await (launched ??= launchChromium()) }),
+    async ({ browser }) => {
+      for (const context of browser.contexts()) await context.close();
+    },
   );
   afterEach(async function () {
     if (this.currentTest?.state === 'failed') await keepPictures(chromium.browser);
@@ -59,7 +67,9 @@ async function launchChromium(): Promise<Browser> {
       ? await bundled.executablePath()
       : INSTALLED.find((path) => existsSync(path));
   assert.ok(executablePath !== undefined, 'no Chromium or Chrome is installed');
-  return chromium.launch({ executablePath, args: ARGUMENTS });
+  const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+  atRunEnd(() => browser.close());
+  return browser;
 }
 
 /** What a page reported by itself: errors of scripts, and what the content security policy refused. */
