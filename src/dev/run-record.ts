@@ -56,7 +56,7 @@ export async function openRunRecord({
   const supervisor = ownIdentity();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (claim(file, { supervisor, children: [] })) return recordAt(file, supervisor, { report, leftoverLimitMs });
-    const earlier = readContent(file);
+    const earlier = readContent(file, report);
     if (earlier && isRunning(earlier.supervisor)) {
       const { pid } = earlier.supervisor;
       throw new Error(`Malipo already runs on ${dataDir} as process ${pid}. Stop that one first: kill ${pid}`);
@@ -134,7 +134,7 @@ function discard(file: string, stale: Content | undefined): void {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     renameSync(file, aside);
-    const moved = readContent(aside);
+    const moved = readContent(aside, () => undefined);
     if (moved && moved.supervisor.startedAt !== stale?.supervisor.startedAt) linkSync(aside, file);
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -162,14 +162,15 @@ async function endInReverse(children: Content['children'], limitMs: number): Pro
   return ended;
 }
 
-/** Undefined when there is none; also when it cannot be read: no process of an earlier run is looked for then. */
-function readContent(file: string): Content | undefined {
+/** Undefined when there is none; also, and reported, when it cannot be read. */
+function readContent(file: string, report: (line: string) => void): Content | undefined {
   try {
     return contentSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (isMissing || error instanceof SyntaxError || error instanceof z.ZodError) return undefined;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
+    report(`${file} cannot be read: end by hand what an earlier run on this folder may have left running`);
+    return undefined;
   }
 }
 

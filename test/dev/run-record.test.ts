@@ -113,10 +113,11 @@ describe('the run record', () => {
     record.close();
   });
 
-  it('replaces an incomplete record', async () => {
+  it('replaces an incomplete record, and says so', async () => {
     const dataDir = folder();
     writeFileSync(join(dataDir, 'run.json'), '{"supervisor": {"pi');
     const record = await open(dataDir);
+    assert.match(reported.join('\n'), /run\.json cannot be read/);
     assert.deepEqual(contentOf(dataDir).children, []);
     record.close();
   });
