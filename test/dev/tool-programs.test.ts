@@ -12,7 +12,7 @@ describe('a program that a tool runs', () => {
   afterEach(cleanUp);
 
   function tool(limitMs: number, graceMs: number, ...commands: string[]): RunningProgram {
-    const file = join(import.meta.dirname, 'programs', 'tool.mjs');
+    const file = join(import.meta.dirname, '..', 'engines', 'programs', 'tool.mjs');
     return command(process.execPath, [file, String(limitMs), String(graceMs), ...commands]);
   }
 
