@@ -1430,7 +1430,7 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_api_key_change()
+CREATE OR REPLACE FUNCTION public.check_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
@@ -1465,6 +1465,14 @@ BEGIN
       USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_api_key_use()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.api_key_id USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_approval()
@@ -1579,34 +1587,6 @@ BEGIN
   RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_checkout_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF (to_jsonb(NEW) - 'cancelled_at') IS DISTINCT FROM (to_jsonb(OLD) - 'cancelled_at')
-     OR OLD.cancelled_at IS NOT NULL AND NEW.cancelled_at IS DISTINCT FROM OLD.cancelled_at THEN
-    RAISE EXCEPTION 'checkout % can be cancelled once, and nothing else of it can change', OLD.id
-      USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.check_checkout_created()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-BEGIN
-  IF NEW.cancelled_at IS NOT NULL THEN
-    RAISE EXCEPTION 'checkout % must be created open', NEW.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF is_live() AND NEW.return_url !~ '^https://' THEN
-    RAISE EXCEPTION 'checkout % must send payers back by https', NEW.id USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.check_daily_limit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1670,6 +1650,14 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_housekeeping()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'as of when % is done goes forward alone', OLD.task USING ERRCODE = 'restrict_violation';
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_keys_of_payments()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1711,6 +1699,28 @@ BEGIN
         WHERE debit_account_id = NEW.account_id AND debit_entry = NEW.entry AND debit_balance_minor = NEW.balance_minor) THEN
     RAISE EXCEPTION 'no entry % of % leaves the balance of its checkpoint', NEW.entry, NEW.account_id
       USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_member()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+    IF (NEW.merchant_id, NEW.user_id) <> (OLD.merchant_id, OLD.user_id) THEN
+      RAISE EXCEPTION 'merchant and user of a row of members never change' USING ERRCODE = 'restrict_violation';
+    END IF;
+  END IF;
+  IF NEW.removed_at IS NOT NULL OR NOT NEW.roles && ARRAY['owner', 'approver'] THEN
+    NEW.approver_since := NULL;
+  ELSIF TG_OP = 'UPDATE' AND OLD.approver_since IS NOT NULL THEN
+    NEW.approver_since := OLD.approver_since;
+  ELSE
+    NEW.approver_since := clock_timestamp();
   END IF;
   RETURN NEW;
 END $function$;
@@ -1982,14 +1992,19 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_payout_key_ends()
+CREATE OR REPLACE FUNCTION public.check_proposal()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 BEGIN
-  -- In hours, because a day has 23 or 25 of them where clocks are changed.
-  IF NEW.expires_at IS NULL OR NEW.expires_at > NEW.created_at + interval '8760 hours' THEN
-    RAISE EXCEPTION 'API key % creates payouts, so it must end within 365 days', NEW.id USING ERRCODE = 'restrict_violation';
+  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
+  IF (NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id) THEN
+    RAISE EXCEPTION 'id and merchant of a row of % never change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.state <> 'pending'
+     AND (NEW.state, NEW.decided_by, NEW.decided_at) IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at) THEN
+    RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
 END $function$;
@@ -2083,7 +2098,7 @@ BEGIN
   END IF;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_user_change()
+CREATE OR REPLACE FUNCTION public.check_user()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
@@ -2345,8 +2360,8 @@ BEGIN
   RAISE EXCEPTION 'the time before which payments are checked goes forward alone' USING ERRCODE = 'restrict_violation';
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.refuse_housekeeping_back()
- RETURNS trigger
+CREATE OR REPLACE FUNCTION public.refuse_older_attestation(relation name, before text, after text)
+ RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
@@ -2362,14 +2377,6 @@ CREATE OR REPLACE FUNCTION public.refuse_requested_change()
 AS $function$
 BEGIN
   RAISE EXCEPTION 'the requested fields of payments cannot change' USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_uses_cleared()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'the last use of API key % cannot be cleared', OLD.api_key_id USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.reserved_by_refunds(merchant text)

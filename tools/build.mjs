@@ -1,53 +1,95 @@
-// Compiles src, workflows and activities to dist/, bundles the workflows there, builds the console and the documentation; does
-// nothing when dist/ is up to date.
+// Compiles src, workflows and activities to dist/, bundles the workflows there, builds the console and the documentation. Each part
+// is built only when its inputs have changed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
 
-readArguments({ usage: 'usage: npm run build\n\nBuilds dist/ where it is not up to date.' });
+const { positionals: chosen } = readArguments({
+  usage:
+    'usage: npm run build [-- PART …]\n\nBuilds dist/ where it is not up to date, or only server, types, console, docs.',
+  positionals: [0, 4],
+});
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
-const stamp = join(dist, '.built-from');
+/** For each part the hash of the inputs that it was built from. */
+const stamps = join(dist, '.built');
 const SOURCES = ['src', 'workflows', 'activities'];
-const CONSOLE_SOURCES = ['console/src', 'console/public'];
-const DOCS_SOURCES = ['docs/guides', 'docs/examples', 'tools/docs-site'];
-const SINGLE_INPUTS = [
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'package.json',
-  'package-lock.json',
-  'tools/build.mjs',
-  'tools/generate-console-types.ts',
-  'tools/build-docs-site.ts',
-  'tools/guides.ts',
-  'docs/webhook-test-vectors.json',
-  'console/index.html',
-  'console/tsconfig.json',
-];
+/** What every part depends on. */
+const COMMON = ['package.json', 'package-lock.json', 'tsconfig.json', 'tools/build.mjs'];
+const PARTS = {
+  server: {
+    inputs: [...SOURCES, 'tsconfig.build.json'],
+    outputs: [...SOURCES.map((folder) => `dist/${folder}`), 'dist/workflow-bundle.js'],
+    build: buildServer,
+  },
+  types: {
+    inputs: [...SOURCES, 'tools/generate-console-types.ts', 'tools/api-routes.ts'],
+    outputs: ['console/generated/api.ts'],
+    build: buildTypes,
+  },
+  console: {
+    // It uses functions of src/domain, too.
+    inputs: [
+      ...['console/src', 'console/public', 'console/index.html', 'console/tsconfig.json'],
+      ...['console/generated/api.ts', 'src/domain', 'tools/console-config.mjs'],
+    ],
+    outputs: ['dist/console-app'],
+    build: buildConsole,
+  },
+  docs: {
+    inputs: [
+      ...['docs/guides', 'docs/examples', 'docs/webhook-test-vectors.json'],
+      ...['tools/docs-site', 'tools/build-docs-site.ts', 'tools/guides.ts'],
+    ],
+    outputs: ['dist/docs-site'],
+    build: buildDocsSite,
+  },
+};
 /** What compresses to less than this saves nothing worth a file. */
 const LEAST_SAVED_BYTES = 200;
 
 /** The programs of this build that run. */
 const running = new Set();
 
-const inputs = hashInputs();
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs) await build();
+const startedAtMs = Date.now();
+// What fails ends the build, and with it the other parts.
+const built = await Promise.all([buildPart('server'), buildTypesAndConsole(), buildPart('docs')]);
+if (built.includes(true)) console.log(`built in ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
 
-async function build() {
-  const startedAtMs = Date.now();
+/** Resolves to whether it was out of date. */
+async function buildPart(name) {
+  if (chosen.length > 0 && !chosen.includes(name)) return false;
+  const { inputs, outputs, build } = PARTS[name];
+  const stamp = join(stamps, name);
+  const hash = hashOf([...COMMON, ...inputs]);
+  const isThere = [stamp, ...outputs.map((path) => join(root, path))].every((path) => existsSync(path));
+  if (isThere && readFileSync(stamp, 'utf8') === hash) return false;
   // Removes everything first and writes the stamp last: no output of a deleted file stays, and an interrupted build is
-  // repeated.
-  rmSync(dist, { recursive: true, force: true });
-  // None of the three reads what another writes. What fails ends the build, and with it the others.
-  await Promise.all([buildServer(), buildConsole(), buildDocsSite()]);
-  writeFileSync(stamp, inputs);
-  console.log(`built in ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
+  // repeated. The types stay, because the linter may be reading them.
+  rmSync(stamp, { force: true });
+  for (const path of outputs.filter((each) => each.startsWith('dist/'))) {
+    rmSync(join(root, path), { recursive: true, force: true });
+  }
+  await build();
+  mkdirSync(stamps, { recursive: true });
+  writeFileSync(stamp, hash);
+  return true;
+}
+
+// With the types of the API as it is now: a route that changed stops the build where the console uses it otherwise.
+async function buildTypesAndConsole() {
+  const hasNewTypes = await buildPart('types');
+  return (await buildPart('console')) || hasNewTypes;
+}
+
+async function buildTypes() {
+  await run(process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']);
 }
 
 async function buildServer() {
@@ -72,7 +114,8 @@ async function run(command, args) {
 
 // Files that modules read at run time, such as the schema.
 function copyAssets() {
-  for (const file of sourceFiles().filter((name) => !name.endsWith('.ts'))) cpSync(join(root, file), join(dist, file));
+  const assets = SOURCES.flatMap(filesOf).filter((file) => !file.endsWith('.ts'));
+  for (const file of assets) cpSync(join(root, file), join(dist, file));
 }
 
 async function bundleWorkflows() {
@@ -88,25 +131,14 @@ async function bundleWorkflows() {
   writeFileSync(join(dist, 'workflow-bundle.js'), code);
 }
 
-// With the types of the API as it is now: a route that changed stops the build where the console uses it otherwise.
 async function buildConsole() {
-  await run(process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']);
   await Promise.all([run(join(root, 'node_modules', '.bin', 'tsc'), ['--noEmit', '-p', 'console']), bundleConsole()]);
 }
 
 async function bundleConsole() {
-  const folder = join(dist, 'console-app');
-  const [{ build: bundle }, { default: react }] = await Promise.all([import('vite'), import('@vitejs/plugin-react')]);
-  await bundle({
-    configFile: false,
-    logLevel: 'warn',
-    root: join(root, 'console'),
-    base: '/console/',
-    plugins: [react()],
-    // Every file is one of its own: the content security policy of the page allows nothing inline.
-    build: { outDir: folder, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
-  });
-  await compressFiles(folder);
+  const [{ build: bundle }, { consoleConfig }] = await Promise.all([import('vite'), import('./console-config.mjs')]);
+  await bundle(consoleConfig);
+  await compressFiles(join(dist, 'console-app'));
 }
 
 async function buildDocsSite() {
@@ -131,9 +163,9 @@ async function compressFile(file) {
   }
 }
 
-function hashInputs() {
+function hashOf(inputs) {
   const hash = createHash('sha256');
-  for (const file of [...SINGLE_INPUTS, ...sourceFiles(), ...filesUnder([...CONSOLE_SOURCES, ...DOCS_SOURCES])]) {
+  for (const file of inputs.flatMap(filesOf)) {
     const content = readFileSync(join(root, file));
     // With the length, two files never hash like one longer file.
     hash.update(`${file}\0${content.length}\0`).update(content);
@@ -141,12 +173,13 @@ function hashInputs() {
   return hash.digest('hex');
 }
 
-function sourceFiles() {
-  return filesUnder(SOURCES);
-}
-
-function filesUnder(folders) {
-  return folders.flatMap((folder) => filesIn(join(root, folder)).map((name) => join(folder, name))).sort();
+/** The file itself, or the files of the folder, in order; nothing where there is neither. */
+function filesOf(path) {
+  const stat = statSync(join(root, path), { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) return stat ? [path] : [];
+  return filesIn(join(root, path))
+    .map((name) => join(path, name))
+    .sort();
 }
 
 function filesIn(folder) {

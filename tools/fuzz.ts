@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { startIsolationEnvironment } from '../test/isolation/tenants.ts';
-import { stopEngines } from '../test/support/engines.ts';
+import { endRun } from '../test/support/run-end.ts';
 import { startCallers } from './fuzz-callers.ts';
 import { installPythonPrograms } from './python-programs.ts';
 
@@ -51,7 +51,7 @@ async function sendRequests(program: string, [seconds, seed, ...options]: Argume
   } finally {
     callers.stop();
     await isolation.testEnv.stop();
-    await stopEngines();
+    await endRun();
   }
 }
 

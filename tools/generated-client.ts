@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readArguments } from '../src/arguments.mjs';
-import { stopEngines } from '../test/support/engines.ts';
+import { endRun } from '../test/support/run-end.ts';
 import { addPerson, PASSWORD } from '../test/support/people.ts';
 import { startTestEnvironment } from '../test/support/test-environment.ts';
 import { installPythonPrograms } from './python-programs.ts';
@@ -46,7 +46,7 @@ async function payWithClient(programs: string): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
     await testEnv.stop();
-    await stopEngines();
+    await endRun();
   }
 }
 

@@ -33,6 +33,10 @@ const FILES_SHOWN = 25;
 /** What `tools/fuzz.ts` and `tools/generated-client.ts` end with where pip serves nothing, and `tools/prometheus.ts` without Prometheus. */
 const NOT_INSTALLED = 3;
 
+// Engines of its own, which one run leaves to the next. None stays when this ends: they look whether their folder is there.
+process.env.MALIPO_ENGINES_FOLDER = mkdtempSync(join(tmpdir(), 'malipo-engines-of-'));
+process.on('exit', () => rmSync(process.env.MALIPO_ENGINES_FOLDER, { recursive: true, force: true }));
+
 // The build once for all: campaigns, and the processes that tests start, run what is built.
 const check = await startCheck([['build', process.execPath, ['tools/build.mjs']]]);
 const failedChecks = [];
@@ -44,21 +48,17 @@ const startedMs = performance.now();
 const reports = mkdtempSync(join(tmpdir(), 'malipo-report-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
 
-// Each run is a process with servers of its own. Several run at once, because tests wait a lot, and no more than keep two cores
-// busy; those that take longest are the first to begin, so that all end at about the same time.
-const RUNS_AT_ONCE = 3;
-const GROUPS = {
-  crashes: ['faults'],
-  api: ['api'],
-  flows: ['workflows', 'webhooks', 'server', 'settings', 'operators', 'sandbox'],
-  data: ['db', 'isolation'],
-  pages: ['browser'],
-  programs: ['cli', 'embedded', 'deployment'],
-};
+// Each run is a process that has engines alone, and leaves them to the next. Several run at once, because tests wait a lot, and no
+// more than keep two cores busy. Those that take longest are the first to begin, so that all end at about the same time.
+const RUNS_AT_ONCE = 4;
+const GROUPS = [
+  ...['browser', 'api', 'workflows', 'faults', 'db', 'isolation', 'server settings', 'engines dev'],
+  ...['cli', 'embedded deployment', 'webhooks'],
+].map((names) => names.split(' '));
 const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'support')
   .map((entry) => entry.name);
-const others = folders.filter((name) => !Object.values(GROUPS).flat().includes(name));
+const others = folders.filter((name) => !GROUPS.flat().includes(name));
 const filesOf = (names) => names.map((name) => `test/${name}/**/*.test.ts`);
 // Once more on Temporal's production server, whose PostgreSQL enforces what the development server's SQLite does not: a file
 // for each workflow, and the races.
@@ -82,20 +82,16 @@ let client;
 // Beside them, because it waits for its faults most of the time.
 const underFaults = runQuietly(['chaos/run.ts', ...UNDER_FAULTS], LIMITS_MS.campaign);
 await runSeveral([
-  () => keepRun(filesOf(GROUPS.crashes)),
-  () => keepRun(filesOf(GROUPS.api)),
-  () => keepRun(filesOf(GROUPS.flows)),
-  () => keepRun(filesOf(GROUPS.data)),
-  () => keepRun(filesOf(GROUPS.pages)),
   () => keepRun(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }),
+  ...GROUPS.map((names) => () => keepRun(filesOf(names))),
   () => keepRun([...filesOf(others), 'test/*.test.ts']),
-  () => keepRun(filesOf(GROUPS.programs)),
   async () => (requests = await runQuietly(['tools/fuzz.ts', ...GENERATED_REQUESTS], LIMITS_MS.requests)),
   async () => (client = await runQuietly(['tools/generated-client.ts'], LIMITS_MS.requests)),
 ]);
 const campaign = await underFaults;
 failedChecks.push(...(await check.failed));
 const passedOnlyAlone = await runFailedOnceMore(runs, run);
+await runQuietly(['tools/engines.ts', 'stop'], LIMITS_MS.build);
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
 if (lateTimers > 0) {

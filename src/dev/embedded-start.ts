@@ -21,13 +21,26 @@ import { printSummary, writeDemoSettings } from './start-summary.ts';
 import { startTimes } from './start-times.ts';
 import type { Environment } from '../engines/process/supervised-process.ts';
 
+/** What `npm run dev` adds. */
+export type Development = {
+  /** Where pages and API are found: a server of the console's sources, which passes on everything else. */
+  readonly publicUrl: string;
+  /** Called once everything runs. `restartServer` migrates, and rejects when the server, as it is built now, does not start. */
+  readonly onRunning: (restartServer: () => Promise<void>) => void;
+};
+
 type StartOptions = EngineOptions & {
   readonly secrets: Environment;
   readonly prepareDatabase: PrepareDatabase;
+  readonly publicUrl: string | undefined;
 };
 /** Migrates the database as its owner; returns the names of the migrations that were applied. */
 type PrepareDatabase = (ownerUrl: string, environment: 'test') => Promise<readonly string[]>;
-type Started = { readonly engines: Engines; readonly children: SupervisedChild[] };
+type Started = {
+  readonly engines: Engines;
+  readonly children: SupervisedChild[];
+  readonly restartServer: () => Promise<void>;
+};
 
 const NAMESPACE = 'malipo-test';
 const DEMO_LIMIT_MS = 30_000;
@@ -38,7 +51,11 @@ const LATE_BY_MS = 5000;
  * Runs everything until SIGINT, SIGTERM or SIGHUP, or until an engine has failed so often that it is given up, then stops
  * what it started. Rejects when the start fails or an engine is given up; no child process is left in any case.
  */
-export async function runEmbedded(environment: Environment, prepareDatabase: PrepareDatabase): Promise<void> {
+export async function runEmbedded(
+  environment: Environment,
+  prepareDatabase: PrepareDatabase,
+  development?: Development,
+): Promise<void> {
   const report = reporter();
   const { settings, isExplicit } = loadStartSettings(environment);
   const dataDir = resolve(findProjectRoot(), settings.MALIPO_DATA_DIR);
@@ -52,7 +69,7 @@ export async function runEmbedded(environment: Environment, prepareDatabase: Pre
     const ports = await choosePorts({ host: HOST, settings, isExplicit, report });
     const secrets = demoSecrets(join(dataDir, 'secrets.json'), existingDatabase(dataDir));
     const engineOptions = { dataDir, settings, environment, namespace: NAMESPACE, record, report, ports, stopping };
-    const options = { ...engineOptions, secrets, prepareDatabase };
+    const options = { ...engineOptions, secrets, prepareDatabase, publicUrl: development?.publicUrl };
     // Says what is wrong with a setting before anything is started.
     const temporalAddress = settings.MALIPO_TEMPORAL_ADDRESS ?? `${HOST}:${ports.temporal}`;
     loadConfig(settingsFor(options, `postgres://${HOST}:${ports.postgres}/`, temporalAddress));
@@ -64,6 +81,7 @@ export async function runEmbedded(environment: Environment, prepareDatabase: Pre
       starting.catch(() => undefined);
       return;
     }
+    development?.onRunning(started.restartServer);
     await Promise.race([stopped, started.engines.failed]);
     report('stopping');
     for (const child of [...started.children].reverse()) await child.stop();
@@ -112,9 +130,19 @@ async function startAll(options: StartOptions): Promise<Started> {
   // Before the server, so that the staff's commands can be asked why it does not start.
   writeServerSettings(dataDir, serverSettings);
   const children: SupervisedChild[] = [];
-  for (const plan of childPlans(options, serverSettings, demo)) {
-    children.push(await startOwnProcess(plan, options));
-  }
+  for (const plan of besideServer(options, serverSettings, demo)) children.push(await startOwnProcess(plan, options));
+  let server: SupervisedChild | undefined;
+  const startServer = async (): Promise<void> => {
+    server = await startOwnProcess(serverPlan(options, serverSettings), options);
+    children.push(server);
+  };
+  await startServer();
+  const restartServer = async (): Promise<void> => {
+    await options.prepareDatabase(engines.databaseUrls.ownerUrl, 'test');
+    // There is none after a restart that failed.
+    if (children.at(-1) === server) await children.pop()?.stop();
+    await startServer();
+  };
   const addresses = {
     baseUrl: serverSettings.MALIPO_PUBLIC_URL,
     sandboxUrl: serverSettings.MALIPO_MTN_MOMO_BASE_URL,
@@ -128,7 +156,7 @@ async function startAll(options: StartOptions): Promise<Started> {
     report(times.text());
   }
   printSummary(summary);
-  return { engines, children };
+  return { engines, children, restartServer };
 }
 
 /** A courtesy: where it does not come to its end (false), for example behind a backlog of payments, everything runs all the same. */
@@ -148,7 +176,7 @@ async function demonstrate(
 }
 
 function settingsFor(
-  { settings, environment, secrets, ports }: StartOptions,
+  { settings, environment, secrets, ports, publicUrl }: StartOptions,
   databaseUrl: string,
   temporalAddress: string,
 ) {
@@ -163,7 +191,7 @@ function settingsFor(
     MALIPO_HTTP_PORT: String(ports.http),
     MALIPO_METRICS_PORT: String(ports.metrics),
     // By its name: browsers use no passkeys for a site that is an IP address.
-    MALIPO_PUBLIC_URL: `http://localhost:${ports.http}`,
+    MALIPO_PUBLIC_URL: publicUrl ?? `http://localhost:${ports.http}`,
     MALIPO_CALLBACK_URL: `http://${HOST}:${ports.http}`,
     MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${ports.sandbox}`,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
@@ -206,7 +234,7 @@ async function prepare(
   }
 }
 
-function childPlans(
+function besideServer(
   { dataDir, settings, ports }: StartOptions,
   serverSettings: Environment,
   demo: DemoMerchant,
@@ -237,11 +265,14 @@ function childPlans(
       },
       ready: 'message',
     },
-    {
-      name: 'the server',
-      entry: processEntry('server'),
-      env: serverSettings,
-      ready: { url: `http://${HOST}:${ports.http}/readyz` },
-    },
   ];
+}
+
+function serverPlan({ ports }: StartOptions, env: Environment): ChildPlan {
+  return {
+    name: 'the server',
+    entry: processEntry('server'),
+    env,
+    ready: { url: `http://${HOST}:${ports.http}/readyz` },
+  };
 }

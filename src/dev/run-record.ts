@@ -1,7 +1,7 @@
 // One run per data folder: a record of the supervisor and its children, to refuse a second run and clean up after a
 // killed one.
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '../engines/process/process-identity.ts';
@@ -134,7 +134,7 @@ function discard(file: string, stale: Content | undefined): void {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     renameSync(file, aside);
-    const moved = readContent(aside, null);
+    const moved = readContent(aside, () => undefined);
     if (moved && moved.supervisor.startedAt !== stale?.supervisor.startedAt) linkSync(aside, file);
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -162,19 +162,14 @@ async function endInReverse(children: Content['children'], limitMs: number): Pro
   return ended;
 }
 
-/** Undefined when there is none; also, and reported unless it was before, when it cannot be read. */
-function readContent(file: string, report: ((line: string) => void) | null): Content | undefined {
+/** Undefined when there is none; also, and reported, when it cannot be read. */
+function readContent(file: string, report: (line: string) => void): Content | undefined {
   try {
     return contentSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
-    if (report === null) return undefined;
-    copyFileSync(file, `${file}.unreadable`);
-    report(
-      `${file} cannot be read, so processes of an earlier run are not looked for: end by hand any that still run. ` +
-        `It is kept as ${file}.unreadable`,
-    );
+    report(`${file} cannot be read: end by hand what an earlier run on this folder may have left running`);
     return undefined;
   }
 }

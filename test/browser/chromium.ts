@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { arch, platform } from 'node:os';
+import { join } from 'node:path';
 import bundled from '@sparticuz/chromium';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { codeOf, forgetUsedCodes, PASSWORD, type TestPerson } from '../support/people.ts';
+import { atRunEnd } from '../support/run-end.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 
@@ -24,12 +27,37 @@ const ARGUMENTS = [
   '--no-first-run',
 ];
 
-/** One browser for all cases of the surrounding `describe`. */
+let launched: Promise<Browser> | null = null;
+
+/**
+ * The browser of the run, for the cases of the surrounding `describe`, after which no page of theirs is open. A case that fails leaves
+ * a picture of each page that is open.
+ */
 export function useChromium(): { readonly browser: Browser } {
-  return useFixture(
-    async () => ({ browser: await launchChromium() }),
-    ({ browser }) => browser.close(),
+  const chromium = useFixture(
+    async () => ({ browser: await (launched ??= launchChromium()) }),
+    async ({ browser }) => {
+      for (const context of browser.contexts()) await context.close();
+    },
   );
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await keepPictures(chromium.browser);
+  });
+  return chromium;
+}
+
+async function keepPictures(browser: Browser): Promise<void> {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  for (const [index, page] of pages.entries()) {
+    const path = join(findProjectRoot(), 'var', 'screenshots', `failed-${Date.now()}-${index}.png`);
+    // A page that crashed has none.
+    await page.screenshot({ path }).then(
+      () => {
+        console.log(`${page.url()}: ${path}`);
+      },
+      () => undefined,
+    );
+  }
 }
 
 // The package brings the same browser to every machine that it has one for; others need one that is installed.
@@ -39,7 +67,9 @@ async function launchChromium(): Promise<Browser> {
       ? await bundled.executablePath()
       : INSTALLED.find((path) => existsSync(path));
   assert.ok(executablePath !== undefined, 'no Chromium or Chrome is installed');
-  return chromium.launch({ executablePath, args: ARGUMENTS });
+  const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+  atRunEnd(() => browser.close());
+  return browser;
 }
 
 /** What a page reported by itself: errors of scripts, and what the content security policy refused. */

@@ -38,6 +38,7 @@ describe('the build', () => {
       'tsconfig.json',
       'tsconfig.build.json',
       'tools/build.mjs',
+      'tools/console-config.mjs',
       'src/arguments.mjs',
       'src/arguments.d.mts',
       'console/tsconfig.json',
@@ -75,8 +76,8 @@ describe('the build', () => {
     writeFileSync(join(project, file), text);
   }
 
-  function build(): { status: number | null; output: string } {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/build.mjs'], {
+  function build(...parts: string[]): { status: number | null; output: string } {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/build.mjs', ...parts], {
       cwd: project,
       encoding: 'utf8',
     });
@@ -120,6 +121,32 @@ describe('the build', () => {
     rmSync(join(project, 'src', 'schema.sql'));
     assert.match(build().output, /^built in/);
     assert.equal(existsSync(join(project, 'dist', 'src', 'schema.sql')), false);
+  });
+
+  it('builds again only the parts whose inputs have changed', () => {
+    const outputs = { server: 'src/price.js', console: 'console-app/index.html', docs: 'docs-site/index.html' };
+    const change = (file: string, text: string): string[] => {
+      const timeOf = (output: string): number => statSync(join(project, 'dist', output)).mtimeMs;
+      const before = Object.values(outputs).map(timeOf);
+      write(file, text);
+      const { status, output } = build();
+      assert.equal(status, 0, output);
+      return Object.keys(outputs).filter((_, index) => timeOf(Object.values(outputs)[index]!) !== before[index]);
+    };
+    build();
+    assert.deepEqual(change('src/price.ts', 'export const price: number = 6;\n'), ['server']);
+    assert.deepEqual(change('docs/guides/index.md', '# Second'), ['docs']);
+    assert.deepEqual(change('console/src/environment.d.ts', '// changed'), ['console']);
+    rmSync(join(project, 'dist', 'console-app'), { recursive: true });
+    build();
+    assert.ok(existsSync(join(project, 'dist', outputs.console)));
+  });
+
+  it('builds the parts alone that it is told to', () => {
+    const { status, output } = build('server');
+    assert.equal(status, 0, output);
+    assert.ok(existsSync(join(project, 'dist', 'workflow-bundle.js')));
+    assert.equal(existsSync(join(project, 'dist', 'docs-site')), false);
   });
 
   it('fails on an error in the code until it is corrected', () => {

@@ -16,7 +16,7 @@ type Run = { readonly pid: number; readonly pids: readonly number[]; readonly fo
 
 describe('a run of the tests that is ended', function () {
   this.timeout(3 * LIMIT_MS);
-  const { defer, cleanUp } = throwaway();
+  const { folder, defer, cleanUp } = throwaway();
   afterEach(cleanUp);
 
   /** Resolves when its engines run. */
@@ -24,6 +24,8 @@ describe('a run of the tests that is ended', function () {
     const root = findProjectRoot();
     const mocha = spawn(join(root, 'node_modules/.bin/mocha'), ['test/engines/programs/endless-tests.ts'], {
       cwd: root,
+      // None of its engines was another's.
+      env: { ...process.env, MALIPO_ENGINES_FOLDER: folder() },
       // In a group of its own, as `npm test` runs it.
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-// Runs the compiled `npm start` on a data folder of its own, and looks at the processes that it keeps.
+// Runs `npm start`, as it is built, or `npm run dev` on a data folder of its own, and looks at the processes that it keeps.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,6 +16,7 @@ const PORTS = [
   'MALIPO_POSTGRES_PORT',
   'MALIPO_TEMPORAL_PORT',
   'MALIPO_TEMPORAL_UI_PORT',
+  'MALIPO_CONSOLE_PORT',
 ] as const;
 
 export type EmbeddedRun = {
@@ -47,9 +48,16 @@ export async function chosenPorts(): Promise<Record<(typeof PORTS)[number], stri
   return Object.fromEntries(PORTS.map((name, index) => [name, String(free[index])])) as never;
 }
 
-export function startEmbedded(dataDir: string, settings: Readonly<Record<string, string>>): EmbeddedRun {
+const START = 'dist/src/server/entries/start.js';
+export const DEV = 'tools/dev.mjs';
+
+export function startEmbedded(
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+  program = START,
+): EmbeddedRun {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [join(findProjectRoot(), 'dist/src/server/entries/start.js')], {
+  const child = spawn(process.execPath, [join(findProjectRoot(), program)], {
     // The ports beside that of the metrics may belong to another test.
     env: { PATH, HOME, MALIPO_DATA_DIR: dataDir, MALIPO_PROCESS_PER_ROLE: 'false', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

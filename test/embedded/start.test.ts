@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { existingDatabase } from '../../src/dev/embedded-engines.ts';
 import { SUPERUSER } from '../../src/engines/postgres/cluster.ts';
 import { startOfProcess } from '../../src/engines/process/process-identity.ts';
+import { findProjectRoot } from '../../src/project-root.ts';
 import { throwaway, until } from '../engines/throwaway.ts';
-import { build, chosenPorts, startEmbedded, type EmbeddedRun } from './embedded-run.ts';
+import { build, chosenPorts, DEV, startEmbedded, type EmbeddedRun } from './embedded-run.ts';
 
 const ENGINES = ['PostgreSQL', 'the Temporal server'] as const;
 const LIMIT_MS = 180_000;
@@ -36,8 +37,12 @@ describe('npm start', function () {
   before(build);
   afterEach(cleanUp);
 
-  async function start(dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<EmbeddedRun> {
-    const run = startEmbedded(dataDir, { ...(await chosenPorts()), ...settings });
+  async function start(
+    dataDir: string,
+    settings: Readonly<Record<string, string>> = {},
+    program?: string,
+  ): Promise<EmbeddedRun> {
+    const run = startEmbedded(dataDir, { ...(await chosenPorts()), ...settings }, program);
     defer(async () => {
       run.signal('SIGKILL');
       await run.exited;
@@ -80,6 +85,25 @@ describe('npm start', function () {
       assert.doesNotMatch(run.output().split('stopping')[1]!, /runs again|is started/);
       assert.equal(readdirSync(dataDir).includes('run.json'), false);
     }
+  });
+
+  it('serves the console from its sources under npm run dev, and restarts the server when a source changes', async () => {
+    const ports = await chosenPorts();
+    const run = await start(folder(), ports, DEV);
+    await run.untilPrinted('Ctrl-C stops all of it');
+    const { MALIPO_BASE_URL: baseUrl } = run.demo();
+    assert.equal(baseUrl, `http://localhost:${ports.MALIPO_CONSOLE_PORT}`);
+    const page = await fetch(`${baseUrl}/console/`);
+    assert.match(await page.text(), /\/console\/@vite\/client/);
+    // Its content is the same, so nothing is built, and other tests see nothing of it.
+    utimesSync(join(findProjectRoot(), 'src', 'log.ts'), new Date(), new Date());
+    await run.untilPrinted(/the server runs/, 2);
+    const payment = await pay(run.demo());
+    await until('the payment to succeed', async () => (await payment.read()) === 'succeeded', LIMIT_MS);
+    run.signal('SIGINT');
+    assert.equal(await run.exited, 0, run.errors());
+    for (const pid of run.recorded()) assert.equal(startOfProcess(pid), undefined);
+    await assert.rejects(fetch(`${baseUrl}/console/`), TypeError);
   });
 
   describe('that cannot succeed', () => {

@@ -2,12 +2,11 @@
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Engines have limits of their own, which together are below this. */
 const STOP_LIMIT_MS = 90_000;
 
 /**
- * Calls `stop` once when the run is ended early, and ends this process after it. What `stop` leaves has guards of its own
- * (src/engines/process/parent-guard.ts), which end it then.
+ * Calls `stop` once when the run is ended early, and ends this process after it. The keeper of its engines sees that, and ends
+ * them.
  */
 export function onEarlyEnd(stop: () => Promise<void>): void {
   let isEnding = false;

@@ -1,6 +1,16 @@
-// PostgreSQL and Temporal for the tests: real servers, started on first use, once per run.
+// PostgreSQL and Temporal for the tests: real servers, leased on first use, once per run.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
@@ -18,23 +28,25 @@ import { accessToDatabase } from '../../src/db/platform/create-accounts.ts';
 import { openDatabase, type Database } from '../../src/db/platform/database.ts';
 import { stampEnvironment } from '../../src/db/platform/deployment.ts';
 import { migrate } from '../../src/db/platform/migrate.ts';
-import { freePort } from '../../src/engines/process/ports.ts';
-import { OWNER, startPostgresServer, TEMPORAL, type PostgresServer } from '../../src/engines/postgres/server.ts';
+import { accessTo, OWNER, type PostgresAccess } from '../../src/engines/postgres/server.ts';
 import { findProjectRoot } from '../../src/project-root.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../../src/engines/temporal/binary.ts';
-import { startTemporalOnPostgres } from '../../src/engines/temporal/on-postgres.ts';
-import { startTemporalServer, type TemporalServer } from '../../src/engines/temporal/server.ts';
 import { createLog } from '../../src/log.ts';
 import { installRuntime } from '../../src/server/worker.ts';
 import type { SdkMetrics } from '../../src/server/metrics/sdk-metrics.ts';
 import { testAttestor } from './attestation.ts';
+import { keepersFolder, leaseEngines, NAMESPACE, type TemporalPlace } from './engine-lease.ts';
+import { hashOfFiles } from './hash-of-files.ts';
+import { atRunEnd } from './run-end.ts';
 
-export const NAMESPACE = 'malipo-test';
-const TEMPLATE = 'malipo_template';
-const TEMPORAL_DATABASE = 'temporal';
+export { NAMESPACE };
+
+/** With the packages of Temporal; `test/tidy.test.ts` refuses imports of anything else. */
+const WORKFLOW_SOURCES = ['workflows', 'src/domain', 'package-lock.json'];
+
+const DAY_MS = 24 * 60 * 60_000;
 
 const root = findProjectRoot();
-const stops: (() => Promise<void>)[] = [];
 let folder: string | null = null;
 
 /** Log lines of the parts under test; silent unless MALIPO_TEST_LOG names a level. */
@@ -48,32 +60,71 @@ function once<Value>(start: () => Promise<Value>): () => Promise<Value> {
 /** A temporary folder of this run, removed at its end. */
 export function runFolder(): string {
   if (folder === null) {
-    folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
+    const created = mkdtempSync(join(tmpdir(), 'malipo-test-'));
+    folder = created;
     // PostgreSQL's own account must be able to enter it.
-    chmodSync(folder, 0o711);
+    chmodSync(created, 0o711);
+    atRunEnd(() => {
+      rmSync(created, { recursive: true, force: true });
+      return Promise.resolve();
+    });
   }
   return folder;
 }
 
-export const postgres = once(async (): Promise<PostgresServer> => {
-  const server = await startPostgresServer({
-    dataDir: join(runFolder(), 'postgres'),
-    fallbackDataDir: `${runFolder()}-postgres`,
-    port: await freePort(),
-    // Tests need no durability across a power cut.
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
-    logFile: join(runFolder(), 'postgres.log'),
+/** Which of Temporal's servers the tests run on: the development server, which is quick, or the production server. */
+const kindOfTemporal = z.enum(['sqlite', 'postgresql']).parse(process.env['MALIPO_TEST_TEMPORAL'] ?? 'sqlite');
+
+const keeper = once(async () => {
+  const leased = await leaseEngines(kindOfTemporal);
+  atRunEnd(async (isEarly) => {
+    // Without the release nobody gets engines that this run leaves in the middle of something.
+    if (!isEarly) {
+      const { postgres: place } = await leased.ask({ ask: 'status' });
+      if (place) await tidyUp(place.adminUrl);
+      await leased.ask({ ask: 'release' });
+    }
+    leased.close();
   });
-  stops.push(async () => {
-    await server.stop();
-    rmSync(`${runFolder()}-postgres`, { recursive: true, force: true });
-  });
-  const { ownerUrl } = await server.ensureAccounts(
-    TEMPLATE,
-    kindOfTemporal === 'sqlite' ? undefined : TEMPORAL_DATABASE,
+  return leased;
+});
+
+/** Leaves the server to the next run as it was: its own settings, and no database but the templates and Temporal's. */
+async function tidyUp(adminUrl: string): Promise<void> {
+  const left = await administer(
+    adminUrl,
+    `SELECT format('DROP DATABASE %I WITH (FORCE)', datname) AS sql FROM pg_database
+     WHERE NOT datistemplate AND datname NOT IN ('postgres', 'malipo', 'temporal', 'temporal_visibility')`,
   );
+  await administer(
+    adminUrl,
+    ...left.map(({ sql }) => String(sql)),
+    'ALTER SYSTEM RESET ALL',
+    'SELECT pg_reload_conf()',
+  );
+}
+
+export type TestPostgres = PostgresAccess & { readonly pid: number };
+
+export const postgres = once(async (): Promise<TestPostgres> => {
+  const { adminUrl, dataDir, pid } = await (await keeper()).ask({ ask: 'postgres' });
+  return { ...accessTo(adminUrl, dataDir), pid };
+});
+
+/** The database that the tests' own are copied from; made once for each version of the schema. */
+const template = once(async (): Promise<string> => {
+  const server = await postgres();
+  const name = `malipo_template_${hashOfFiles(['src/db'])}`;
+  const [found] = await administer(
+    server.adminUrl,
+    `SELECT datistemplate AS "isComplete" FROM pg_database WHERE datname = '${name}'`,
+  );
+  if (found?.['isComplete'] === true) return name;
+  if (found) await administer(server.adminUrl, `DROP DATABASE ${name}`);
+  const { ownerUrl } = await server.ensureAccounts(name);
   await migrateAndStamp(ownerUrl);
-  return server;
+  await administer(server.adminUrl, `ALTER DATABASE ${name} IS_TEMPLATE true`);
+  return name;
 });
 
 /** As `npm run migrate` does for the test environment. */
@@ -103,39 +154,10 @@ export const temporalPrograms = once(() =>
   }),
 );
 
-/** Which of Temporal's servers the tests run on: the development server, which is quick, or the production server. */
-const kindOfTemporal = z.enum(['sqlite', 'postgresql']).parse(process.env['MALIPO_TEST_TEMPORAL'] ?? 'sqlite');
-
-async function startDevelopmentServer(): Promise<TemporalServer> {
-  return startTemporalServer({
-    binary: await temporalBinary(),
-    host: '127.0.0.1',
-    port: await freePort(),
-    uiPort: await freePort(),
-    namespaces: [NAMESPACE],
-    logFile: join(runFolder(), 'temporal.log'),
-  });
-}
-
-/** On the tests' own PostgreSQL, beside the databases of the service. */
-async function startProductionServer(): Promise<TemporalServer> {
-  const server = await postgres();
-  const { host, port } = server;
-  const { username, password } = new URL(server.urlFor(TEMPORAL_DATABASE, TEMPORAL));
-  return startTemporalOnPostgres({
-    programs: await temporalPrograms(),
-    postgres: { host, port, user: username, password },
-    folder: runFolder(),
-    host: '127.0.0.1',
-    port: await freePort(),
-    logFile: join(runFolder(), 'temporal.log'),
-  });
-}
-
-export const temporal = once(async (): Promise<TemporalServer> => {
-  const start = kindOfTemporal === 'sqlite' ? startDevelopmentServer : startProductionServer;
-  const server = await start();
-  stops.push(() => server.stop());
+export const temporal = once(async (): Promise<TemporalPlace> => {
+  const kind =
+    kindOfTemporal === 'sqlite' ? { binary: await temporalBinary() } : { programs: await temporalPrograms() };
+  const server = await (await keeper()).ask({ ask: 'temporal', kind });
   await prepareTemporal({ address: server.address, namespace: NAMESPACE });
   return server;
 });
@@ -154,16 +176,28 @@ export async function prepareRuntime(): Promise<SdkMetrics> {
 export const temporalClient = once(async (): Promise<Client> => {
   await prepareRuntime();
   const connection = await NativeConnection.connect({ address: (await temporal()).address });
-  stops.unshift(() => connection.close());
+  atRunEnd(() => connection.close());
   return new Client({ connection, namespace: NAMESPACE });
 });
 
-export const workflowBundle = once((): Promise<WorkflowBundleWithSourceMap> => {
-  return bundleWorkflowCode({
+/** Bundled once for each version of what the workflows import, and kept for a day beside the keepers. */
+export const workflowBundle = once(async (): Promise<WorkflowBundleWithSourceMap> => {
+  const folder = keepersFolder();
+  const file = join(folder, `workflows-${hashOfFiles(WORKFLOW_SOURCES)}.json`);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as WorkflowBundleWithSourceMap;
+  const bundle = await bundleWorkflowCode({
     workflowsPath: join(root, 'workflows/index.ts'),
     workflowInterceptorModules: [join(root, 'workflows/trace-interceptor.ts')],
     logger: new DefaultLogger('ERROR'),
   });
+  for (const name of readdirSync(folder).filter((each) => each.startsWith('workflows-'))) {
+    const { mtimeMs } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+    if (Date.now() - mtimeMs > DAY_MS) rmSync(join(folder, name), { force: true });
+  }
+  const unfinished = `${file}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(unfinished, JSON.stringify(bundle));
+  renameSync(unfinished, file);
+  return bundle;
 });
 
 export type TestDatabase = {
@@ -201,10 +235,13 @@ export function openOneConnection(
 
 /** Creates a separate database with the current schema, copied from a template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const server = await postgres();
+  const [server, source] = [await postgres(), await template()];
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER ${OWNER}`);
-  await administer(server, ...accessToDatabase(name, [APPLICATION, REPORTS]));
+  await administer(
+    server.adminUrl,
+    `CREATE DATABASE ${name} TEMPLATE ${source} OWNER ${OWNER}`,
+    ...accessToDatabase(name, [APPLICATION, REPORTS]),
+  );
   const database = openTestDatabase(server.urlFor(name, APPLICATION), server.urlFor(name));
   return {
     ...database,
@@ -212,25 +249,20 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     async drop() {
       await database.db.close();
       // Without FORCE, so that a leaked connection fails the test that leaked it.
-      await administer(server, `DROP DATABASE ${name}`);
+      await administer(server.adminUrl, `DROP DATABASE ${name}`);
     },
   };
 }
 
-async function administer(server: PostgresServer, ...statements: readonly string[]): Promise<void> {
-  const client = new PgClient({ connectionString: server.adminUrl });
+/** Returns the rows of the last statement. */
+async function administer(adminUrl: string, ...statements: readonly string[]): Promise<Record<string, unknown>[]> {
+  const client = new PgClient({ connectionString: adminUrl });
   await client.connect();
   try {
-    for (const sql of statements) await client.query(sql);
+    let rows: Record<string, unknown>[] = [];
+    for (const sql of statements) ({ rows } = await client.query<Record<string, unknown>>(sql));
+    return rows;
   } finally {
     await client.end();
   }
-}
-
-/** Stops everything at the end of the run, in reverse order of the starts; one that cannot be stopped keeps none running. */
-export async function stopEngines(): Promise<void> {
-  const problems: unknown[] = [];
-  for (const stop of stops.splice(0).reverse()) await stop().catch((error: unknown) => problems.push(error));
-  if (folder !== null) rmSync(folder, { recursive: true, force: true });
-  if (problems.length > 0) throw new AggregateError(problems, 'not everything could be stopped');
 }

@@ -4,7 +4,7 @@ import { createConnection, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import { Client } from 'pg';
-import type { PostgresServer } from '../../src/engines/postgres/server.ts';
+import type { PostgresAccess } from '../../src/engines/postgres/server.ts';
 import type { Certificate } from './certificates.ts';
 
 /** Writes a text to a file of the run, and returns its path. */
@@ -15,7 +15,7 @@ export function pemFile(folder: string, name: string, text: string): string {
 }
 
 /** The server speaks TLS with this certificate from now on, beside plain connections; returns how to end that. */
-export async function turnOnTls(server: PostgresServer, { key, cert }: Certificate): Promise<() => Promise<void>> {
+export async function turnOnTls(server: PostgresAccess, { key, cert }: Certificate): Promise<() => Promise<void>> {
   const { uid, gid } = statSync(join(server.dataDir, 'cluster'));
   const files = {
     ssl_key_file: pemFile(server.dataDir, 'server.key', key),
@@ -26,7 +26,7 @@ export async function turnOnTls(server: PostgresServer, { key, cert }: Certifica
   return () => alter(server, [['ssl', 'off']]);
 }
 
-async function alter(server: PostgresServer, settings: readonly (readonly [string, string])[]): Promise<void> {
+async function alter(server: PostgresAccess, settings: readonly (readonly [string, string])[]): Promise<void> {
   const client = new Client({ connectionString: server.adminUrl });
   await client.connect();
   for (const [name, value] of settings) await client.query(`ALTER SYSTEM SET ${name} = '${value}'`);

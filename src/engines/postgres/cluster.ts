@@ -3,10 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { accountForPostgres, canEnter, isSafelyOurs, createFolderFor, createPrivateFolder } from './account.ts';
-import { endOrphansOf } from './orphans.ts';
-import { commandLineOf, endProcess, identifyProcess, isRunning } from '../process/process-identity.ts';
+import { commandLineOf, endProcess, identifyProcess } from '../process/process-identity.ts';
 import type { Account } from '../process/supervised-process.ts';
 
 export const SUPERUSER = 'postgres';
@@ -120,35 +118,22 @@ export function initialiseCluster(
 /** Nothing is inherited: variables such as PGPORT in the user's shell concern other servers. */
 export const POSTGRES_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
-const ownerSchema = z.object({ pid: z.number(), startedAt: z.string() });
-
 /**
- * Stops a server that a killed process left running on this cluster, so that it can be started with our settings.
- * Throws when the process that started it still runs, because the cluster is in use then.
+ * Stops a server that a killed process left running on this cluster, so that it can be started with our settings. The caller knows
+ * that no other process uses the cluster.
  */
 export async function endLeftoverServer(cluster: Cluster, report: (line: string) => void): Promise<void> {
-  const owner = readOwner(cluster);
-  if (owner && isRunning(owner)) throw new Error(`the database in ${cluster.folder} is in use by process ${owner.pid}`);
   const pid = postmasterStatus(cluster)?.pid;
   const postmaster = pid === undefined ? undefined : identifyProcess(pid);
   // Without a process of that number PostgreSQL itself recognises postmaster.pid as stale.
-  if (!postmaster) return endOrphansOf(cluster.folder, report);
+  if (!postmaster) return;
   if (!isPostmasterOf(postmaster.pid, cluster.folder)) {
     // Another program has the number now. PostgreSQL would take it for a server and refuse to start.
     rmSync(join(cluster.folder, 'postmaster.pid'), { force: true });
-    return endOrphansOf(cluster.folder, report);
+    return;
   }
   report(`stopping the database server (process ${postmaster.pid}) that a killed run left on ${cluster.folder}`);
   await endProcess(postmaster, 'SIGINT', LEFTOVER_LIMIT_MS);
-}
-
-/** Records that this process starts the server, so that no other start treats it as a leftover. */
-export function claimCluster(cluster: Cluster): void {
-  writeFileSync(ownerFile(cluster), JSON.stringify(identifyProcess(process.pid)), { mode: 0o600 });
-}
-
-export function releaseCluster(cluster: Cluster): void {
-  rmSync(ownerFile(cluster), { force: true });
 }
 
 /** Reads postmaster.pid: the first line is the process, the eighth is "ready" once the server accepts connections. */
@@ -157,21 +142,6 @@ export function postmasterStatus({ folder }: Cluster): { pid: number; isReady: b
   if (!existsSync(file)) return undefined;
   const lines = readFileSync(file, 'utf8').split('\n');
   return { pid: Number(lines[0]), isReady: lines[7]?.trim() === 'ready' };
-}
-
-function readOwner(cluster: Cluster): z.infer<typeof ownerSchema> | undefined {
-  const file = ownerFile(cluster);
-  if (!existsSync(file)) return undefined;
-  try {
-    return ownerSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    // The file is incomplete after a crash, so the process that wrote it is gone too.
-    return undefined;
-  }
-}
-
-function ownerFile({ dataDir }: Cluster): string {
-  return join(dataDir, 'started-by.json');
 }
 
 // The server is always started as `postgres -D <folder>`, and its command line stays so.

@@ -7,20 +7,18 @@ import { createAccounts } from '../../db/platform/create-accounts.ts';
 import { requireFreePort } from '../process/ports.ts';
 import { postgresBinariesFor } from './binaries.ts';
 import {
-  claimCluster,
   endLeftoverServer,
   initialiseCluster,
   locateCluster,
   POSTGRES_ENVIRONMENT,
   postmasterStatus,
-  releaseCluster,
   SUPERUSER,
   type Cluster,
 } from './cluster.ts';
 import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '../process/supervised-process.ts';
 
 export type PostgresServerOptions = {
-  /** Holds the cluster and its password. Only one server at a time can run on it. */
+  /** Holds the cluster and its password. No other process may use it: a server that runs there counts as a leftover, and is ended. */
   readonly dataDir: string;
   /** Used when this process is root and PostgreSQL's account cannot enter `dataDir`; without it that is an error. */
   readonly fallbackDataDir?: string;
@@ -48,7 +46,8 @@ export type DatabaseUrls = { readonly ownerUrl: string; readonly applicationUrl:
 export const OWNER = 'malipo_owner';
 export const TEMPORAL = 'malipo_temporal';
 
-export type PostgresServer = {
+/** What a process needs to work on a server that runs, its own or another's. */
+export type PostgresAccess = {
   readonly host: string;
   readonly port: number;
   /** The folder in use: `dataDir` or `fallbackDataDir`. */
@@ -61,6 +60,9 @@ export type PostgresServer = {
   ensureDatabase(name: string): Promise<void>;
   /** Creates a database of the service with its accounts, and with that of Temporal if its data are on this server. */
   ensureAccounts(database: string, temporalDatabase?: string): Promise<DatabaseUrls>;
+};
+
+export type PostgresServer = PostgresAccess & {
   readonly pid: number;
   /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<Exit>;
@@ -71,9 +73,9 @@ export type PostgresServer = {
 const STOP = { signal: 'SIGINT', limitMs: 30_000 } as const;
 const POLL_MS = 25;
 const DUPLICATE_DATABASE = '42P04';
-// After SIGKILL to a server, its child processes take a moment to exit.
+// After SIGKILL to a server, its child processes take a moment to exit; one in the middle of a statement goes on until its time-out.
 const STILL_IN_USE = 'pre-existing shared memory block';
-const STILL_IN_USE_TRIES = 20;
+const STILL_IN_USE_TRIES = 60;
 const STILL_IN_USE_WAIT_MS = 500;
 
 /** Resolves when the server accepts connections; otherwise rejects with a message for a person. */
@@ -84,35 +86,42 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
   const binaries = postgresBinariesFor(cluster.account, report);
   await endLeftoverServer(cluster, report);
   await requireFreePort('PostgreSQL', port, host);
-  claimCluster(cluster);
   let server: SupervisedProcess | undefined;
   try {
     initialiseCluster(cluster, binaries.initdb, settings['fsync'] !== 'off');
     server = await launchUntilReady(binaries.postgres, cluster, { ...options, host });
     const running = runningServer(server, cluster, host, port);
     await checkConnection(running.adminUrl, cluster);
-    // Also after a crash, so that the server can be started again.
-    void running.exited.then(() => {
-      releaseCluster(cluster);
-    });
     return running;
   } catch (error) {
     await server?.stop(STOP.signal, STOP.limitMs);
-    releaseCluster(cluster);
     throw error;
   }
 }
 
 function runningServer(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
+  const adminUrl = `postgres://${SUPERUSER}:${cluster.password}@${host}:${port}/postgres`;
+  return {
+    ...accessTo(adminUrl, cluster.dataDir),
+    pid: server.pid,
+    exited: server.exited,
+    stop: async () => {
+      await server.stop(STOP.signal, STOP.limitMs);
+    },
+  };
+}
+
+/** Access to a server that `startPostgresServer` started, maybe in another process, by its `adminUrl` and `dataDir`. */
+export function accessTo(adminUrl: string, dataDir: string): PostgresAccess {
+  const { hostname: host, port, password: ofSuperuser } = new URL(adminUrl);
   const urlFor = (database: string, account?: AccountName): string => {
-    const login = `${account ?? SUPERUSER}:${account ? passwordOf(account, cluster) : cluster.password}`;
+    const login = `${account ?? SUPERUSER}:${account ? passwordOf(account, ofSuperuser) : ofSuperuser}`;
     return `postgres://${login}@${host}:${port}/${encodeURIComponent(database)}`;
   };
-  const adminUrl = urlFor('postgres');
   return {
     host,
-    port,
-    dataDir: cluster.dataDir,
+    port: Number(port),
+    dataDir,
     adminUrl,
     urlFor,
     ensureDatabase: (name) => ensureDatabase(adminUrl, name),
@@ -126,17 +135,12 @@ function runningServer(server: SupervisedProcess, cluster: Cluster, host: string
       await createAccounts({ adminUrl, ...urls, temporalUrl });
       return urls;
     },
-    pid: server.pid,
-    exited: server.exited,
-    stop: async () => {
-      await server.stop(STOP.signal, STOP.limitMs);
-    },
   };
 }
 
 /** The same at every start, without a file for each; from one of them neither another nor the superuser's follows. */
-function passwordOf(account: AccountName, { password }: Cluster): string {
-  return createHmac('sha256', password).update(account).digest('base64url');
+function passwordOf(account: AccountName, ofSuperuser: string): string {
+  return createHmac('sha256', ofSuperuser).update(account).digest('base64url');
 }
 
 type LaunchOptions = PostgresServerOptions & { readonly host: string };

@@ -1,0 +1,21 @@
+// How Vite builds the console, and serves it to `npm run dev`.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+export const consoleConfig = {
+  configFile: false,
+  logLevel: 'warn',
+  root: join(root, 'console'),
+  base: '/console/',
+  plugins: [react()],
+  build: {
+    outDir: join(root, 'dist', 'console-app'),
+    emptyOutDir: true,
+    // Every file is one of its own: the content security policy of the page allows nothing inline.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+};

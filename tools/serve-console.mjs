@@ -1,0 +1,25 @@
+// Serves the console from its sources, and each change of them to the pages that are open; everything else comes from the server.
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createServer } from 'vite';
+import { readArguments } from '../src/arguments.mjs';
+import { consoleConfig } from './console-config.mjs';
+
+const {
+  positionals: [port, target],
+} = readArguments({
+  usage: 'usage: node tools/serve-console.mjs PORT TARGET\n\nServes the console for npm run dev, until its input ends.',
+  positionals: [2, 2],
+});
+const server = await createServer({
+  ...consoleConfig,
+  server: {
+    port: Number(port),
+    strictPort: true,
+    // What the console shares with the server is beside it.
+    fs: { allow: [dirname(dirname(fileURLToPath(import.meta.url)))] },
+    proxy: { '^/(?!console(/|$))': target },
+  },
+});
+await server.listen();
+process.stdin.once('end', () => process.exit()).resume();
