@@ -49,7 +49,7 @@ const UNDECIDED: Path = {
 type Step = { activity: string } | { commitOf: string; nth: number };
 
 // What follows from a call is recorded by the activity that makes the call: of the collection's changes, this is the nth.
-const change = (nth: number) => ({ commitOf: 'collection_change_record', nth });
+const change = (nth: number) => ({ commitOf: 'payment_change_record', nth });
 const STEPS: readonly (readonly [string, Step, Path])[] = [
   ['the prompt is raised', { activity: 'sendWithOperator' }, PAID],
   ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],

@@ -15,7 +15,7 @@ const PAID: Path = { row: '000', state: 'succeeded', balance: [15_000, 0] };
 const REFUSED: Path = { row: '001', state: 'failed', balance: [20_000, 0] };
 
 // After its release.
-const OUTCOME = { commitOf: 'payout_change_record', nth: 2 };
+const OUTCOME = { commitOf: 'payment_change_record', nth: 2 };
 const STEPS: readonly (readonly [string, { activity: string } | { commitOf: string; nth: number }, Path])[] = [
   ['it is sent', { activity: 'sendWithOperator' }, PAID],
   ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],

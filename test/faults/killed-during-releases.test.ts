@@ -22,7 +22,7 @@ describe('a server that is killed while it releases several payouts', () => {
     ['after', 'released', 'true'],
   ] as const) {
     it(`leaves them ${state} when killed ${moment} the commit, and the repeated request releases all of them`, async () => {
-      const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'payout_approval_insert' } });
+      const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'approval_insert' } });
       const payouts = await Promise.all([1, 2, 3].map(() => requestPayout(testEnv, '000')));
       const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['approver']));
       const options = { json: { ids: payouts.map(({ id }) => id) }, idempotencyKey: randomUUID() };

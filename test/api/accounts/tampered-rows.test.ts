@@ -30,11 +30,11 @@ describe('by rows that are taken away or tampered with', () => {
     assert.equal(strict.status, 200, strict.text);
     await assert.rejects(
       database.query('UPDATE policies SET merchant_id = $2 WHERE merchant_id = $1', [merchantId, testEnv.merchant.id]),
-      /what names a row of policies never changes/,
+      /the merchant_id of a row of policies never changes/,
     );
     await assert.rejects(
       database.query('UPDATE members SET user_id = $2 WHERE user_id = $1', [other.id, testEnv.merchant.makerId]),
-      /what names a row of members never changes/,
+      /merchant and user of a row of members never change/,
     );
     await database.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [other.id]);
     const json = { email: `${randomBytes(4).toString('hex')}@shop.example`, roles: ['approver'] };

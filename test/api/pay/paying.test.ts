@@ -231,7 +231,7 @@ describe('a payer at a checkout', function () {
       `UPDATE checkouts SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days' WHERE id = $1`,
       [id],
     );
-    await testEnv.db.pool.query(`ALTER TABLE checkouts ENABLE TRIGGER checkouts_check_change`);
+    await testEnv.db.pool.query(`ALTER TABLE checkouts ENABLE TRIGGER checkouts_check`);
     for (const page of [await payer.open(path), await payer.post(path, { ...fields, phone: typed(phoneFor('000')) })])
       assert.deepEqual([page.status, page.heading], [410, 'This payment page is closed']);
     for (const unknown of [path.replace(/.$/, (last) => (last === '0' ? '1' : '0')), '/pay/nothing', '/pay/'])
