@@ -42,7 +42,7 @@ describe('a day’s work in the console', function () {
   // First: every other case needs the server that is started here after the one that dies.
   it('shows what became of a release whose server died after recording it, and releases once', async () => {
     const doomed = await startServerChild(testEnv, {
-      crashPoint: { moment: 'after', commitOf: 'payout_approval_insert' },
+      crashPoint: { moment: 'after', commitOf: 'approval_insert' },
     });
     const payout = await requestPayout(testEnv, '000', { amount: 700 });
     const page = await open(approver, '/approvals');
