@@ -92,6 +92,12 @@ export const FAST_CLOCKS: Readonly<Record<string, string>> = {
   MALIPO_DELIVERY_TIMEOUT_MS: '5000',
 };
 
+/** Where every receiver answers: no attempt fails and is made again because the machine is busy. */
+export const PATIENT_ATTEMPTS = {
+  MALIPO_DELIVERY_CONNECT_TIMEOUT_MS: '60000',
+  MALIPO_DELIVERY_TIMEOUT_MS: '60000',
+};
+
 const FAST_SANDBOX: Partial<SandboxTimes> = {
   decisionMs: 150,
   promptExpiryMs: 400,

@@ -10,7 +10,7 @@ import {
   type StoredDelivery,
 } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
+import { eventually, PATIENT_ATTEMPTS, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay } from '../support/payments.ts';
 
@@ -35,9 +35,9 @@ describe('the dispatcher', () => {
   const testEnv = useTestEnvironment({
     environment: {
       ...OPEN_PAYMENTS,
+      ...PATIENT_ATTEMPTS,
       MALIPO_DELIVERIES_UNDER_WAY: '4',
       MALIPO_DELIVERY_SCHEDULE_MS: SCHEDULE_MS,
-      MALIPO_DELIVERY_TIMEOUT_MS: '500',
     },
   });
 
@@ -78,17 +78,6 @@ describe('the dispatcher', () => {
     });
   }
 
-  it('is not delayed by an endpoint that never answers', async () => {
-    const [stuck, healthy] = [await testEnv.addMerchant(), await testEnv.addMerchant()];
-    testEnv.receiver.answerWith(stuck.id, () => undefined);
-    // More than may be in flight at once.
-    await Promise.all(Array.from({ length: 12 }, () => pay(testEnv, '010', { merchant: stuck })));
-    await pay(testEnv, '010', { merchant: healthy });
-    await untilReceived(testEnv, healthy, 1);
-    // Its first attempts may time out only after the event of the healthy one has arrived.
-    await eventually('the other to be failing', () => isFailing(testEnv, stuck));
-  });
-
   it('sends one event to each of a merchant’s endpoints', async () => {
     const merchant = await testEnv.addMerchant();
     await addEndpoint(testEnv, merchant, testEnv.receiver.urlFor(`${merchant.id}-second`));
@@ -102,8 +91,30 @@ describe('the dispatcher', () => {
   });
 });
 
+describe('the dispatcher whose attempts have little time', () => {
+  const testEnv = useTestEnvironment({
+    environment: {
+      ...OPEN_PAYMENTS,
+      MALIPO_DELIVERIES_UNDER_WAY: '4',
+      MALIPO_DELIVERY_SCHEDULE_MS: SCHEDULE_MS,
+      MALIPO_DELIVERY_TIMEOUT_MS: '500',
+    },
+  });
+
+  it('is not delayed by an endpoint that never answers', async () => {
+    const [stuck, healthy] = [await testEnv.addMerchant(), await testEnv.addMerchant()];
+    testEnv.receiver.answerWith(stuck.id, () => undefined);
+    // More than may be in flight at once.
+    await Promise.all(Array.from({ length: 12 }, () => pay(testEnv, '010', { merchant: stuck })));
+    await pay(testEnv, '010', { merchant: healthy });
+    await untilReceived(testEnv, healthy, 1);
+    // Its first attempts may time out only after the event of the healthy one has arrived.
+    await eventually('the other to be failing', () => isFailing(testEnv, stuck));
+  });
+});
+
 describe('two dispatchers on one database', () => {
-  const testEnv = useTestEnvironment({ environment: OPEN_PAYMENTS });
+  const testEnv = useTestEnvironment({ environment: { ...OPEN_PAYMENTS, ...PATIENT_ATTEMPTS } });
   before(async () => {
     await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
     await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
@@ -130,7 +141,9 @@ describe('a delivery whose workflow was terminated manually', () => {
   const testEnv = useTestEnvironment({
     environment: {
       ...OPEN_PAYMENTS,
-      MALIPO_DELIVERY_SCHEDULE_MS: '0,3000,50',
+      ...PATIENT_ATTEMPTS,
+      // No second attempt before the test makes it due.
+      MALIPO_DELIVERY_SCHEDULE_MS: '0,600000,50',
       MALIPO_STALE_AFTER_MS: '100',
     },
   });
@@ -143,9 +156,12 @@ describe('a delivery whose workflow was terminated manually', () => {
     await eventually('its workflow', () => hasWorkflow(delivery.id));
     const client = await temporalClient();
     await client.workflow.getHandle(deliveryWorkflowId(delivery.id)).terminate('terminated by the test');
-    const attemptsBefore = receiver.all(merchant.id).length;
+    assert.equal(receiver.all(merchant.id).length, 1);
     receiver.answerWith(merchant.id, null);
+    await testEnv.db.pool.query('UPDATE deliveries SET next_attempt_at = now(), check_due_at = now() WHERE id = $1', [
+      delivery.id,
+    ]);
     await untilDelivery(testEnv, merchant, 'delivered');
-    assert.equal(receiver.all(merchant.id).length, attemptsBefore + 1);
+    assert.equal(receiver.all(merchant.id).length, 2);
   });
 });

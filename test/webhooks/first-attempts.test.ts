@@ -1,17 +1,16 @@
 // Tests when the dispatcher claims deliveries, and when an attempt gives its capacity to the next, with a database that is scripted.
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import type { Database, Statement } from '../../src/db/platform/database.ts';
 import type { DueDelivery } from '../../src/db/webhooks/delivery.ts';
-import { createFirstAttempts, type FirstAttempts } from '../../src/dispatcher/first-attempts.ts';
+import { createClaimLoop } from '../../src/dispatcher/claim-loop.ts';
+import { createFirstAttempts } from '../../src/dispatcher/first-attempts.ts';
 import { newId, type EndpointId } from '../../src/domain/ids.ts';
 import type { Attempt } from '../../src/domain/webhooks/delivery.ts';
 import { createEndpointConcurrency } from '../../src/webhooks/endpoint-concurrency.ts';
 import { eventually } from '../support/test-environment.ts';
 
-/** Longer than the pause between two claims. */
-const A_WHILE_MS = 50;
+const silent = pino({ level: 'silent' });
 const endpointId = newId('whe');
 
 function due(to: EndpointId = endpointId): DueDelivery {
@@ -28,120 +27,169 @@ function due(to: EndpointId = endpointId): DueDelivery {
   };
 }
 
-describe('first attempts', () => {
-  let pending: DueDelivery[];
-  let claims: number;
-  let claimMs: number;
-  /** Of endpoints and of merchants, as the last claim was given them. */
-  let inFlight: readonly [number, number];
-  /** Of each attempt how long it takes. */
-  let attemptMs: (attempt: number) => number;
-  /** Resolves each record that waits. */
-  let records: (() => void)[];
-  let sent: number;
-  let statusCode: number;
+/** Holds whoever enters until it is told to let them go on. */
+function createGate(isOpenAtFirst: boolean) {
+  const waiting: (() => void)[] = [];
+  let isOpen = isOpenAtFirst;
+  return {
+    enter: () => (isOpen ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve))),
+    waiting: () => waiting.length,
+    letOne: () => waiting.shift()?.(),
+    close() {
+      isOpen = false;
+    },
+    open() {
+      isOpen = true;
+      for (const goOn of waiting.splice(0)) goOn();
+    },
+  };
+}
 
-  beforeEach(() => {
-    pending = [];
-    [claims, claimMs, sent, statusCode] = [0, 0, 0, 200];
-    attemptMs = () => 0;
-    records = [];
-    inFlight = [0, 0];
+/** Resolves when every claim has been made that was already asked for: one that another loop is asked for now comes later. */
+function untilClaimsAreMade(): Promise<void> {
+  return new Promise((resolve) => {
+    const claim = () => {
+      resolve();
+      return Promise.resolve(false);
+    };
+    createClaimLoop({ claim, log: silent }).runSoon();
   });
+}
 
+type ScriptedOptions = {
+  readonly pending: DueDelivery[];
+  readonly mostToOneEndpoint?: number;
+  readonly statusCode?: number;
+};
+
+/**
+ * A dispatcher with a database and a receiver of its own, which no other case can reach. Its records are held, and its attempts and
+ * claims as soon as a case says so.
+ */
+function createScripted({ pending, mostToOneEndpoint = 32, statusCode = 200 }: ScriptedOptions) {
+  const [attempting, claiming, recording] = [createGate(true), createGate(true), createGate(false)];
+  const seen = {
+    sent: 0,
+    claims: 0,
+    recorded: 0,
+    /** Of endpoints and of merchants, as the last claim was given them. */
+    inFlight: [0, 0] as readonly [number, number],
+  };
   const db = {
     async run({ name }: Statement, values: readonly unknown[]) {
       if (name === 'delivery_claim') {
-        claims += 1;
+        seen.claims += 1;
         const sumOf = (counts: unknown) => (counts as number[]).reduce((sum, count) => sum + count, 0);
-        inFlight = [sumOf(values[5]), sumOf(values[7])];
-        await sleep(claimMs);
+        const inFlight = [sumOf(values[5]), sumOf(values[7])] as const;
+        seen.inFlight = inFlight;
+        await claiming.enter();
         return pending.splice(0, Number(values[2]) - inFlight[0]);
       }
-      if (name === 'delivery_record_attempts') await new Promise<void>((resolve) => records.push(resolve));
+      if (name === 'delivery_record_attempts') await recording.enter();
       return [];
     },
     withTransaction: (work: (tx: unknown) => Promise<unknown>) => work(db),
   };
-
-  function create(mostToOneEndpoint = 32): FirstAttempts {
-    return createFirstAttempts({
-      db: db as unknown as Database,
-      sender: {
-        send: async () => {
-          sent += 1;
-          const ms = attemptMs(sent);
-          await (ms === Infinity ? new Promise(() => undefined) : sleep(ms));
-          const result = {
-            kind: 'answered',
-            statusCode,
-            headers: {},
-            body: Buffer.alloc(0),
-            retryAfterMs: null,
-          } as const;
-          return { startedAt: new Date(), durationMs: 1, result } satisfies Attempt;
-        },
-        close: () => Promise.resolve(),
+  const concurrency = createEndpointConcurrency(mostToOneEndpoint);
+  const attempts = createFirstAttempts({
+    db: db as unknown as Database,
+    sender: {
+      send: async () => {
+        seen.sent += 1;
+        await attempting.enter();
+        const answer = { headers: {}, body: Buffer.alloc(0), retryAfterMs: null };
+        const result = { kind: 'answered', statusCode, ...answer } as const;
+        return { startedAt: new Date(), durationMs: 1, result } satisfies Attempt;
       },
-      concurrency: createEndpointConcurrency(mostToOneEndpoint),
-      ...{ maxInFlight: 500, maxPerMerchant: 128, scheduleMs: [0, 1000], failingLimitMs: 1000, leaseMs: 1000 },
-      onRetryOwed: () => undefined,
-      log: pino({ level: 'silent' }),
-    });
+      close: () => Promise.resolve(),
+    },
+    concurrency,
+    ...{ maxInFlight: 500, maxPerMerchant: 128, scheduleMs: [0, 1000], failingLimitMs: 1000, leaseMs: 1000 },
+    onRetryOwed: () => undefined,
+    onAttempted: () => {
+      seen.recorded += 1;
+    },
+    log: silent,
+  });
+  const inFlightTo = (endpoint: EndpointId) => concurrency.byEndpoint.get(endpoint) ?? 0;
+  const end = async () => {
+    for (const gate of [attempting, claiming, recording]) gate.open();
+    await attempts.drain();
+  };
+  return { attempts, attempting, claiming, recording, seen, inFlightTo, end };
+}
+
+describe('first attempts', () => {
+  const begun: ReturnType<typeof createScripted>[] = [];
+  function create(options: ScriptedOptions) {
+    const scripted = createScripted(options);
+    begun.push(scripted);
+    return scripted;
   }
+  afterEach(async () => {
+    for (const { end } of begun.splice(0)) await end();
+  });
 
   it('claim once for an event that comes alone', async () => {
-    pending = [due()];
-    await create().run();
-    await sleep(A_WHILE_MS);
-    assert.deepEqual([sent, claims], [1, 1]);
+    const { attempts, recording, seen } = create({ pending: [due()] });
+    await attempts.run();
+    recording.open();
+    await eventually('the record', () => seen.recorded === 1);
+    await untilClaimsAreMade();
+    assert.deepEqual([seen.sent, seen.claims], [1, 1]);
   });
 
   it('claim again where a claim may have left something, and once more for all that came meanwhile', async () => {
-    const attempts = create();
-    pending = Array.from({ length: 4 }, () => due());
+    const { attempts, attempting, seen } = create({ pending: Array.from({ length: 4 }, () => due()) });
+    attempting.close();
     await Promise.all([attempts.run(), attempts.run(), attempts.run()]);
-    assert.deepEqual([sent, claims], [4, 2]);
+    assert.deepEqual([seen.sent, seen.claims], [4, 2]);
   });
 
   it('claim again for what ended while a claim was under way, which counted it as in flight', async () => {
-    pending = [due(), due(), due(), due()];
-    claimMs = A_WHILE_MS;
-    // The second ends during the claim that the end of the first caused.
-    attemptMs = (attempt) => (attempt === 1 ? 1 : attempt === 2 ? A_WHILE_MS / 2 : Infinity);
-    await create(2).run();
-    await eventually('two more beside each other', () => sent === 4);
+    const pending = [due(), due(), due(), due()];
+    const { attempts, attempting, claiming, seen, inFlightTo } = create({ pending, mostToOneEndpoint: 2 });
+    attempting.close();
+    await attempts.run();
+    claiming.close();
+    attempting.letOne();
+    await eventually('the claim that the end of the first caused', () => claiming.waiting() === 1);
+    attempting.letOne();
+    await eventually('the end of the second', () => inFlightTo(endpointId) === 0);
+    claiming.open();
+    await eventually('two more beside each other', () => seen.sent === 4);
   });
 
   it('give their capacity to the next as soon as the endpoint accepted, and before they are recorded', async () => {
-    pending = [due(), due(), due()];
-    await create(1).run();
-    await eventually('all to be sent', () => sent === 3);
-    assert.equal(records.length, 1, 'the first record is still being written, and the others wait for it');
+    const { attempts, recording, seen } = create({ pending: [due(), due(), due()], mostToOneEndpoint: 1 });
+    await attempts.run();
+    await eventually('all to be sent', () => seen.sent === 3);
+    await eventually('a record', () => recording.waiting() > 0);
+    assert.equal(recording.waiting(), 1, 'the first record is still being written, and the others wait for it');
   });
 
   it('keep the capacity of their merchant until they are recorded, so that others have theirs', async () => {
-    pending = [due()];
-    const attempts = create();
+    const { attempts, recording, seen } = create({ pending: [due()] });
     await attempts.run();
-    await eventually('the record', () => records.length === 1);
+    await eventually('the record', () => recording.waiting() === 1);
     await attempts.run();
-    assert.deepEqual(inFlight, [0, 1]);
-    records[0]?.();
+    assert.deepEqual(seen.inFlight, [0, 1]);
+    recording.letOne();
     await eventually('the end of the attempt', async () => {
       await attempts.run();
-      return inFlight[1] === 0;
+      return seen.inFlight[1] === 0;
     });
   });
 
   it('keep their capacity until they are recorded when the endpoint did not accept', async () => {
-    statusCode = 500;
-    pending = [due(), due()];
-    await create(1).run();
-    await eventually('the first record', () => records.length === 1);
-    await sleep(A_WHILE_MS);
-    assert.equal(sent, 1);
-    records[0]?.();
-    await eventually('the next to be sent', () => sent === 2);
+    const options = { statusCode: 500, mostToOneEndpoint: 1 };
+    const { attempts, recording, seen } = create({ pending: [due(), due()], ...options });
+    await attempts.run();
+    await eventually('the first record', () => recording.waiting() === 1);
+    await attempts.run();
+    await untilClaimsAreMade();
+    assert.deepEqual([seen.sent, ...seen.inFlight], [1, 1, 1]);
+    recording.letOne();
+    await eventually('the next to be sent', () => seen.sent === 2);
   });
 });

@@ -20,15 +20,18 @@ import { runFolder } from '../support/engines.ts';
 import { assertSigned } from '../support/foreign-hmac.ts';
 import {
   eventually,
+  PATIENT_ATTEMPTS,
   startTestEnvironment,
   type TestEnvironment,
   type TestMerchant,
 } from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
+import { valuesOf } from '../support/values-of.ts';
 import { startServerChild, type ServerChild } from '../support/server-child.ts';
 
 const STEPS_MS = [500, 900] as const;
-const TIMEOUT_MS = 3000;
+/** The time limit of attempts at a receiver that never answers. */
+const SHORT_LIMIT_MS = 3000;
 const STORED_BYTES = 16 * 1024;
 const SLOW_MS = 300;
 /** How much two clocks may differ that count the same milliseconds. */
@@ -52,6 +55,8 @@ type Case = Expected & {
   readonly what: string;
   /** Starts the receiver; the listener `elsewhere` must never get a connection. */
   readonly open: (elsewhere: CountedListener) => Promise<{ url: string; listener?: CountedListener }>;
+  /** Its attempts end by their time limit. */
+  readonly isAwaitedInVain?: boolean;
 };
 
 function respond(head: string, body = ''): Serve {
@@ -169,7 +174,8 @@ const CASES: readonly Case[] = [
     what: 'never answers',
     open: over(() => undefined),
     ...failedWith('no complete answer within 3 s'),
-    leastDurationMs: TIMEOUT_MS - 5,
+    leastDurationMs: SHORT_LIMIT_MS - 5,
+    isAwaitedInVain: true,
   },
   {
     what: 'breaks off half-way through its response',
@@ -211,8 +217,16 @@ const CASES: readonly Case[] = [
 
 type Outcome = { readonly delivery: StoredDelivery; readonly attempts: StoredAttempt[]; readonly waits: DecidedWait[] };
 
+const SETTINGS = {
+  MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...STEPS_MS].join(','),
+  MALIPO_PROMPT_WINDOW_MS: '120000',
+  MALIPO_POLL_SCHEDULE_MS: '120000',
+};
+
 describe('attempts at a receiver', () => {
   let testEnv: TestEnvironment;
+  /** The one of receivers that never answer, whose attempts have the short time limit. */
+  let hasty: TestEnvironment;
   let server: ServerChild;
   let elsewhere: CountedListener;
   const listeners = new Map<Case, CountedListener | undefined>();
@@ -220,16 +234,11 @@ describe('attempts at a receiver', () => {
 
   // All at once, because they mostly wait.
   before(async () => {
-    testEnv = await startTestEnvironment({
-      startsServer: false,
-      environment: {
-        MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...STEPS_MS].join(','),
-        MALIPO_DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
-        MALIPO_PROMPT_WINDOW_MS: '120000',
-        MALIPO_POLL_SCHEDULE_MS: '120000',
-      },
+    testEnv = await startTestEnvironment({ startsServer: false, environment: { ...SETTINGS, ...PATIENT_ATTEMPTS } });
+    hasty = await startTestEnvironment({
+      environment: { ...SETTINGS, MALIPO_DELIVERY_TIMEOUT_MS: String(SHORT_LIMIT_MS) },
     });
-    await watchWaits(testEnv.db);
+    await Promise.all([watchWaits(testEnv.db), watchWaits(hasty.db)]);
     const authorityFile = join(runFolder(), 'test-authority.pem');
     writeFileSync(authorityFile, TRUSTED.cert);
     server = await startServerChild(testEnv, { overrides: { NODE_EXTRA_CA_CERTS: authorityFile } });
@@ -240,29 +249,25 @@ describe('attempts at a receiver', () => {
     await Promise.allSettled(outcomes.values());
     await server.stop();
     for (const listener of [elsewhere, ...listeners.values()]) await listener?.stop();
-    await testEnv.stop();
+    await Promise.all([testEnv.stop(), hasty.stop()]);
   });
 
   async function deliver(one: Case): Promise<Outcome> {
-    const merchant: TestMerchant = await testEnv.addMerchant();
+    const env = one.isAwaitedInVain ? hasty : testEnv;
+    const merchant: TestMerchant = await env.addMerchant();
     const { url, listener } = await one.open(elsewhere);
     listeners.set(one, listener);
-    const endpointId = await addEndpoint(testEnv, merchant, url);
-    await pay(testEnv, '010', { merchant });
-    const delivery = await eventually(
-      `the final state of the delivery to a receiver that ${one.what}`,
-      async () => {
-        const all = await deliveriesOf(testEnv.db, merchant);
-        return all.find(({ endpointId: to, state }) => to === endpointId && /^(deliv|dead)/.test(state));
-      },
-      50_000,
-    );
+    const endpointId = await addEndpoint(env, merchant, url);
+    await pay(env, '010', { merchant });
+    const delivery = await eventually(`the final state of the delivery to a receiver that ${one.what}`, async () => {
+      const all = await deliveriesOf(env.db, merchant);
+      return all.find(({ endpointId: to, state }) => to === endpointId && /^(deliv|dead)/.test(state));
+    });
     // The merchant's other endpoint has the event too.
-    await eventually('the event at the other endpoint', () => testEnv.receiver.all(merchant.id).length === 1);
-    const [received] = testEnv.receiver.all(merchant.id);
-    assertSigned(received!.headers['malipo-signature'], received!.rawBody, [merchant.webhookSecret]);
-    const attempts = await attemptsOf(testEnv.db, delivery.id);
-    return { delivery, attempts, waits: await decidedWaits(testEnv.db, delivery.id) };
+    const received = await eventually('the event at the other endpoint', () => env.receiver.all(merchant.id)[0]);
+    assertSigned(received.headers['malipo-signature'], received.rawBody, [merchant.webhookSecret]);
+    const attempts = await attemptsOf(env.db, delivery.id);
+    return { delivery, attempts, waits: await decidedWaits(env.db, delivery.id) };
   }
 
   for (const one of CASES) {
@@ -270,7 +275,7 @@ describe('attempts at a receiver', () => {
       const { delivery, attempts, waits } = await outcomes.get(one)!;
       assert.equal(delivery.state, one.state);
       const isTriedOnce = one.state === 'delivered' || one.status === 410;
-      assert.equal(attempts.length, isTriedOnce ? 1 : 3);
+      assert.equal(attempts.length, isTriedOnce ? 1 : 3, valuesOf(attempts, 'error').join());
       assert.equal(delivery.attemptCount, attempts.length);
       for (const [index, attempt] of attempts.entries()) assertRecorded(one, index, attempt);
       assert.equal(waits.length, attempts.length - 1);

@@ -1,7 +1,7 @@
 // Tests when the next attempt of a delivery follows: after the schedule's step, or when `Retry-After` asks for it.
 import assert from 'node:assert/strict';
 import { decidedWaits, untilDelivery, watchWaits } from '../support/deliveries.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { PATIENT_ATTEMPTS, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
 import type { ReceivedWebhook } from '../support/receiver.ts';
 
@@ -45,6 +45,7 @@ describe('the next attempt of a delivery', () => {
   before(async () => {
     testEnv = await startTestEnvironment({
       environment: {
+        ...PATIENT_ATTEMPTS,
         MALIPO_DELIVERY_SCHEDULE_MS: `0,${STEP_MS},${STEP_MS}`,
         MALIPO_PROMPT_WINDOW_MS: '120000',
         MALIPO_POLL_SCHEDULE_MS: '120000',
