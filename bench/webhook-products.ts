@@ -115,9 +115,9 @@ async function addCollections(
   const ids = Array.from({ length: count }, () => newId('col'));
   await db.pool.query(
     `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, version, amount_minor, currency, reference, phone, operator,
-       operator_reference, metadata, created_at, updated_at, send_deadline_at, send_begun_at, workflow_started_at, check_due_at)
+       operator_reference, metadata, created_at, updated_at, send_deadline_at, send_begun_at)
      SELECT id, 'collection', $2, id, 'initiated', 0, 5000, 'UGX', 'bench', '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(),
-       now() + interval '1 day', now(), now(), now() + interval '1 day'
+       now() + interval '1 day', now()
      FROM unnest($1::text[]) AS id`,
     [ids, merchantId],
   );

@@ -1,6 +1,5 @@
 -- Changes of payments: what may change and when, and what follows from a change.
--- A statement that updates the columns of work alone (when a workflow is started, or a payment is checked) runs no trigger: a
--- test holds the columns of payments_check_change equal to all others that may change.
+-- A test holds the columns of payments_check_change equal to all that may change.
 
 CREATE FUNCTION check_payment_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE

@@ -122,8 +122,8 @@ describe('a payout of a cached key', () => {
     const written = async (of: string) => {
       const { rows } = await db.pool.query<{ of: object }>(
         `SELECT json_build_array(t.kind, t.debit_account_id, t.credit_account_id, t.amount_minor, e.type, e.resource_version,
-                                 e.request_id, d.state, d.endpoint_id, (p.check_due_at - p.expires_at)::text, p.workflow_started_at) AS of
-         FROM payments p JOIN ledger_transfers t ON t.payment_id = p.id JOIN events e ON e.payment_id = p.id
+                                 e.request_id, d.state, d.endpoint_id, w.task, w.priority, w.is_started, (w.due_at - p.created_at)::text) AS of
+         FROM payments p JOIN work w USING (id) JOIN ledger_transfers t ON t.payment_id = p.id JOIN events e ON e.payment_id = p.id
            JOIN deliveries d ON d.event_id = e.id WHERE p.id = $1`,
         [of],
       );
