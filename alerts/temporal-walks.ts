@@ -108,9 +108,7 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
       const update = (sql: string) => change(stage, `UPDATE work SET ${sql} WHERE id = $1 RETURNING id`, [payout]);
       // The tenth failure is a real one again.
       await until('its run to be replaced', STUCK_LIMIT_MS, async () => {
-        const replaced = await change(stage, 'SELECT FROM work WHERE id = $1 AND failures > 0', [
-          payout,
-        ]);
+        const replaced = await change(stage, 'SELECT FROM work WHERE id = $1 AND failures > 0', [payout]);
         return replaced.length > 0;
       });
       await update('failures = 9, due_at = now()');

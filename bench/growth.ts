@@ -319,7 +319,11 @@ const WORK: readonly Work[] = [
   claimOf('new collections claimed', {
     prepare: accept,
     claim: (db) => claimUnstarted(db, 'collection', CLAIM),
-    end: (db, started) => markStarted(db, started.map((work) => ({ ...work, checkInMs: DAY_MS }))),
+    end: (db, started) =>
+      markStarted(
+        db,
+        started.map((work) => ({ ...work, checkInMs: DAY_MS })),
+      ),
   }),
   claimOf('100 deliveries claimed', {
     prepare: ({ db, key, endpointId }) =>

@@ -206,7 +206,10 @@ const WORK: readonly Work[] = [
     name: `${CLAIMED} attempts recorded`,
     run: (db, { pending }) => recordAttempts(db, pending.slice(0, CLAIMED).map(deliveredAtOnce), OVERDUE_MS),
   },
-  { name: '200 attempts recorded', run: (db, { pending }) => recordAttempts(db, pending.map(deliveredAtOnce), OVERDUE_MS) },
+  {
+    name: '200 attempts recorded',
+    run: (db, { pending }) => recordAttempts(db, pending.map(deliveredAtOnce), OVERDUE_MS),
+  },
   { name: '10 deliveries escalated', run: (db) => escalateDeliveries(db, 10) },
   { name: 'deliveries to withhold looked for', run: (db) => withholdDeliveries(db, 500, new Date()) },
   {

@@ -4,13 +4,7 @@ import type { Database, Queryable } from '../../src/db/platform/database.ts';
 import { findDueWork } from '../../src/db/work/due-work.ts';
 import { claimRechecks, finishRechecks, type ClaimedRecheck } from '../../src/db/work/rechecks.ts';
 import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work/work.ts';
-import {
-  claimLate,
-  endWorkflows,
-  markLost,
-  scheduleChecks,
-  type LateWork,
-} from '../../src/db/work/work-checks.ts';
+import { claimLate, endWorkflows, markLost, scheduleChecks, type LateWork } from '../../src/db/work/work-checks.ts';
 import {
   claimDeliveries,
   escalateDeliveries,
@@ -135,7 +129,14 @@ describe('the plan of a claim', function () {
         /Scan (using|on) work_pkey/,
         (explaining) => finishRechecks(explaining, [{ recheck: {} as ClaimedRecheck, dueAt: null, isNews: true }]),
       ],
-      [/Scan (using|on) work_pkey/, (explaining) => scheduleChecks(explaining, claimed.map((work) => ({ work, delayMs: 1 })))],
+      [
+        /Scan (using|on) work_pkey/,
+        (explaining) =>
+          scheduleChecks(
+            explaining,
+            claimed.map((work) => ({ work, delayMs: 1 })),
+          ),
+      ],
       [/Scan (using|on) work_pkey/, (explaining) => markLost(explaining, claimed)],
       [/Scan (using|on) work_pkey/, (explaining) => endWorkflows(explaining, claimed)],
       [
@@ -146,11 +147,19 @@ describe('the plan of a claim', function () {
       [/Scan (using|on) deliveries_pkey/, (explaining) => recordAttempts(explaining, batch.map(recordOf), 1000)],
       [
         /Scan (using|on) work_pkey/,
-        (explaining) => markStarted(explaining, claimed.map((work) => ({ ...work, checkInMs: 1000 }))),
+        (explaining) =>
+          markStarted(
+            explaining,
+            claimed.map((work) => ({ ...work, checkInMs: 1000 })),
+          ),
       ],
       [
         /Scan (using|on) work_pkey/,
-        (explaining) => postponeStarts(explaining, claimed.map((work) => ({ ...work, delayMs: 0, isFailure: false }))),
+        (explaining) =>
+          postponeStarts(
+            explaining,
+            claimed.map((work) => ({ ...work, delayMs: 0, isFailure: false })),
+          ),
       ],
     ];
     for (const [index, work] of statements) {

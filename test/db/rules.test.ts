@@ -9,6 +9,7 @@ import { API_KEY_RULE_CASES } from './accounts/api-key-rule-cases.ts';
 import { ATTESTED_ROW_RULE_CASES } from './accounts/attested-row-rule-cases.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
 import { DEPLOYMENT_RULE_CASES } from './deployment-rule-cases.ts';
+import { WORK_RULE_CASES } from './work-rule-cases.ts';
 import { HOUSEKEEPING_RULE_CASES } from './housekeeping-rule-cases.ts';
 import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
@@ -65,6 +66,7 @@ const CASES: readonly RuleCase[] = [
   ...LIVE_UPDATE_RULE_CASES,
   ...API_REQUEST_RULE_CASES,
   ...CHECKOUT_RULE_CASES,
+  ...WORK_RULE_CASES,
 ];
 
 describe('the database', () => {
@@ -97,9 +99,7 @@ describe('the database', () => {
            AND t.tgname IN ('payments_requested_kept', 'payments_check_change'))
        ORDER BY 1`,
     );
-    assert.deepEqual(valuesOf(rows, 'name'), [
-      'updated_at',
-    ]);
+    assert.deepEqual(valuesOf(rows, 'name'), ['updated_at']);
   });
 
   it('has a case here for every constraint', async () => {

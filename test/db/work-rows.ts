@@ -1,5 +1,6 @@
 // Rows of the table `work`, as tests read and set them.
 import type { Database } from '../../src/db/platform/database.ts';
+import { insertNewWork, NEW_WORK } from '../../src/db/work/work-rows.ts';
 import type { WorkTask } from '../../src/domain/work.ts';
 import { oneRow } from './rows.ts';
 
@@ -41,3 +42,7 @@ export function addWorkflowOfFinal(db: Database, id: string): Promise<unknown> {
     [id],
   );
 }
+
+/** The statement that inserts payments, with their work. */
+export const withWork = (insert: string): string =>
+  `WITH made AS (${insert} RETURNING ${NEW_WORK}) ${insertNewWork('made')}`;

@@ -55,11 +55,7 @@ describe('alerts beside a real Prometheus', () => {
   it('ring for payments that stand still: quarantined, undecided, and not prompted', async () => {
     const { db, merchant } = testEnv;
     const { id } = await makeCollection(db, merchant.id, 'reconciling');
-    await tamper(
-      db,
-      `UPDATE payments SET updated_at = now() - interval '2 hours' WHERE id = $1`,
-      [id],
-    );
+    await tamper(db, `UPDATE payments SET updated_at = now() - interval '2 hours' WHERE id = $1`, [id]);
     await setWork(db, 'failures = 10', 'id = $1', [id]);
     for (const alert of ['MalipoWorkQuarantined', 'MalipoWorkflowsStuck', 'MalipoCollectionsReconciling'])
       await until(alert, true);

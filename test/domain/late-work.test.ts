@@ -67,7 +67,9 @@ describe('the check of started work', () => {
   });
 
   it('comes first a little after what the workflow waits for', () => {
-    const dues = [payout('queued'), delivery, collection('reconciling')].map((work) => firstCheckMs(work, AT, REAL_CLOCKS));
+    const dues = [payout('queued'), delivery, collection('reconciling')].map((work) =>
+      firstCheckMs(work, AT, REAL_CLOCKS),
+    );
     assert.deepEqual(dues, [61 * MINUTE, 70 * MINUTE, 10 * MINUTE]);
   });
 

@@ -78,7 +78,13 @@ describe('a workflow id', () => {
 
   it('stays within the bound for rechecks, reversals and deliveries that were replayed without end', () => {
     const at = new Date();
-    const delivery = { kind: 'delivery', id: newId('dlv'), merchantId, endpointId: newId('whe'), nextAttemptAt: at } as const;
+    const delivery = {
+      kind: 'delivery',
+      id: newId('dlv'),
+      merchantId,
+      endpointId: newId('whe'),
+      nextAttemptAt: at,
+    } as const;
     const waiting = { state: 'queued', updatedAt: at, expiresAt: at } as const;
     const works: Work[] = [
       { ...work('collection', '~'.repeat(255)), state: 'succeeded' },

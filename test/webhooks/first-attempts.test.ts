@@ -84,7 +84,14 @@ describe('first attempts', () => {
         close: () => Promise.resolve(),
       },
       concurrency: createEndpointConcurrency(mostToOneEndpoint),
-      ...{ maxInFlight: 500, maxPerMerchant: 128, scheduleMs: [0, 1000], failingLimitMs: 1000, overdueMs: 1000, leaseMs: 1000 },
+      ...{
+        maxInFlight: 500,
+        maxPerMerchant: 128,
+        scheduleMs: [0, 1000],
+        failingLimitMs: 1000,
+        overdueMs: 1000,
+        leaseMs: 1000,
+      },
       onRetryOwed: () => undefined,
       log: pino({ level: 'silent' }),
     });

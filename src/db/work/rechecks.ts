@@ -121,10 +121,7 @@ export type FinishedRecheck = {
  * Ends claims, and returns the payments that are rechecked no more, unless the operator calls back. One about which it called
  * back meanwhile is rechecked as soon as the callback says.
  */
-export async function finishRechecks(
-  db: Queryable,
-  finished: readonly FinishedRecheck[],
-): Promise<PaymentId[]> {
+export async function finishRechecks(db: Queryable, finished: readonly FinishedRecheck[]): Promise<PaymentId[]> {
   const rows = await db.run<{ id: PaymentId; isOver: boolean }>(FINISH, [
     finished.map(({ recheck }) => recheck.id),
     finished.map(({ recheck }) => recheck.endedAt),

@@ -43,7 +43,9 @@ export async function recordDeliveryAttempts(db: Database, input: RecordDelivery
     // The common case is one statement, and needs no explicit transaction. If an endpoint failed after these attempts began, it
     // must not count as failing until the next event, which may be days away. One that fails during this very statement is healthy again
     // with the retry that it then owes.
-    const failing = (await recordAttempts(db, records, input.overdueMs)).filter(({ isEndpointFailing }) => isEndpointFailing);
+    const failing = (await recordAttempts(db, records, input.overdueMs)).filter(
+      ({ isEndpointFailing }) => isEndpointFailing,
+    );
     if (failing.length > 0) await setEndpointsHealthy(db, endpointsOf(failing));
     return [];
   }

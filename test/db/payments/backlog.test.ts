@@ -32,7 +32,10 @@ describe('the backlog', () => {
     for (const state of COLLECTION_STATES) await makeCollection(db, merchantId, state);
     assert.deepEqual(await counts(), [1]);
     const claimed = await claimUnstarted(db, 'collection', { limit: 10, graceMs: 0, leaseMs: 0 });
-    await markStarted(db, claimed.map((work) => ({ ...work, checkInMs: 60_000 })));
+    await markStarted(
+      db,
+      claimed.map((work) => ({ ...work, checkInMs: 60_000 })),
+    );
     assert.deepEqual(await counts(), [1]);
   });
 

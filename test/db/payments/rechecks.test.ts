@@ -229,9 +229,15 @@ describe('the workflow of a final payment', () => {
     const { id } = await makePayout(db, await makeShop(db, 10_000n), 'succeeded');
     await tamper(db, "UPDATE work SET due_at = now() WHERE kind = 'payout'");
     const rechecks = await claimRechecks(db, 'payout', { operator: 'mtn-momo', limit: 1, leaseMs: MINUTE });
-    await finishRechecks(db, rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })));
+    await finishRechecks(
+      db,
+      rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })),
+    );
     const works = await claimUnstarted(db, 'payout', { limit: 1, graceMs: 0, leaseMs: 0 });
-    await markStarted(db, works.map((work) => ({ ...work, checkInMs: 0 })));
+    await markStarted(
+      db,
+      works.map((work) => ({ ...work, checkInMs: 0 })),
+    );
     return id;
   };
   const stuck: OpenRun = { runId: 'stuck', taskAttempt: 3, quietSince: null };

@@ -26,8 +26,7 @@ describe('started work', () => {
     merchantId = await makeMerchant(db);
   });
 
-  const late = (kind: WorkKind, { limit = 100, leaseMs = MINUTE } = {}) =>
-    claimLate(db, kind, { limit, leaseMs });
+  const late = (kind: WorkKind, { limit = 100, leaseMs = MINUTE } = {}) => claimLate(db, kind, { limit, leaseMs });
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string);
   const lateIds = async (kind: WorkKind) => idsOf(await late(kind));
   /** Everything happened so much earlier than it did. */
@@ -36,7 +35,10 @@ describe('started work', () => {
   const markAllStarted = (kind: PaymentKind) => setWork(db, 'is_started = true', 'kind = $1', [kind]);
   const unstarted = (kind: WorkKind) => claimUnstarted(db, kind, { limit: 100, graceMs: 0, leaseMs: 0 });
   const mark = (works: readonly ClaimedWork[], checkInMs = MINUTE) =>
-    markStarted(db, works.map((work) => ({ ...work, checkInMs })));
+    markStarted(
+      db,
+      works.map((work) => ({ ...work, checkInMs })),
+    );
 
   it('is checked when its check is due, and by one of several dispatchers', async () => {
     const ids: string[] = [];
@@ -67,7 +69,10 @@ describe('started work', () => {
     ] as const;
     for (const kind of PAYMENT_KINDS) {
       const works = await unstarted(kind);
-      await markStarted(db, works.map((work) => ({ ...work, checkInMs: firstCheckMs(work, new Date(), TEST_CLOCKS) })));
+      await markStarted(
+        db,
+        works.map((work) => ({ ...work, checkInMs: firstCheckMs(work, new Date(), TEST_CLOCKS) })),
+      );
     }
     for (const [id, deadlineAt] of dues) {
       const due = await dueOf(db, id);

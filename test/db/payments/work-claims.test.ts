@@ -39,12 +39,18 @@ describe('unstarted work', () => {
   };
   const claim = (claimed: Partial<typeof NOW> = {}, kind: WorkKind = 'collection') =>
     claimUnstarted(db, kind, { ...NOW, ...claimed });
-  const mark = (works: readonly ClaimedWork[]) => markStarted(db, works.map((work) => ({ ...work, checkInMs: MINUTE })));
+  const mark = (works: readonly ClaimedWork[]) =>
+    markStarted(
+      db,
+      works.map((work) => ({ ...work, checkInMs: MINUTE })),
+    );
   const postpone = (works: readonly ClaimedWork[], end: Pick<PostponedStart, 'delayMs' | 'isFailure'>) =>
-    postponeStarts(db, works.map((work) => ({ ...work, ...end })));
+    postponeStarts(
+      db,
+      works.map((work) => ({ ...work, ...end })),
+    );
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string).sort();
-  const failuresOf = async (id: string) =>
-    (await findWork(db, id))?.failures;
+  const failuresOf = async (id: string) => (await findWork(db, id))?.failures;
 
   it('is claimed by one of several dispatchers, each row once', async () => {
     const ids = await makeMany(40);
@@ -97,7 +103,10 @@ describe('unstarted work', () => {
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'succeeded');
     await tamper(db, "UPDATE work SET due_at = now() - interval '1 hour'");
     const rechecks = await claimRechecks(db, 'collection', { operator: 'mtn-momo', limit: 10, leaseMs: MINUTE });
-    await finishRechecks(db, rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })));
+    await finishRechecks(
+      db,
+      rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })),
+    );
     await setWork(db, "due_at = now() - interval '1 hour'");
     const [id] = await makeMany(1);
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [id]);

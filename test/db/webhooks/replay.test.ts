@@ -242,7 +242,10 @@ describe('a replay', () => {
     const unstarted = () => claimUnstarted(db, 'delivery', { limit: 10, graceMs: 0, leaseMs: 0 });
     const old = await unstarted();
     await db.withTransaction((tx) => resetForReplay(tx, first!.id, new Date()));
-    await markStarted(db, old.map((work) => ({ ...work, checkInMs: 60_000 })));
+    await markStarted(
+      db,
+      old.map((work) => ({ ...work, checkInMs: 60_000 })),
+    );
     await escalateDeliveries(db, 10);
     const counts = (await unstarted()).map((work) => 'replayCount' in work && work.replayCount);
     assert.deepEqual(counts, [1]);
