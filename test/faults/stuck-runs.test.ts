@@ -177,8 +177,8 @@ describe('a delivery whose run is open and cannot progress', () => {
     await untilState(testEnv, payment, 'succeeded');
     await eventually('the runs of its deliveries', async () => {
       const { rows } = await testEnv.db.pool.query<{ waiting: number }>(
-        `SELECT count(*)::int AS waiting FROM deliveries
-         WHERE state = 'retrying' AND workflow_started_at IS NOT NULL AND next_attempt_at > now()`,
+        `SELECT count(*)::int AS waiting FROM deliveries d JOIN work w ON w.id = d.id AND w.is_started
+         WHERE d.state = 'retrying' AND d.next_attempt_at > now()`,
       );
       return (rows[0]?.waiting ?? 0) > 0;
     });
