@@ -15,7 +15,7 @@ export type DeliveryActivityDeps = {
   readonly db: Database;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
-  readonly clocks: Pick<Clocks, 'deliveryScheduleMs' | 'deliveryTimeoutMs' | 'endpointFailingLimitMs'>;
+  readonly clocks: Pick<Clocks, 'deliveryScheduleMs' | 'deliveryTimeoutMs' | 'endpointFailingLimitMs' | 'staleAfterMs'>;
   /** Called after an attempt is recorded. It must not throw. */
   readonly onAttempted?: (attempt: MadeAttempt) => void;
   /** The number of the activity's current try, from 1; Temporal's own when absent. */
@@ -67,8 +67,8 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
       let sent: (typeof delivery & MadeAttempt) | undefined;
       try {
         sent = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
-        const failingLimitMs = clocks.endpointFailingLimitMs;
-        const disabled = await recordDeliveryAttempts(db, { attempts: [sent], failingLimitMs, at: sent.at });
+        const { endpointFailingLimitMs: failingLimitMs, staleAfterMs: overdueMs } = clocks;
+        const disabled = await recordDeliveryAttempts(db, { attempts: [sent], failingLimitMs, overdueMs, at: sent.at });
         deps.onAttempted?.(sent);
         for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
         if (sent.next.state !== 'retrying') return sent.next.state;

@@ -105,19 +105,17 @@ export const TEMPORAL_WALKS: readonly Walk[] = [
       await stage.worker.start(folder);
       const payout = await request(stage, 'payouts');
       await release(stage, payout);
-      const update = (sql: string) => change(stage, `UPDATE payments SET ${sql} WHERE id = $1 RETURNING id`, [payout]);
+      const update = (sql: string) => change(stage, `UPDATE work SET ${sql} WHERE id = $1 RETURNING id`, [payout]);
       // The tenth failure is a real one again.
       await until('its run to be replaced', STUCK_LIMIT_MS, async () => {
-        const replaced = await change(stage, 'SELECT 1 FROM payments WHERE id = $1 AND workflow_failures > 0', [
-          payout,
-        ]);
+        const replaced = await change(stage, 'SELECT FROM work WHERE id = $1 AND failures > 0', [payout]);
         return replaced.length > 0;
       });
-      await update('workflow_failures = 9, start_due_at = now()');
+      await update('failures = 9, due_at = now()');
       return async () => {
         await stage.worker.stop();
         await stage.worker.start();
-        await update(`start_due_at = start_due_at - interval '1 hour'`);
+        await update(`due_at = due_at - interval '1 hour'`);
         // It is too late to send it: its money is available again.
         await untilState(stage, 'payouts', payout, 'failed');
         await pays(stage);

@@ -11,7 +11,7 @@ const COUNT = Number(process.env['BENCH_COUNT'] ?? 2000);
 /** Accepted in one statement; under load it is as many as arrive at about the same time. */
 const TOGETHER = Number(process.env['BENCH_TOGETHER'] ?? 1);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
-const TABLES = `('payments'::regclass, 'idempotency_keys'::regclass)`;
+const TABLES = `('payments'::regclass, 'work'::regclass, 'idempotency_keys'::regclass)`;
 
 /** Each: what is left out, and a query for the statements that do so. */
 const VARIANTS: readonly (readonly [name: string, sql: string])[] = [

@@ -99,13 +99,10 @@ async function targetOf({ db, baseUrl, server, postgres }: BenchEnvironment): Pr
 /** As the worker would: without it ever more collections would wait to be sent, and once a second they are counted. */
 async function emptyQueue({ pool }: Database): Promise<void> {
   await pool.query(
-    `UPDATE payments SET workflow_started_at = now(), send_begun_at = now()
-     WHERE kind = 'collection' AND state = 'initiated' AND send_begun_at IS NULL`,
+    `UPDATE payments SET send_begun_at = now() WHERE kind = 'collection' AND state = 'initiated' AND send_begun_at IS NULL`,
   );
-  await pool.query(
-    "UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout' AND workflow_started_at IS NULL",
-  );
-  await pool.query('VACUUM ANALYZE payments');
+  await pool.query(`UPDATE work SET is_started = true, due_at = now() + interval '1 day' WHERE NOT is_started`);
+  await pool.query('VACUUM ANALYZE payments, work');
 }
 
 /** As fast as all callers together can, each with one request at a time. */

@@ -2,6 +2,7 @@
 import type { Database } from '../src/db/platform/database.ts';
 import { notify } from '../src/db/platform/listener.ts';
 import type { AttemptRecord } from '../src/db/webhooks/delivery.ts';
+import { insertDeliveryWork } from '../src/db/work/work-rows.ts';
 import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../src/domain/ids.ts';
 import { DELIVERIES_CHANNEL } from '../src/server/open-databases.ts';
 
@@ -27,7 +28,8 @@ export async function makeBacklog(
          AS row (event_id, delivery_id, merchant_id, endpoint_id, body)),
      event AS (
        INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at)
-       SELECT event_id, merchant_id, 'endpoint.test', endpoint_id, body, now() FROM row)
+       SELECT event_id, merchant_id, 'endpoint.test', endpoint_id, body, now() FROM row),
+     new_work AS (${insertDeliveryWork(`(SELECT delivery_id AS id, merchant_id FROM row WHERE $6 = 'retrying') AS retrying`)})
      INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)
      SELECT delivery_id, event_id, endpoint_id, merchant_id, $6, now(), now(), now() FROM row`,
     [

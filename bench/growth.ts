@@ -308,6 +308,8 @@ function claimOf<Row>(name: string, { prepare, claim, end }: Claim<Row>): Work {
   };
 }
 
+const OVERDUE_MS = 600_000;
+
 const WORK: readonly Work[] = [
   { name: `${TOGETHER} collections accepted after a start`, run: accept },
   { name: `${TOGETHER} collections accepted in work`, before: readIndexes, run: accept },
@@ -317,7 +319,11 @@ const WORK: readonly Work[] = [
   claimOf('new collections claimed', {
     prepare: accept,
     claim: (db) => claimUnstarted(db, 'collection', CLAIM),
-    end: (db, started) => markStarted(db, 'collection', started, { at: new Date(), checkInMs: DAY_MS }),
+    end: (db, started) =>
+      markStarted(
+        db,
+        started.map((work) => ({ ...work, checkInMs: DAY_MS })),
+      ),
   }),
   claimOf('100 deliveries claimed', {
     prepare: ({ db, key, endpointId }) =>
@@ -327,6 +333,7 @@ const WORK: readonly Work[] = [
       recordAttempts(
         db,
         claimed.map(({ id }) => deliveredAtOnce(id)),
+        OVERDUE_MS,
       ),
   }),
   { name: 'the work poll', claims: true, run: ({ db }) => findDueWork(db, OPERATOR_IDS) },

@@ -169,10 +169,10 @@ const OF_COLLECTIONS: readonly string[] = [
   FILL_BATCH("CASE n % 20 WHEN 0 THEN 'failed' WHEN 1 THEN 'expired' ELSE 'succeeded' END"),
   `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, send_deadline_at,
-     send_begun_at, workflow_started_at)
+     send_begun_at)
    SELECT ${id('col')}, 'collection', $merchant, key, state, 'prompted', 2, amount, 'UGX', 'ORDER-' || n, phone, 'mtn-momo',
      batch.reference, CASE state WHEN 'succeeded' THEN (10000000000 + n)::text END, '{}',
-     CASE state WHEN 'failed' THEN 'payer_declined' WHEN 'expired' THEN 'expired' END, at, at + interval '9 s', at, at, at
+     CASE state WHEN 'failed' THEN 'payer_declined' WHEN 'expired' THEN 'expired' END, at, at + interval '9 s', at, at
    FROM batch`,
   ...TRACES_OF('collection', 'col', 0),
   `INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
@@ -199,13 +199,15 @@ const OF_PAYOUTS: readonly string[] = [
   FILL_BATCH("CASE WHEN $queued THEN 'queued' WHEN n % 30 = 0 THEN 'failed' ELSE 'succeeded' END"),
   `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_by, approvals_required, created_at,
-     updated_at, expires_at, send_deadline_at, send_begun_at, accepted_at, workflow_started_at)
+     updated_at, expires_at, send_deadline_at, send_begun_at, accepted_at)
    SELECT ${id('pay')}, 'payout', $merchant, key, state, CASE WHEN NOT $queued THEN 'released' END,
      CASE WHEN $queued THEN 0 ELSE 2 END, amount, 'UGX', 'SAL-' || n, phone, 'mtn-momo', batch.reference,
      CASE state WHEN 'succeeded' THEN (10000000000 + n)::text END, '{}', CASE state WHEN 'failed' THEN 'payee_not_found' END, $maker, 1, at,
      at + interval '60 s', now() + interval '30 days', CASE WHEN NOT $queued THEN at + interval '1 hour' END,
-     CASE WHEN NOT $queued THEN at END, CASE WHEN NOT $queued THEN at END, at
+     CASE WHEN NOT $queued THEN at END, CASE WHEN NOT $queued THEN at END
    FROM batch`,
+  `INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
+   SELECT ${id('pay')}, 'workflow', 'payout', $merchant, 'mtn-momo', 1, true, now() + interval '30 days' FROM batch WHERE $queued`,
   ...TRACES_OF('payout', 'pay', 500_000_000),
   `INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency, created_at,
      debit_entry, debit_balance_minor, credit_entry, credit_balance_minor, posted_at, status_kind, status_queried_at,

@@ -111,10 +111,10 @@ async function addBacklog(db: Database, targets: readonly BacklogTarget[]): Prom
 async function endBacklog(db: Database): Promise<void> {
   for (const state of ['pending', 'retrying']) {
     await db.pool.query(
-      `UPDATE deliveries SET state = 'delivered', attempt_count = 1, next_attempt_at = NULL, workflow_started_at = now()
-       WHERE state = '${state}'`,
+      `UPDATE deliveries SET state = 'delivered', attempt_count = 1, next_attempt_at = NULL WHERE state = '${state}'`,
     );
   }
+  await db.pool.query(`DELETE FROM work WHERE kind = 'delivery'`);
 }
 
 type Work = { readonly name: string; readonly run: (db: Queryable, owed: Owed) => Promise<unknown> };
@@ -197,14 +197,19 @@ const claimOf = (limit: number): Work => ({
   run: (db) => claimDeliveries(db, { ...CLAIM, limit, perEndpoint: limit, inFlight: IN_FLIGHT }),
 });
 
+const OVERDUE_MS = 600_000;
+
 const WORK: readonly Work[] = [
   claimOf(CLAIMED),
   claimOf(500),
   {
     name: `${CLAIMED} attempts recorded`,
-    run: (db, { pending }) => recordAttempts(db, pending.slice(0, CLAIMED).map(deliveredAtOnce)),
+    run: (db, { pending }) => recordAttempts(db, pending.slice(0, CLAIMED).map(deliveredAtOnce), OVERDUE_MS),
   },
-  { name: '200 attempts recorded', run: (db, { pending }) => recordAttempts(db, pending.map(deliveredAtOnce)) },
+  {
+    name: '200 attempts recorded',
+    run: (db, { pending }) => recordAttempts(db, pending.map(deliveredAtOnce), OVERDUE_MS),
+  },
   { name: '10 deliveries escalated', run: (db) => escalateDeliveries(db, 10) },
   { name: 'deliveries to withhold looked for', run: (db) => withholdDeliveries(db, 500, new Date()) },
   {
@@ -214,8 +219,11 @@ const WORK: readonly Work[] = [
   {
     name: '100 workflows of deliveries marked',
     run: (db, { retrying }) => {
-      const started = retrying.slice(0, 100).map((id) => ({ kind: 'delivery', id, replayCount: 0 }) as never);
-      return markStarted(db, 'delivery', started, { at: new Date(), checkInMs: 1000 });
+      const dueAt = new Date();
+      return markStarted(
+        db,
+        retrying.slice(0, 100).map((id) => ({ id, dueAt, checkInMs: 1000 })),
+      );
     },
   },
 ];

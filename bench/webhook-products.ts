@@ -114,11 +114,15 @@ async function addCollections(
 ): Promise<CollectionId[]> {
   const ids = Array.from({ length: count }, () => newId('col'));
   await db.pool.query(
-    `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, version, amount_minor, currency, reference, phone, operator,
-       operator_reference, metadata, created_at, updated_at, send_deadline_at, send_begun_at, workflow_started_at, check_due_at)
-     SELECT id, 'collection', $2, id, 'initiated', 0, 5000, 'UGX', 'bench', '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(),
-       now() + interval '1 day', now(), now(), now() + interval '1 day'
-     FROM unnest($1::text[]) AS id`,
+    `WITH made AS (
+       INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, version, amount_minor, currency, reference, phone, operator,
+         operator_reference, metadata, created_at, updated_at, send_deadline_at, send_begun_at)
+       SELECT id, 'collection', $2, id, 'initiated', 0, 5000, 'UGX', 'bench', '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(),
+         now() + interval '1 day', now()
+       FROM unnest($1::text[]) AS id
+       RETURNING id, merchant_id)
+     INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
+     SELECT id, 'workflow', 'collection', merchant_id, 'mtn-momo', 0, true, now() + interval '1 day' FROM made`,
     [ids, merchantId],
   );
   return ids;

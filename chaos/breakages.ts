@@ -259,10 +259,10 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   // The last one, because the workflow is gone for the others too.
   {
-    name: 'a payment that is stuck, its workflow gone and no check due',
+    name: 'a payment that is stuck, its workflow gone and no work left to do',
     rule: 'payment_stuck',
     apply: async (copy) => {
-      const id = await change(copy, UNDECIDED_PAYOUT, 'UPDATE payments SET check_due_at = NULL WHERE id = $1');
+      const id = await change(copy, UNDECIDED_PAYOUT, 'DELETE FROM work WHERE id = $1');
       const { temporalAddress: address, namespace } = copy.evidence;
       const connection = await Connection.connect({ address });
       const { workflow } = new TemporalClient({ connection, namespace });

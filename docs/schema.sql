@@ -312,11 +312,6 @@ CREATE TABLE deliveries (
   next_attempt_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
-  workflow_started_at timestamp with time zone,
-  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
-  start_failures integer DEFAULT 0 NOT NULL,
-  workflow_failures integer DEFAULT 0 NOT NULL,
-  check_due_at timestamp with time zone,
   CONSTRAINT deliveries_pkey PRIMARY KEY (id),
   CONSTRAINT deliveries_event_id_endpoint_id_key UNIQUE (event_id, endpoint_id),
   CONSTRAINT deliveries_endpoint_id_merchant_id_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints(id, merchant_id),
@@ -329,24 +324,16 @@ CREATE TABLE deliveries (
   CONSTRAINT deliveries_replay_count_check CHECK (replay_count >= 0),
   CONSTRAINT deliveries_state_check CHECK (state = ANY (ARRAY['pending'::text, 'retrying'::text, 'delivered'::text, 'dead_lettered'::text, 'withheld'::text]))
 ) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
-CREATE INDEX deliveries_check_due ON deliveries USING btree (check_due_at) WHERE state = 'retrying'::text AND workflow_started_at IS NOT NULL;
 CREATE INDEX deliveries_endpoint ON deliveries USING btree (endpoint_id, state, id DESC);
-CREATE INDEX deliveries_failing ON deliveries USING btree (workflow_failures) WHERE workflow_failures > 0;
 CREATE INDEX deliveries_list ON deliveries USING btree (merchant_id, id DESC);
 CREATE INDEX deliveries_pending ON deliveries USING btree (endpoint_id, id) WHERE state = 'pending'::text;
 CREATE INDEX deliveries_retrying ON deliveries USING btree (endpoint_id) WHERE state = 'retrying'::text;
-CREATE INDEX deliveries_unstarted ON deliveries USING btree (merchant_id, start_due_at) WHERE state = 'retrying'::text AND workflow_started_at IS NULL;
 CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
 CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION note_delivery();
 COMMENT ON TABLE deliveries IS 'One event that is sent to one endpoint.';
 COMMENT ON COLUMN deliveries.state IS 'pending: the dispatcher owes the first attempt. retrying: a workflow owns the further attempts. withheld: the endpoint is disabled, and nothing more is sent until somebody replays the delivery.';
 COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
 COMMENT ON COLUMN deliveries.leased_until IS 'Set while a dispatcher holds it. When the lease has run out, any dispatcher may claim it, and the event is sent again.';
-COMMENT ON COLUMN deliveries.workflow_started_at IS 'As payments.workflow_started_at.';
-COMMENT ON COLUMN deliveries.start_due_at IS 'As payments.start_due_at.';
-COMMENT ON COLUMN deliveries.start_failures IS 'As payments.start_failures.';
-COMMENT ON COLUMN deliveries.workflow_failures IS 'As payments.workflow_failures.';
-COMMENT ON COLUMN deliveries.check_due_at IS 'As payments.check_due_at.';
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
 COMMENT ON TRIGGER deliveries_note ON deliveries IS 'Refuses nothing. It adds a live update, and counts the delivery in payment_moves when it is dead-lettered. A new delivery has no live update: its event is reported.';
 
@@ -982,13 +969,6 @@ CREATE TABLE payments (
   not_found_count integer DEFAULT 0 NOT NULL,
   not_found_since timestamp with time zone,
   not_found_last_at timestamp with time zone,
-  workflow_started_at timestamp with time zone,
-  start_due_at timestamp with time zone DEFAULT now() NOT NULL,
-  start_failures integer DEFAULT 0 NOT NULL,
-  workflow_failures integer DEFAULT 0 NOT NULL,
-  check_due_at timestamp with time zone,
-  recheck_check_due_at timestamp with time zone,
-  recheck_claimed_until timestamp with time zone,
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_operator_reference_key UNIQUE (operator_reference),
   CONSTRAINT payments_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES payments(id),
@@ -1036,8 +1016,6 @@ END),
   CONSTRAINT payments_send_deadline CHECK (kind = 'collection'::text OR (state = ANY (ARRAY['queued'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])) = (send_deadline_at IS NULL))
 ) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
 CREATE INDEX payments_by_idempotency_key ON payments USING hash (lower(idempotency_key));
-CREATE INDEX payments_check_due ON payments USING btree (kind, check_due_at) WHERE (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text])) AND workflow_started_at IS NOT NULL;
-CREATE INDEX payments_failing ON payments USING btree (workflow_failures) WHERE workflow_failures > 0;
 CREATE INDEX payments_list ON payments USING btree (merchant_id, kind, id DESC);
 CREATE INDEX payments_list_by_amount ON payments USING btree (merchant_id, kind, amount_minor, id);
 CREATE INDEX payments_list_by_api_key ON payments USING btree (merchant_id, kind, api_key_id, id DESC) WHERE api_key_id IS NOT NULL;
@@ -1050,16 +1028,11 @@ CREATE UNIQUE INDEX payments_one_per_receipt ON payments USING btree (operator, 
 CREATE UNIQUE INDEX payments_one_refund_at_a_time ON payments USING btree (collection_id) WHERE collection_id IS NOT NULL AND (state <> ALL (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text]));
 CREATE INDEX payments_payouts_sent_by_phone ON payments USING btree (merchant_id, phone, id DESC) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]));
 CREATE INDEX payments_payouts_sent_by_reference ON payments USING btree (merchant_id, reference, id DESC) WHERE kind = 'payout'::text AND (state = ANY (ARRAY['released'::text, 'reconciling'::text, 'succeeded'::text, 'reversed'::text]));
-CREATE INDEX payments_recheck_check_due ON payments USING btree (kind, recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
-CREATE INDEX payments_recheck_due ON payments USING btree (kind, operator, COALESCE(recheck_claimed_until, check_due_at)) WHERE (state <> ALL (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text])) AND COALESCE(recheck_claimed_until, check_due_at) IS NOT NULL;
 CREATE INDEX payments_refunds_of_collection ON payments USING btree (collection_id, id DESC) WHERE collection_id IS NOT NULL;
 CREATE INDEX payments_refunds_pending ON payments USING btree (merchant_id) WHERE kind = 'reversal'::text AND (state = ANY (ARRAY['queued'::text, 'released'::text, 'reconciling'::text]));
 CREATE INDEX payments_unfinished ON payments USING btree (kind, state, updated_at) WHERE state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text]);
-CREATE INDEX payments_unsent_check_due ON payments USING btree (kind, check_due_at) WHERE (state = ANY (ARRAY['initiated'::text, 'released'::text])) AND workflow_started_at IS NOT NULL;
-CREATE INDEX payments_unstarted ON payments USING btree (kind, merchant_id, (state = ANY (ARRAY['initiated'::text, 'prompted'::text, 'queued'::text, 'released'::text, 'reconciling'::text])) DESC, start_due_at) WHERE workflow_started_at IS NULL;
-CREATE INDEX payments_waiting ON payments USING btree (kind, merchant_id) WHERE (state = ANY (ARRAY['initiated'::text, 'released'::text])) AND send_begun_at IS NULL OR state = 'queued'::text AND workflow_started_at IS NULL;
 CREATE TRIGGER payments_check_change BEFORE UPDATE OF state, previous_state, version, operator_receipt, failure_code, failed_by, status_kind, status_queried_at, status_attestation, amount_reversed_minor, request_attestation, approvals_required, decided_by, rejection_reason, release_attestation, send_deadline_at, send_begun_at, send_repeated_at, prompt_expires_at, accepted_at, not_found_count, not_found_since, not_found_last_at ON payments FOR EACH ROW EXECUTE FUNCTION check_payment_change();
-CREATE TRIGGER payments_check_keys AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_keys_of_payments();
+CREATE TRIGGER payments_check_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_new_payments();
 CREATE TRIGGER payments_check_new BEFORE INSERT ON payments FOR EACH ROW WHEN (new.kind <> 'collection'::text OR new.state <> 'initiated'::text) EXECUTE FUNCTION check_new_payment();
 CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF state ON payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.version > 0 OR new.kind = 'payout'::text) EXECUTE FUNCTION check_payment_recorded();
 CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1087,17 +1060,10 @@ COMMENT ON COLUMN payments.accepted_at IS 'When the operator first said that it 
 COMMENT ON COLUMN payments.not_found_count IS 'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
 COMMENT ON COLUMN payments.not_found_since IS 'Of the first status that was counted.';
 COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
-COMMENT ON COLUMN payments.workflow_started_at IS 'Null until a workflow is known to have been started for it.';
-COMMENT ON COLUMN payments.start_due_at IS 'Unstarted work is not tried before this time. A dispatcher that claims the work moves the time ahead by its lease, and a failed start moves it by the backoff.';
-COMMENT ON COLUMN payments.start_failures IS 'The part of workflow_failures that are failed starts. A start that succeeds ends them.';
-COMMENT ON COLUMN payments.workflow_failures IS 'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
-COMMENT ON COLUMN payments.check_due_at IS 'When the sweep checks the payment next, unless a workflow moves it before. Null: nothing more can happen.';
-COMMENT ON COLUMN payments.recheck_check_due_at IS 'When it is checked whether the run of a recheck progresses. Null: there is no run.';
-COMMENT ON COLUMN payments.recheck_claimed_until IS 'Until then a worker rechecks the payment and nobody else does. check_due_at is null meanwhile, so that a callback that comes in between has the payment rechecked once more.';
 COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a refund with another status than the one that made it fail, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
-COMMENT ON TRIGGER payments_check_keys ON payments IS 'Refuses a new payment of an API key of another merchant. A foreign key would lock the row of the API key for each collection.';
+COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection.';
 COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
-COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, and a refund that succeeded and did not reverse its collection.';
+COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a pending payment that changed and has no work.';
 COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
 COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to payment_total_changes, payment_moves and live_updates, there also for the checkout that a collection pays.';
 COMMENT ON TRIGGER payments_note_created ON payments IS 'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
@@ -1338,6 +1304,40 @@ COMMENT ON COLUMN users.recovered_at IS 'When the account was last recovered.';
 COMMENT ON COLUMN users.lost_second_factor IS 'A recovery took the second factor away, and the person has not enrolled another one, which comes before anything else.';
 COMMENT ON COLUMN users.attestation IS 'It covers the name and the list of the passkeys of the person, too.';
 COMMENT ON TRIGGER users_check ON users IS 'Refuses another id, to forget when the account was recovered or to move that time back, and an attestation whose number is not greater than that of the row.';
+
+CREATE TABLE work (
+  id text COLLATE "C" NOT NULL,
+  task text NOT NULL,
+  kind text NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  operator text,
+  priority smallint NOT NULL,
+  is_started boolean,
+  due_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  failures integer DEFAULT 0 NOT NULL,
+  start_failures integer DEFAULT 0 NOT NULL,
+  CONSTRAINT work_pkey PRIMARY KEY (id, task),
+  CONSTRAINT work_due CHECK (num_nonnulls(due_at, claimed_until) > 0),
+  CONSTRAINT work_kind_check CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text, 'delivery'::text])),
+  CONSTRAINT work_of_workflow CHECK ((task = 'workflow'::text) = (is_started IS NOT NULL)),
+  CONSTRAINT work_priority_check CHECK (priority >= 0 AND priority <= 2),
+  CONSTRAINT work_task_check CHECK (task = ANY (ARRAY['workflow'::text, 'recheck'::text]))
+) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
+CREATE INDEX work_check_due ON work USING btree (kind, priority, due_at) WHERE is_started;
+CREATE INDEX work_failing ON work USING btree (failures) WHERE failures > 0;
+CREATE INDEX work_recheck_due ON work USING btree (operator, kind, COALESCE(claimed_until, due_at)) WHERE is_started IS NULL;
+CREATE INDEX work_unstarted ON work USING btree (kind, merchant_id, priority, due_at) WHERE NOT is_started;
+COMMENT ON TABLE work IS 'What the service has yet to do for a payment or a delivery. No row: nothing.';
+COMMENT ON COLUMN work.id IS 'Of the payment or delivery.';
+COMMENT ON COLUMN work.task IS 'workflow: a workflow is to be started, or to be checked. recheck: the operator is asked about a final payment, whose money may be returned while the callback about that is lost. A final payment may have both.';
+COMMENT ON COLUMN work.operator IS 'Null for a delivery.';
+COMMENT ON COLUMN work.priority IS '0: it is still to be sent to the operator. 1: something else is awaited. 2: the payment is final.';
+COMMENT ON COLUMN work.is_started IS 'Whether a workflow is known to run, and to know of the last decision. Null for a recheck, which has no workflow of its own.';
+COMMENT ON COLUMN work.due_at IS 'Nobody claims it before this time: the start of its workflow, or the next check of the workflow, or the recheck. A claim moves it ahead by its lease, a failed start by the backoff. Null while a recheck is claimed, so that a callback that comes in between has the payment rechecked once more.';
+COMMENT ON COLUMN work.claimed_until IS 'Until then a worker rechecks the payment and nobody else does.';
+COMMENT ON COLUMN work.failures IS 'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
+COMMENT ON COLUMN work.start_failures IS 'The part of failures that are failed starts. A start that succeeds ends them.';
 
 CREATE VIEW ledger_entries AS
  SELECT ledger_transfers.id AS transfer_id,
@@ -1658,25 +1658,6 @@ BEGIN
   RAISE EXCEPTION 'as of when % is done goes forward alone', OLD.task USING ERRCODE = 'restrict_violation';
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.check_keys_of_payments()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-DECLARE
-  wrong_id text;
-BEGIN
-  -- Keys are looked up for each row, however many there are: the planner cannot make a scan of it.
-  SELECT id INTO wrong_id FROM created
-    WHERE api_key_id IS NOT NULL
-      AND (SELECT k.merchant_id FROM api_keys k WHERE k.id = created.api_key_id) IS DISTINCT FROM created.merchant_id
-    LIMIT 1;
-  IF FOUND THEN
-    RAISE EXCEPTION 'payment % was created by no API key of its merchant', wrong_id USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NULL;
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.check_ledger_checkpoint()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1769,6 +1750,31 @@ BEGIN
       USING ERRCODE = 'restrict_violation', CONSTRAINT = 'money_out_by_recovered_key';
   END IF;
   RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_new_payments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+  wrong_id text;
+BEGIN
+  -- Keys are looked up for each row, however many there are: the planner cannot make a scan of it.
+  SELECT id INTO wrong_id FROM created
+    WHERE api_key_id IS NOT NULL
+      AND (SELECT k.merchant_id FROM api_keys k WHERE k.id = created.api_key_id) IS DISTINCT FROM created.merchant_id
+    LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'payment % was created by no API key of its merchant', wrong_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  SELECT id INTO wrong_id FROM created
+    WHERE (SELECT w.kind FROM work w WHERE w.id = created.id AND w.task = 'workflow') IS DISTINCT FROM created.kind
+    LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'nobody would begin with the new payment %: it has no work', wrong_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_operator_exchange()
@@ -1953,6 +1959,11 @@ BEGIN
     IF OLD.state <> 'queued' AND NEW.send_deadline_at IS DISTINCT FROM OLD.send_deadline_at THEN
       RAISE EXCEPTION 'the send deadline of % % is set by its release', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
+  END IF;
+  IF EXISTS (SELECT FROM payments p WHERE p.id = NEW.id
+       AND p.state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')
+       AND NOT EXISTS (SELECT FROM work w WHERE w.id = p.id AND w.task = 'workflow')) THEN
+    RAISE EXCEPTION 'nobody would carry on with % %: it has no work', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.kind = 'reversal' THEN
     IF NEW.state = 'succeeded'

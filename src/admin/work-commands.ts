@@ -7,8 +7,8 @@ const MAX_SHOWN = 100;
 export async function showQuarantinedWork({ db }: StaffDatabase): Promise<string> {
   const found = await listQuarantinedWork(db, MAX_SHOWN + 1);
   if (found.length === 0) return 'no work is quarantined\n';
-  const lines = found.slice(0, MAX_SHOWN).map(({ kind, id, merchantId, state, workflowFailures, startDueAt }) => {
-    const tries = `its workflow failed ${workflowFailures} times and is tried at ${startDueAt.toISOString()}`;
+  const lines = found.slice(0, MAX_SHOWN).map(({ kind, id, merchantId, state, workflowFailures, dueAt }) => {
+    const tries = `its workflow failed ${workflowFailures} times and is tried at ${dueAt.toISOString()}`;
     return `${id}  ${kind} of ${merchantId}, ${state}: ${tries}\n`;
   });
   return `${lines.join('')}${found.length > MAX_SHOWN ? 'and more\n' : ''}`;

@@ -5,9 +5,8 @@ import type { DiscrepancyKind } from '../domain/payments/discrepancy.ts';
 import { PAYOUT_STATES } from '../domain/payments/payout.ts';
 import { REVERSAL_STATES } from '../domain/payments/reversal.ts';
 import { DURATION_BOUNDS_SECONDS } from '../domain/service-figures.ts';
-import { WORK_KINDS, type WorkKind } from '../domain/work.ts';
+import { PRIORITY, WORK_KINDS, type WorkKind } from '../domain/work.ts';
 import { findOne, statement, type Queryable } from './platform/database.ts';
-import { SOURCES } from './work/work-sources.ts';
 
 // Whoever folds at the same time takes other rows, and all write the figures in the same order.
 const FOLD = statement(
@@ -120,13 +119,12 @@ const counted = (columns: string, table: string, condition: string) =>
 
 const LIST_UNSTARTED = statement(
   'service_figures_list_unstarted',
-  WORK_KINDS.map((kind) => {
-    const unfinished =
-      kind === 'delivery' ? 'true' : `state IN (${UNFINISHED[kind].map((state) => `'${state}'`).join(', ')})`;
-    const { table, isUnstarted } = SOURCES[kind];
-    return `SELECT '${kind}' AS kind, count(*)::int AS count, ${AGE('min(updated_at)')} AS age_seconds
-            FROM ${counted('state, updated_at', `${table} w`, isUnstarted)} WHERE ${unfinished}`;
-  }).join(' UNION ALL '),
+  `SELECT each.kind, count(counted.updated_at)::int AS count, ${AGE('min(counted.updated_at)')} AS age_seconds
+   FROM unnest(ARRAY['${WORK_KINDS.join(`', '`)}']) AS each (kind) LEFT JOIN LATERAL (
+     SELECT coalesce((SELECT updated_at FROM payments WHERE id = w.id), (SELECT updated_at FROM deliveries WHERE id = w.id))
+       AS updated_at
+     FROM work w WHERE w.kind = each.kind AND NOT w.is_started AND w.priority < ${PRIORITY.final} LIMIT $1) AS counted ON true
+   GROUP BY each.kind`,
 );
 
 export type UnstartedWork = { readonly kind: WorkKind; readonly count: number; readonly ageSeconds: number };

@@ -28,6 +28,7 @@ export type FirstAttemptsOptions = {
   readonly maxPerMerchant: number;
   readonly scheduleMs: readonly number[];
   readonly failingLimitMs: number;
+  readonly overdueMs: number;
   /** Longer than an attempt and its recording: when it expires first, another dispatcher may send the same event. */
   readonly leaseMs: number;
   readonly onRetryOwed: () => void;
@@ -120,6 +121,7 @@ function createAttempter({
   sender,
   scheduleMs,
   failingLimitMs,
+  overdueMs,
   onRetryOwed,
   onAttempted,
   log,
@@ -127,7 +129,7 @@ function createAttempter({
   const recorder = createBatcher<DeliveryAttempt>({
     maxItems: MAX_RECORD_BATCH,
     handle: async (attempts) => {
-      const disabled = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at: new Date() });
+      const disabled = await recordDeliveryAttempts(db, { attempts, failingLimitMs, overdueMs, at: new Date() });
       for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
     },
   });

@@ -1,6 +1,12 @@
 // Checks started work that is late: whether its workflow still runs, and whether the run progresses.
-import { claimRecheckRuns, endRechecks } from '../db/work/rechecks.ts';
-import { claimLate, markLost, scheduleChecks, type LateWork } from '../db/work/work-checks.ts';
+import {
+  claimLate,
+  claimLateOfFinal,
+  endWorkflows,
+  markLost,
+  scheduleChecks,
+  type LateWork,
+} from '../db/work/work-checks.ts';
 import { PAYMENT_KINDS, type PaymentKind } from '../domain/payments/payment.ts';
 import { nextCheckMs, WORK_KINDS, type OpenRun, type WorkKind } from '../domain/work.ts';
 import type { Clocks } from '../domain/clocks.ts';
@@ -63,7 +69,7 @@ async function checkKind(kind: WorkKind, options: LateWorkOptions): Promise<numb
   }
 }
 
-type Checked<Late extends LateWork = LateWork> = { readonly work: Late; readonly run: OpenRun | 'closed' | 'away' };
+type Checked = { readonly work: LateWork; readonly run: OpenRun | 'closed' | 'away' };
 
 type CheckedBatch = {
   readonly claimed: number;
@@ -75,17 +81,16 @@ type CheckedBatch = {
 
 async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<CheckedBatch> {
   const { db, clocks, log, onLost } = options;
-  const late = await claimLate(db, kind, { limit: BATCH_SIZE, leaseMs: LEASE_MS, overdueMs: clocks.staleAfterMs });
+  const late = await claimLate(db, kind, { limit: BATCH_SIZE, leaseMs: LEASE_MS });
   const checked = await inspectAll(late, options);
   const lost = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
   for (const { id, merchantId } of lost)
     log.warn({ kind, id, merchantId }, 'a workflow was lost, and is started again');
-  await markLost(db, kind, lost);
+  await markLost(db, lost);
   const { inOrder, replaced } = await replaceStuck(checked, options);
   const now = Date.now();
   await scheduleChecks(
     db,
-    kind,
     inOrder.map((work) => ({ work, delayMs: nextCheckMs(work, now - work.updatedAt.getTime(), clocks) })),
   );
   if (lost.length + replaced > 0) onLost();
@@ -96,10 +101,10 @@ async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<Che
 /** Resolves to how many were replaced. The rest is checked again until its run has ended. */
 async function checkRechecksOf(kind: PaymentKind, options: LateWorkOptions): Promise<number> {
   const { db, clocks } = options;
-  const runs = await claimRecheckRuns(db, kind, { limit: BATCH_SIZE, againMs: clocks.staleAfterMs });
+  const runs = await claimLateOfFinal(db, kind, { limit: BATCH_SIZE, leaseMs: clocks.staleAfterMs });
   const checked = await inspectAll(runs, options);
   const ended = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
-  await endRechecks(db, kind, ended);
+  await endWorkflows(db, ended);
   return (await replaceStuck(checked, options)).replaced;
 }
 
@@ -118,10 +123,7 @@ async function replaceStuck(
   return { inOrder, replaced };
 }
 
-function inspectAll<Late extends LateWork>(
-  late: readonly Late[],
-  options: LateWorkOptions,
-): Promise<readonly Checked<Late>[]> {
+function inspectAll(late: readonly LateWork[], options: LateWorkOptions): Promise<readonly Checked[]> {
   return Promise.all(late.map(async (work) => ({ work, run: await inspect(work, options) })));
 }
 

@@ -128,7 +128,11 @@ async function startBatch(kind: WorkKind, options: RecordedWorkOptions): Promise
       else failed.push({ work, ...outcome });
     }),
   );
-  await markStarted(db, kind, running, { at: new Date(), checkInMs: firstCheckMs(kind, clocks) });
+  const at = new Date();
+  await markStarted(
+    db,
+    running.map((work) => ({ ...work, checkInMs: firstCheckMs(work, at, clocks) })),
+  );
   return { kind, claimed: claimed.length, running, failed };
 }
 
@@ -144,17 +148,17 @@ async function tryToStart(work: ClaimedWork, options: RecordedWorkOptions): Prom
 }
 
 // It is due at once, after what has waited longer.
-async function endClaims({ kind, failed }: Batch, { db, startGraceMs }: RecordedWorkOptions): Promise<void> {
-  const postponed = failed.map(({ work: { id } }) => ({ id, delayMs: -startGraceMs, isFailure: false }));
-  await postponeStarts(db, kind, postponed);
+async function endClaims({ failed }: Batch, { db, startGraceMs }: RecordedWorkOptions): Promise<void> {
+  const postponed = failed.map(({ work }) => ({ ...work, delayMs: -startGraceMs, isFailure: false }));
+  await postponeStarts(db, postponed);
 }
 
 async function recordFailures({ kind, failed }: Batch, { db, log }: RecordedWorkOptions): Promise<void> {
-  const postponed = failed.map(({ work: { id, workflowFailures } }) => {
-    const delayMs = startBackoffMs(workflowFailures + 1);
-    return { id, delayMs, isFailure: true };
+  const postponed = failed.map(({ work }) => {
+    const delayMs = startBackoffMs(work.workflowFailures + 1);
+    return { ...work, delayMs, isFailure: true };
   });
-  await postponeStarts(db, kind, postponed);
+  await postponeStarts(db, postponed);
   for (const { work, error } of failed) {
     const { id, merchantId, workflowFailures } = work;
     log.warn({ error, kind, id, merchantId }, 'a workflow could not be started');

@@ -33,8 +33,9 @@ export async function replaceIfStuck(
   if (reason === null) return false;
   const { kind, id, merchantId } = work;
   const { runId } = run;
-  const failures = await giveUpRun(db, { work, runId, reason, leaseMs: TERMINATE_LEASE_MS, at });
-  if (failures === null) return false;
+  const marked = await giveUpRun(db, { work, runId, reason, leaseMs: TERMINATE_LEASE_MS, at });
+  if (marked === null) return false;
+  const { workflowFailures: failures, dueAt } = marked;
   log.warn({ kind, id, merchantId, runId, reason, failures }, 'a run cannot progress, and is replaced');
   if (failures === QUARANTINE_AFTER) {
     log.error(
@@ -45,6 +46,6 @@ export async function replaceIfStuck(
   // Away: when the lease ends, the work is found to be open, and is checked again.
   if ((await temporal.terminate(work, runId, `replaced: ${reason}`)) === 'away') return true;
   const delayMs = failures === 1 ? -startGraceMs : startBackoffMs(failures);
-  await postponeStarts(db, kind, [{ id, delayMs, isFailure: false }]);
+  await postponeStarts(db, [{ id, dueAt, delayMs, isFailure: false }]);
   return true;
 }

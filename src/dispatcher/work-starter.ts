@@ -3,7 +3,7 @@ import { markStarted } from '../db/work/work.ts';
 import { COLLECTION_TRANSITIONS } from '../domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../domain/payments/reversal.ts';
-import { firstCheckMs, WORK_KINDS, type PaymentWork } from '../domain/work.ts';
+import { firstCheckMs, type PaymentWork } from '../domain/work.ts';
 import type { TemporalClient } from '../temporal/client.ts';
 import { createBatcher } from '../db/platform/batcher.ts';
 import { createRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
@@ -88,10 +88,12 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
 }
 
 async function markAllStarted(started: readonly PaymentWork[], { db, clocks }: RecordedWorkOptions): Promise<void> {
-  for (const kind of WORK_KINDS) {
-    const ofKind = started.filter((work) => work.kind === kind);
-    await markStarted(db, kind, ofKind, { at: new Date(), checkInMs: firstCheckMs(kind, clocks) });
-  }
+  const at = new Date();
+  // A payment that was just recorded is due as of that change, unless it changed or was claimed since.
+  await markStarted(
+    db,
+    started.map((work) => ({ id: work.id, dueAt: work.updatedAt, checkInMs: firstCheckMs(work, at, clocks) })),
+  );
 }
 
 // A payment that no transition leaves is not queried at each callback. Where the operator could yet contradict its outcome the

@@ -3,6 +3,7 @@ import type { Clocks } from './clocks.ts';
 import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from './ids.ts';
 import type { CollectionState } from './payments/collection.ts';
 import type { OperatorId } from './payments/operator-catalogue.ts';
+import { isFinal, type PaymentState } from './payments/payment.ts';
 import type { PayoutState } from './payments/payout.ts';
 import type { ReversalState } from './payments/reversal.ts';
 
@@ -13,6 +14,8 @@ type WorkOf<Kind, Id, State> = {
   readonly merchantId: MerchantId;
   readonly operator: OperatorId;
   readonly state: State;
+  /** As of the decision that the workflow of a payout or refund is signalled of. */
+  readonly updatedAt: Date;
 };
 
 export type CollectionWork = WorkOf<'collection', CollectionId, CollectionState> & {
@@ -20,12 +23,10 @@ export type CollectionWork = WorkOf<'collection', CollectionId, CollectionState>
 };
 export type PayoutWork = WorkOf<'payout', PayoutId, PayoutState> & {
   readonly idempotencyKey: string;
-  /** As of the decision that its workflow is signalled of. */
-  readonly updatedAt: Date;
+  readonly expiresAt: Date;
 };
 export type ReversalWork = WorkOf<'reversal', ReversalId, ReversalState> & {
-  /** As for a payout. */
-  readonly updatedAt: Date;
+  readonly expiresAt: Date;
 };
 export type DeliveryWork = {
   readonly kind: 'delivery';
@@ -33,6 +34,7 @@ export type DeliveryWork = {
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly replayCount: number;
+  readonly nextAttemptAt: Date | null;
 };
 
 export type PaymentWork = CollectionWork | PayoutWork | ReversalWork;
@@ -61,6 +63,49 @@ export function startBackoffMs(failures: number, random = Math.random()): number
   return Math.round(waitMs * (1 + JITTER * (2 * random - 1)));
 }
 
+/** Which work goes first: what is still to be sent, then what else is awaited, then what concerns final payments. */
+export const PRIORITY = { unsent: 0, awaited: 1, final: 2 } as const;
+export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
+
+function priorityOf(state: PaymentState): Priority {
+  if (isFinal(state)) return PRIORITY.final;
+  return UNSENT_STATES.has(state) ? PRIORITY.unsent : PRIORITY.awaited;
+}
+
+export type WorkTask = 'workflow' | 'recheck';
+
+/** What is to be done for a payment after it changed: of the tasks that it had, one may be kept and some have ended. */
+export type WorkAfter = {
+  readonly kept: {
+    readonly task: WorkTask;
+    readonly priority: Priority;
+    /** Null for a recheck. */
+    readonly isStarted: boolean | null;
+    readonly dueAt: Date;
+  } | null;
+  readonly ended: readonly WorkTask[];
+};
+
+/**
+ * The work of a payment after its change of state. Its workflow must act on a decision of people, so after one the workflow counts as
+ * not started until it is signalled. `checkDueAt`: when the payment is checked next, or rechecked if it is final; null: never.
+ */
+export function workAfter(
+  { state: before }: Pick<PaymentWork, 'state'>,
+  { state, updatedAt }: Pick<PaymentWork, 'state' | 'updatedAt'>,
+  checkDueAt: Date | null,
+): WorkAfter {
+  const priority = priorityOf(state);
+  if (before === 'queued' && state !== 'expired') {
+    return { kept: { task: 'workflow', priority, isStarted: false, dueAt: updatedAt }, ended: [] };
+  }
+  const task: WorkTask = isFinal(state) ? 'recheck' : 'workflow';
+  const kept = checkDueAt && { task, priority, isStarted: task === 'recheck' ? null : true, dueAt: checkDueAt };
+  // The workflow of a final payment that recorded the change may still run, and is checked until it has ended.
+  const ended: WorkTask[] = isFinal(state) && !isFinal(before) ? ['workflow'] : [];
+  return { kept, ended: kept ? ended : [...ended, 'recheck'] };
+}
+
 /** What the checks of started work go by. */
 export type CheckClocks = Pick<
   Clocks,
@@ -74,22 +119,24 @@ export function checkBeforeDeadlineMs(deadlineMs: number): number {
   return Math.ceil(deadlineMs / CHECKS_BEFORE_DEADLINE);
 }
 
-/** When work that is created with a deadline for its send is checked for the first time. */
-export function firstCheckAt(createdAt: Date, deadlineAt: Date): Date {
-  return new Date(createdAt.getTime() + checkBeforeDeadlineMs(deadlineAt.getTime() - createdAt.getTime()));
+/** The workflow of a payment that waits for people ends it at its expiry by itself, so it is checked a little later. */
+const AFTER_EXPIRY_MS = 60_000;
+
+/** How long after its start at `at` work is checked for the first time. */
+export function firstCheckMs(work: Work, at: Date, clocks: CheckClocks): number {
+  if (work.kind === 'delivery') return until(work.nextAttemptAt ?? at, at) + clocks.staleAfterMs;
+  if (work.state === 'queued') return until(work.expiresAt, at) + AFTER_EXPIRY_MS;
+  if (priorityOf(work.state) === PRIORITY.awaited) return clocks.staleAfterMs;
+  return checkBeforeDeadlineMs(sendDeadlineMs(work.kind, clocks));
 }
 
-/** How long after its start work of this kind is checked for the first time. */
-export function firstCheckMs(kind: WorkKind, clocks: CheckClocks): number {
-  if (kind === 'delivery') return clocks.staleAfterMs;
-  return checkBeforeDeadlineMs(sendDeadlineMs(kind, clocks));
-}
+const until = (time: Date, from: Date): number => Math.max(0, time.getTime() - from.getTime());
 
 function sendDeadlineMs(kind: PaymentWork['kind'], clocks: CheckClocks): number {
   return kind === 'collection' ? clocks.promptDeadlineMs : clocks.payoutSendDeadlineMs;
 }
 
-const UNSENT_STATES: ReadonlySet<string> = new Set(['initiated', 'released']);
+const UNSENT_STATES: ReadonlySet<PaymentState> = new Set(['initiated', 'released']);
 const LONGEST_GAP_MS = 6 * HOUR_MS;
 
 /**

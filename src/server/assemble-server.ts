@@ -182,6 +182,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     maxPerMerchant: settings.MALIPO_DELIVERIES_PER_MERCHANT,
     scheduleMs: clocks.deliveryScheduleMs,
     failingLimitMs: clocks.endpointFailingLimitMs,
+    overdueMs: clocks.staleAfterMs,
     leaseMs: clocks.deliveryTimeoutMs + LEASE_MARGIN_MS,
     onRetryOwed: () => {
       dispatcher.wakeStarter();

@@ -14,6 +14,7 @@ import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entri
 import { makePayout, makeReversal, makeShop } from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, tamper } from './rows.ts';
 import { useDatabasePerCase } from './use-database.ts';
+import { setWork } from './work-rows.ts';
 
 describe('the work poll', () => {
   const db = useDatabasePerCase();
@@ -35,10 +36,19 @@ describe('the work poll', () => {
     while ((await linkAuditEntries(db, 100)) > 0);
     while ((await foldTotals(db, 100)) > 0);
     while ((await foldMoves(db, 100)) > 0);
-    await tamper(db, 'UPDATE payments SET workflow_started_at = now()');
+    await tamper(db, `UPDATE work SET is_started = true, due_at = now() + interval '1 day' WHERE task = 'workflow'`);
   }
 
   const deliveries = (set: string) => tamper(db, `UPDATE deliveries SET ${set}`);
+  /** Its attempt failed, and a workflow makes the next one. */
+  const retry = async () => {
+    await deliveries(`state = 'retrying'`);
+    await tamper(
+      db,
+      `INSERT INTO work (id, task, kind, merchant_id, priority, is_started, due_at)
+       SELECT id, 'workflow', 'delivery', merchant_id, 1, true, now() + interval '1 minute' FROM deliveries`,
+    );
+  };
   const withhold = () => deliveries(`state = 'withheld', next_attempt_at = NULL`);
   const endpointWithDelivery = async (): Promise<EndpointId> => {
     const endpointId = await makeEndpoint(db, merchantId);
@@ -67,7 +77,7 @@ describe('the work poll', () => {
     const endpointId = await endpointWithDelivery();
     await setEndpointsFailing(db, [endpointId], new Date());
     assert.deepEqual(await found(), ['maintenance']);
-    await deliveries(`state = 'retrying', workflow_started_at = now(), check_due_at = now() + interval '1 minute'`);
+    await retry();
     assert.deepEqual(await found(), []);
     await tamper(db, `UPDATE endpoints SET state = 'disabled', disabled_reason = 'failing', disabled_at = now()`);
     assert.deepEqual(await found(), ['maintenance']);
@@ -101,14 +111,14 @@ describe('the work poll', () => {
     await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     await makePayout(db, shop, 'released');
     await endpointWithDelivery();
-    await deliveries(`state = 'retrying', workflow_started_at = now(), check_due_at = now() + interval '1 minute'`);
+    await retry();
     assert.deepEqual(await found(), []);
-    for (const kind of PAYMENT_KINDS) {
-      await tamper(db, `UPDATE payments SET workflow_started_at = NULL WHERE kind = '${kind}'`);
+    for (const kind of ['collection', 'payout', 'reversal'] as const) {
+      await tamper(db, `UPDATE work SET is_started = false WHERE kind = '${kind}' AND task = 'workflow'`);
       assert.deepEqual(await found(), ['starts'], kind);
-      await tamper(db, `UPDATE payments SET workflow_started_at = now()`);
+      await settle();
     }
-    await deliveries(`workflow_started_at = NULL`);
+    await setWork(db, 'is_started = false', `kind = 'delivery'`);
     assert.deepEqual(await found(), ['starts']);
   });
 
@@ -120,30 +130,27 @@ describe('the work poll', () => {
     await settle();
     assert.deepEqual(await found(), []);
     for (const kind of PAYMENT_KINDS) {
-      for (const column of ['check_due_at', 'recheck_check_due_at']) {
-        await tamper(db, `UPDATE payments SET ${column} = now() - interval '1 second' WHERE kind = '${kind}'`);
-        assert.deepEqual(await found(), ['checks'], `${kind}.${column}`);
-        await tamper(db, `UPDATE payments SET ${column} = now() + interval '1 day' WHERE kind = '${kind}'`);
+      for (const priority of [0, 1, 2]) {
+        await setWork(db, `due_at = now() - interval '1 second', priority = ${priority}`, `kind = '${kind}'`);
+        assert.deepEqual(await found(), ['checks'], `${kind}, ${priority}`);
+        await settle();
       }
     }
   });
 
-  it('finds a delivery whose check is due, or its attempt where it has no check', async () => {
+  it('finds a delivery whose check is due', async () => {
     await endpointWithDelivery();
-    const late = `now() - interval '1 second'`;
-    await deliveries(`state = 'retrying', workflow_started_at = now(), check_due_at = ${late}`);
-    assert.deepEqual(await found(), ['checks']);
-    await deliveries(`check_due_at = NULL, next_attempt_at = ${late}`);
-    assert.deepEqual(await found(), ['checks']);
-    await deliveries(`next_attempt_at = now() + interval '1 second'`);
+    await retry();
     assert.deepEqual(await found(), []);
+    await setWork(db, `due_at = now() - interval '1 second'`, `kind = 'delivery'`);
+    assert.deepEqual(await found(), ['checks']);
   });
 
   it('finds a recheck of a final payment that is due', async () => {
     await makeCollection(db, merchantId, 'succeeded');
     await settle();
     assert.deepEqual(await found(), []);
-    await tamper(db, `UPDATE payments SET check_due_at = now() - interval '1 second' WHERE kind = 'collection'`);
+    await tamper(db, `UPDATE work SET due_at = now() - interval '1 second' WHERE kind = 'collection'`);
     assert.deepEqual(await found(), ['checks']);
   });
 
@@ -155,7 +162,7 @@ describe('the work poll', () => {
     await settle();
     await makeCollection(db, merchantId, 'prompted');
     await withhold();
-    await tamper(db, "UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
+    await setWork(db, `is_started = true, due_at = now() + interval '1 day'`);
     assert.deepEqual(await found(), ['totals']);
     while ((await foldTotals(db, 100)) > 0);
     assert.deepEqual(await found(), ['totals']);

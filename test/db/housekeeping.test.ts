@@ -49,7 +49,7 @@ describe('housekeeping', () => {
     assert.ok(agoOf(await doneAsOf('rechecks')) < HOUR_MS / 2, 'the recheck is not due yet');
 
     const dueAt = new Date();
-    await db.pool.query('UPDATE payments SET check_due_at = $2 WHERE id = $1', [id, dueAt]);
+    await db.pool.query('UPDATE work SET due_at = $2 WHERE id = $1', [id, dueAt]);
     await report().run(new Date());
     const rechecksAsOf = await doneAsOf('rechecks');
     assert.ok(rechecksAsOf !== null && rechecksAsOf <= dueAt, 'it waits since then, and nobody rechecks');

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import type { Database, Queryable } from '../../src/db/platform/database.ts';
 import { findDueWork } from '../../src/db/work/due-work.ts';
+import { claimRechecks, finishRechecks, type ClaimedRecheck } from '../../src/db/work/rechecks.ts';
 import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work/work.ts';
+import { claimLate, endWorkflows, markLost, scheduleChecks, type LateWork } from '../../src/db/work/work-checks.ts';
 import {
   claimDeliveries,
   escalateDeliveries,
@@ -10,14 +12,13 @@ import {
   withholdDeliveries,
   type AttemptRecord,
 } from '../../src/db/webhooks/delivery.ts';
-import type { CollectionId, DeliveryId, MerchantId } from '../../src/domain/ids.ts';
+import type { DeliveryId, MerchantId } from '../../src/domain/ids.ts';
 import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
-import type { Work } from '../../src/domain/work.ts';
 import { makeEndpoint, makeMerchant, oneRow, tamper } from './rows.ts';
 import { createTestDatabase, openOneConnection } from '../support/engines.ts';
 import { useFixturePerCase } from '../support/use-fixture.ts';
 
-const QUEUES = ['payments', 'events', 'deliveries'];
+const QUEUES = ['payments', 'events', 'deliveries', 'work'];
 /** A delivery is inserted, claimed and recorded: with so few rows autovacuum may look at a table for the first time. */
 const FEWEST_ANALYSED = 3300;
 
@@ -58,11 +59,19 @@ describe('the plan of a claim', function () {
        collection AS (
          INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency,
            reference, phone, operator, operator_reference, operator_receipt, metadata, created_at, updated_at,
-           send_deadline_at, send_begun_at, workflow_started_at)
+           send_deadline_at, send_begun_at)
          SELECT 'col_0' || lpad(n::text, 25, '0'), 'collection', e.merchant_id, n, ${isWaiting ? `'initiated', NULL, 0` : `'succeeded', 'prompted', 2`},
            1, 'UGX', 'r', '256772000100', 'mtn-momo', gen_random_uuid(), ${isWaiting ? 'NULL' : 'n'}, '{}', now(), now(), now(),
-           ${isWaiting ? 'NULL, NULL' : 'now(), now()'}
-         FROM n, endpoints e)
+           ${isWaiting ? 'NULL' : 'now()'}
+         FROM n, endpoints e),
+       work AS (
+         INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
+         SELECT prefix || lpad(n::text, 25, '0'), task, kind, e.merchant_id, operator, ${isWaiting ? 'priority, is_started' : '2, NULL'}, now()
+         FROM n, endpoints e, (VALUES ${
+           isWaiting
+             ? `('col_0', 'workflow', 'collection', 'mtn-momo', 0, false), ('dlv_0', 'workflow', 'delivery', NULL, 1, false)`
+             : `('col_0', 'recheck', 'collection', 'mtn-momo', 2, NULL::boolean)`
+         }) AS each (prefix, task, kind, operator, priority, is_started))
        INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, next_attempt_at, created_at, updated_at)
        SELECT 'dlv_0' || lpad(n::text, 25, '0'), 'evt_0' || lpad(n::text, 25, '0'), e.id, e.merchant_id, '${state}',
          ${isWaiting ? '0, now()' : '1, NULL'}, now(), now()
@@ -96,7 +105,7 @@ describe('the plan of a claim', function () {
   async function assertBound({ isTiny = false } = {}): Promise<void> {
     const inFlight = { byEndpoint: new Map(), byMerchant: new Map() };
     const claim = { limit: 500, leaseMs: 1000, perEndpoint: 32, endpointLimits: new Map(), perMerchant: 128, inFlight };
-    const collections = batch.map((n) => ({ kind: 'collection', id: idOf('col', n) as CollectionId }) as Work);
+    const claimed = batch.map((n) => ({ id: idOf('col', n), dueAt: new Date() }) as LateWork);
     const statements: readonly (readonly [RegExp, (explaining: Queryable) => Promise<unknown>])[] = [
       [
         /Index Scan using deliveries_pending on [^]*Scan (using|on) deliveries_pkey/,
@@ -105,30 +114,51 @@ describe('the plan of a claim', function () {
       [/Index Scan using deliveries_pending on /, (explaining) => escalateDeliveries(explaining, 10)],
       [/Index Scan using deliveries_endpoint on /, (explaining) => withholdDeliveries(explaining, 500, new Date())],
       [
-        /using payments_unstarted on [^]*Scan (using|on) payments_pkey/,
+        /using work_unstarted on [^]*Scan (using|on) work_pkey/,
         (explaining) => claimUnstarted(explaining, 'collection', { limit: 100, graceMs: 0, leaseMs: 1000 }),
       ],
       [
-        /using deliveries_unstarted on [^]*Scan (using|on) deliveries_pkey/,
-        (explaining) => claimUnstarted(explaining, 'delivery', { limit: 100, graceMs: 0, leaseMs: 1000 }),
+        /using work_check_due on [^]*Scan (using|on) work_pkey/,
+        (explaining) => claimLate(explaining, 'delivery', { limit: 100, leaseMs: 1000 }),
       ],
       [
-        /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using payments_unstarted on )/,
+        /using work_recheck_due on [^]*/,
+        (explaining) => claimRechecks(explaining, 'collection', { operator: 'mtn-momo', limit: 100, leaseMs: 1000 }),
+      ],
+      [
+        /Scan (using|on) work_pkey/,
+        (explaining) => finishRechecks(explaining, [{ recheck: {} as ClaimedRecheck, dueAt: null, isNews: true }]),
+      ],
+      [
+        /Scan (using|on) work_pkey/,
+        (explaining) =>
+          scheduleChecks(
+            explaining,
+            claimed.map((work) => ({ work, delayMs: 1 })),
+          ),
+      ],
+      [/Scan (using|on) work_pkey/, (explaining) => markLost(explaining, claimed)],
+      [/Scan (using|on) work_pkey/, (explaining) => endWorkflows(explaining, claimed)],
+      [
+        /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using work_unstarted on )(?=[^]*using work_check_due on )(?=[^]*using work_recheck_due on )/,
         // Explained, it returns no row.
         (explaining) => assert.rejects(findDueWork(explaining, OPERATOR_IDS), /returned no row/),
       ],
-      [/Scan (using|on) deliveries_pkey/, (explaining) => recordAttempts(explaining, batch.map(recordOf))],
+      [/Scan (using|on) deliveries_pkey/, (explaining) => recordAttempts(explaining, batch.map(recordOf), 1000)],
       [
-        /Scan (using|on) payments_pkey/,
-        (explaining) => markStarted(explaining, 'collection', collections, { at: new Date(), checkInMs: 1000 }),
+        /Scan (using|on) work_pkey/,
+        (explaining) =>
+          markStarted(
+            explaining,
+            claimed.map((work) => ({ ...work, checkInMs: 1000 })),
+          ),
       ],
       [
-        /Scan (using|on) payments_pkey/,
+        /Scan (using|on) work_pkey/,
         (explaining) =>
           postponeStarts(
             explaining,
-            'collection',
-            collections.map(({ id }) => ({ id, delayMs: 0, isFailure: false })),
+            claimed.map((work) => ({ ...work, delayMs: 0, isFailure: false })),
           ),
       ],
     ];
@@ -136,7 +166,7 @@ describe('the plan of a claim', function () {
       for (const plan of await plansOf(work)) {
         // Of a tiny table any index will do: autovacuum looks at none.
         if (!isTiny) assert.match(plan, index, plan);
-        assert.doesNotMatch(plan, /Seq Scan on (deliveries|events|payments)/, plan);
+        assert.doesNotMatch(plan, /Seq Scan on (deliveries|events|payments|work)\b/, plan);
       }
     }
   }
@@ -171,6 +201,7 @@ describe('the plan of a claim', function () {
     await analyse();
     await assertBound();
     await tamper(db, `UPDATE deliveries SET state = 'delivered', attempt_count = 1, next_attempt_at = NULL`);
+    await tamper(db, 'DELETE FROM work');
     await addRows(20_000, 'delivered');
     await assertBound();
     await analyse();

@@ -24,6 +24,7 @@ import {
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 import { FACTOR_ROWS } from './accounts/factor-rows.ts';
 import { PAYMENT_ROWS } from './payments/payment-rows.ts';
+import { withWork } from './work-rows.ts';
 
 /** The rule that refuses a statement: a constraint by its name, or a trigger by its message. */
 export type Refusal = { readonly constraint: string } | { readonly says: RegExp };
@@ -125,7 +126,7 @@ async function makePayoutOfOtherMerchant(db: Database, otherMerchantId: Merchant
   return { otherPayoutId, otherMemberId: await makeMember(db, otherMerchantId, ['owner']) };
 }
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 /**
  * A valid row of each table that needs no second row beside it; a new row at each call. Rows of payments and approvals stand by the kind
@@ -285,7 +286,9 @@ const TABLES_OF_KINDS: Readonly<Partial<Record<ValidTable, string>>> = {
 
 /** A valid row of the table with these columns replaced. */
 export function insert(fixture: RuleFixture, table: ValidTable, columns: Row = {}): Sql {
-  return insertRow(TABLES_OF_KINDS[table] ?? table, { ...VALID_ROWS[table](fixture), ...columns });
+  const { text, values } = insertRow(TABLES_OF_KINDS[table] ?? table, { ...VALID_ROWS[table](fixture), ...columns });
+  const hasWork = TABLES_OF_KINDS[table] === 'payments';
+  return { text: hasWork ? withWork(text) : text, values };
 }
 
 export function insertRow(table: string, row: Row): Sql {

@@ -159,10 +159,10 @@ describe('npm run staff -- doctor', function () {
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(testEnv.db, merchantId, 'failed');
     const other = await makeCollection(testEnv.db, merchantId, 'initiated');
-    const broken = "UPDATE payments SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1";
+    const broken = "UPDATE work SET failures = 10, due_at = now() + interval '1 hour' WHERE id = $1";
     await sql(broken, [other.id]);
     await assertFound('failing work', /^collection: the workflows of 1 fail again and again$/);
-    await sql('UPDATE payments SET workflow_failures = 0, start_due_at = now() WHERE id = $1', [other.id]);
+    await sql('UPDATE work SET failures = 0, due_at = now() WHERE id = $1', [other.id]);
     const at = new Date();
     const status = { kind: 'paid', operatorReceipt: '4711' } as const;
     const ref = { kind: 'collection', id, merchantId } as const;

@@ -9,6 +9,7 @@ import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, enrolSecondFactor, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/responses.ts';
 import { runStaff } from './staff-child.ts';
+import { setWork } from '../db/work-rows.ts';
 
 const PASSWORD = 'a password of their own';
 const BY = ['--staff', 'amina'];
@@ -322,10 +323,7 @@ describe('npm run staff', () => {
     const { db } = testEnv;
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(db, merchantId, 'initiated');
-    await db.pool.query(
-      "UPDATE payments SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1",
-      [id],
-    );
+    await setWork(db, "failures = 10, due_at = now() + interval '1 hour'", 'id = $1', [id]);
     const { code, out } = await run(['quarantined']);
     assert.equal(code, 0);
     const line = `^${id}  collection of ${merchantId}, initiated: its workflow failed 10 times and is tried at [^ ]+Z\n$`;

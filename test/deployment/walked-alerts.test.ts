@@ -8,6 +8,7 @@ import { runFolder } from '../support/engines.ts';
 import { pay } from '../support/payments.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { setWork } from '../db/work-rows.ts';
 
 describe('alerts beside a real Prometheus', () => {
   const testEnv = useTestEnvironment({ startsServer: false });
@@ -54,14 +55,12 @@ describe('alerts beside a real Prometheus', () => {
   it('ring for payments that stand still: quarantined, undecided, and not prompted', async () => {
     const { db, merchant } = testEnv;
     const { id } = await makeCollection(db, merchant.id, 'reconciling');
-    await tamper(
-      db,
-      `UPDATE payments SET workflow_failures = 10, updated_at = now() - interval '2 hours' WHERE id = $1`,
-      [id],
-    );
+    await tamper(db, `UPDATE payments SET updated_at = now() - interval '2 hours' WHERE id = $1`, [id]);
+    await setWork(db, 'failures = 10', 'id = $1', [id]);
     for (const alert of ['MalipoWorkQuarantined', 'MalipoWorkflowsStuck', 'MalipoCollectionsReconciling'])
       await until(alert, true);
-    await tamper(db, 'UPDATE payments SET workflow_failures = 0, updated_at = now() WHERE id = $1', [id]);
+    await tamper(db, 'UPDATE payments SET updated_at = now() WHERE id = $1', [id]);
+    await setWork(db, 'failures = 0', 'id = $1', [id]);
     for (const alert of ['MalipoWorkQuarantined', 'MalipoWorkflowsStuck', 'MalipoCollectionsReconciling'])
       await until(alert, false);
   });

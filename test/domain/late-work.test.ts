@@ -17,6 +17,7 @@ const collection = (state: 'initiated' | 'prompted' | 'reconciling'): Work => ({
   operator,
   state,
   idempotencyKey: 'key',
+  updatedAt: AT,
 });
 const payout = (state: 'queued' | 'released'): Work => ({
   kind: 'payout',
@@ -26,8 +27,16 @@ const payout = (state: 'queued' | 'released'): Work => ({
   state,
   idempotencyKey: 'key',
   updatedAt: AT,
+  expiresAt: new Date(AT.getTime() + HOUR),
 });
-const delivery: Work = { kind: 'delivery', id: newId('dlv'), merchantId, endpointId: newId('whe'), replayCount: 0 };
+const delivery: Work = {
+  kind: 'delivery',
+  id: newId('dlv'),
+  merchantId,
+  endpointId: newId('whe'),
+  replayCount: 0,
+  nextAttemptAt: new Date(AT.getTime() + HOUR),
+};
 
 describe('the check of started work', () => {
   for (const [name, clocks] of [
@@ -39,7 +48,7 @@ describe('the check of started work', () => {
         [collection('initiated'), clocks.promptDeadlineMs],
         [payout('released'), clocks.payoutSendDeadlineMs],
       ] as const) {
-        let [checks, passedMs] = [0, firstCheckMs(work.kind, clocks)];
+        let [checks, passedMs] = [0, firstCheckMs(work, AT, clocks)];
         while (passedMs < deadlineMs) {
           checks += 1;
           passedMs += nextCheckMs(work, passedMs, clocks);
@@ -55,6 +64,13 @@ describe('the check of started work', () => {
       nextCheckMs(work, ms, REAL_CLOCKS),
     );
     assert.deepEqual(gaps, [10 * MINUTE, 20 * MINUTE, 40 * MINUTE, 90 * MINUTE, 6 * HOUR]);
+  });
+
+  it('comes first a little after what the workflow waits for', () => {
+    const dues = [payout('queued'), delivery, collection('reconciling')].map((work) =>
+      firstCheckMs(work, AT, REAL_CLOCKS),
+    );
+    assert.deepEqual(dues, [61 * MINUTE, 70 * MINUTE, 10 * MINUTE]);
   });
 
   it('comes soon again for what has no reason to take long', () => {

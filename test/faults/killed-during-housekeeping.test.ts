@@ -150,7 +150,7 @@ describe('rechecks whose server is killed', function () {
     await first.stop();
     const before = operator.statusQueries(payment.operatorReference);
     operator.ignoreStatusQueries(true);
-    await tamper(testEnv.db, "UPDATE payments SET check_due_at = now() WHERE kind = 'collection'");
+    await tamper(testEnv.db, "UPDATE work SET due_at = now() WHERE kind = 'collection'");
     const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker,dispatcher' } });
     await eventually('the recheck', () => operator.statusQueries(payment.operatorReference) > before, 60_000);
     await child.kill();

@@ -5,7 +5,7 @@ import { countReplacedRuns } from '../../src/db/work/backlog.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import { giveUpRun } from '../../src/operations/give-up-run.ts';
 import type { RunningServer } from '../../src/server/assemble-server.ts';
-import { oneRow } from '../db/rows.ts';
+import { dueOf } from '../db/work-rows.ts';
 import { workflowBundle } from '../support/engines.ts';
 import { pay, promptsRaised, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
 import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
@@ -110,13 +110,9 @@ describe('a run that is open and cannot progress', () => {
       await untilState(testEnv, payment, 'prompted');
     });
     const work = { kind: 'collection', id: payment.id as CollectionId, merchantId: payment.merchant.id } as const;
-    const { updatedAt } = await oneRow<{ updatedAt: Date }>(
-      testEnv.db,
-      'SELECT updated_at AS "updatedAt" FROM payments WHERE id = $1',
-      [work.id],
-    );
+    const dueAt = await dueOf(testEnv.db, work.id);
     const given = { runId: 'run', reason: 'workflow_task_fails', leaseMs: 0, at: new Date() } as const;
-    await giveUpRun(testEnv.db, { ...given, work: { ...work, updatedAt } });
+    await giveUpRun(testEnv.db, { ...given, work: { ...work, dueAt } });
     await untilState(testEnv, payment, 'succeeded', 60_000);
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
@@ -126,7 +122,7 @@ describe('a run that is open and cannot progress', () => {
     await untilState(testEnv, payment, 'succeeded');
     const work = { kind: 'collection', id: payment.id as CollectionId, merchantId: payment.merchant.id } as const;
     const given = { runId: 'run', reason: 'no_progress', leaseMs: 0, at: new Date() } as const;
-    assert.equal(await giveUpRun(testEnv.db, { ...given, work: { ...work, updatedAt: new Date(0) } }), null);
+    assert.equal(await giveUpRun(testEnv.db, { ...given, work: { ...work, dueAt: new Date(0) } }), null);
   });
 });
 
@@ -181,8 +177,8 @@ describe('a delivery whose run is open and cannot progress', () => {
     await untilState(testEnv, payment, 'succeeded');
     await eventually('the runs of its deliveries', async () => {
       const { rows } = await testEnv.db.pool.query<{ waiting: number }>(
-        `SELECT count(*)::int AS waiting FROM deliveries
-         WHERE state = 'retrying' AND workflow_started_at IS NOT NULL AND next_attempt_at > now()`,
+        `SELECT count(*)::int AS waiting FROM deliveries d JOIN work w ON w.id = d.id AND w.is_started
+         WHERE d.state = 'retrying' AND d.next_attempt_at > now()`,
       );
       return (rows[0]?.waiting ?? 0) > 0;
     });

@@ -11,6 +11,7 @@ import { temporalClient } from '../support/engines.ts';
 import { requestPayout, fund, release, releaseRefund, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import type { Scenario } from './scenarios.ts';
+import { addWorkflowOfFinal } from '../db/work-rows.ts';
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
 
@@ -31,7 +32,7 @@ export async function recheckedByWorkflow(
   { id }: Payment,
   workflowId: string,
 ): Promise<{ workflowId: string }> {
-  await db.pool.query('UPDATE payments SET workflow_started_at = NULL WHERE id = $1', [id]);
+  await addWorkflowOfFinal(db, id);
   const handle = (await temporalClient()).workflow.getHandle(workflowId);
   await eventually('the recheck', () => handle.describe().catch(() => null));
   return { workflowId };

@@ -17,6 +17,7 @@ import { eventually, startTestEnvironment, type TestEnvironment } from '../suppo
 import { callBack, decideAtSandbox, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { PAYOUT_SCENARIOS, recheckedByWorkflow } from './payout-scenarios.ts';
+import { makeRecheckDue } from '../db/work-rows.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
 
@@ -208,7 +209,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     environment: NO_POLLS,
     async play(testEnv) {
       const { id } = await paidUntil(testEnv, '001', 'failed');
-      await testEnv.db.pool.query('UPDATE payments SET check_due_at = now() WHERE id = $1', [id]);
+      await makeRecheckDue(testEnv.db, id);
       const workflowId = rechecksWorkflowId(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX, 'mtn-momo');
       const handle = (await temporalClient()).workflow.getHandle(workflowId);
       await eventually('the recheck', () => handle.describe().catch(() => null));

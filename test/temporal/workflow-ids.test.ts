@@ -19,10 +19,10 @@ const merchantId = newId('mer');
 type KeyedKind = 'collection' | 'payout';
 
 function work(kind: KeyedKind, idempotencyKey: string): CollectionWork | PayoutWork {
-  const common = { merchantId, operator: 'mtn-momo', idempotencyKey } as const;
+  const common = { merchantId, operator: 'mtn-momo', idempotencyKey, updatedAt: new Date() } as const;
   return kind === 'collection'
     ? { kind, id: newId('col'), state: 'initiated', ...common }
-    : { kind, id: newId('pay'), state: 'queued', updatedAt: new Date(), ...common };
+    : { kind, id: newId('pay'), state: 'queued', expiresAt: new Date(), ...common };
 }
 
 function idOf(started: Work): string {
@@ -77,10 +77,18 @@ describe('a workflow id', () => {
   });
 
   it('stays within the bound for rechecks, reversals and deliveries that were replayed without end', () => {
-    const delivery = { kind: 'delivery', id: newId('dlv'), merchantId, endpointId: newId('whe') } as const;
+    const at = new Date();
+    const delivery = {
+      kind: 'delivery',
+      id: newId('dlv'),
+      merchantId,
+      endpointId: newId('whe'),
+      nextAttemptAt: at,
+    } as const;
+    const waiting = { state: 'queued', updatedAt: at, expiresAt: at } as const;
     const works: Work[] = [
       { ...work('collection', '~'.repeat(255)), state: 'succeeded' },
-      { kind: 'reversal', id: newId('rev'), merchantId, operator: 'mtn-momo', state: 'queued', updatedAt: new Date() },
+      { kind: 'reversal', id: newId('rev'), merchantId, operator: 'mtn-momo', ...waiting },
       { ...delivery, replayCount: 2 ** 31 - 1 },
     ];
     for (const each of works) assert.ok(idOf(each).length < 100, idOf(each));

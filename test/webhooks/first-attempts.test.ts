@@ -104,7 +104,14 @@ function createScripted({ pending, mostToOneEndpoint = 32, statusCode = 200 }: S
       close: () => Promise.resolve(),
     },
     concurrency,
-    ...{ maxInFlight: 500, maxPerMerchant: 128, scheduleMs: [0, 1000], failingLimitMs: 1000, leaseMs: 1000 },
+    ...{
+      maxInFlight: 500,
+      maxPerMerchant: 128,
+      scheduleMs: [0, 1000],
+      failingLimitMs: 1000,
+      overdueMs: 1000,
+      leaseMs: 1000,
+    },
     onRetryOwed: () => undefined,
     onAttempted: () => {
       seen.recorded += 1;

@@ -8,6 +8,7 @@ import { createTemporalClient, type TemporalClient } from '../../src/temporal/cl
 import { makeCollection, makeMerchant } from '../db/rows.ts';
 import { useDatabase } from '../db/use-database.ts';
 import { NAMESPACE, prepareRuntime, temporal, testLog } from '../support/engines.ts';
+import { setWork } from '../db/work-rows.ts';
 
 const BACKLOG = 120;
 const ROUNDS = 5;
@@ -61,7 +62,7 @@ describe('a backlog that waits for workers', () => {
     await startAll();
     assert.deepEqual(calls, { start: BACKLOG, inspect: 0, terminate: 0 });
     for (let round = 0; round < ROUNDS; round++) {
-      await db.pool.query("UPDATE payments SET check_due_at = now() - interval '1 hour' WHERE kind = 'collection'");
+      await setWork(db, "due_at = now() - interval '1 hour'");
       assert.equal(await checks.check(), 0);
       await checks.checkRechecks();
       await startAll();

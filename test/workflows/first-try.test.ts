@@ -27,7 +27,7 @@ describe('a refusal by the operator', () => {
     await (await temporalClient()).workflow.getHandle(payment.workflowId).terminate('the workflow is lost');
     await eventually('the collection to count as started, which makes it start again', async () => {
       const { rowCount } = await testEnv.db.pool.query(
-        'UPDATE payments SET workflow_started_at = NULL WHERE id = $1 AND workflow_started_at IS NOT NULL',
+        'UPDATE work SET is_started = false, due_at = now() WHERE id = $1 AND is_started',
         [payment.id],
       );
       return rowCount === 1;

@@ -34,8 +34,8 @@ const rechecksOf = ({ config }: TestEnvironment) =>
 
 async function areAllDone({ db }: TestEnvironment): Promise<boolean> {
   const { rows } = await db.pool.query<{ due: number }>(
-    `SELECT count(*)::int AS due FROM payments
-     WHERE kind = 'collection' AND recheck_claimed_until IS NOT NULL OR check_due_at < now() + interval '1 hour'`,
+    `SELECT count(*)::int AS due FROM work
+     WHERE kind = 'collection' AND claimed_until IS NOT NULL OR due_at < now() + interval '1 hour'`,
   );
   return rows[0]?.due === 0;
 }
@@ -86,10 +86,7 @@ describe('the recheck of many final payments', () => {
     },
   }));
   const makeDue = () =>
-    tamper(
-      testEnv.db,
-      `UPDATE payments SET check_due_at = now() WHERE kind = 'collection' AND state = 'expired' AND check_due_at IS NOT NULL`,
-    );
+    tamper(testEnv.db, `UPDATE work SET due_at = now() WHERE kind = 'collection' AND task = 'recheck'`);
 
   it('queries each once, in one run, and starts a workflow only for what is news', async () => {
     operator.setStatus({ status: 'PENDING' });
@@ -119,10 +116,7 @@ describe('the recheck of more final payments than a batch has', () => {
     // The operator knows none of them: that is a status, and not news.
     const merchantId = await makeMerchant(testEnv.db);
     for (let i = 0; i < 230; i++) await makeCollection(testEnv.db, merchantId, 'expired');
-    await tamper(
-      testEnv.db,
-      `UPDATE payments SET check_due_at = now(), workflow_started_at = now() WHERE kind = 'collection'`,
-    );
+    await tamper(testEnv.db, `UPDATE work SET due_at = now() WHERE kind = 'collection'`);
     await testEnv.startServer({ MALIPO_LATE_CHECK_AGES_MS: '86400000' });
     await eventually('the rechecks', () => areAllDone(testEnv));
     const results = await eventually('the end of the run', async () => {

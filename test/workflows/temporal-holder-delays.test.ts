@@ -22,6 +22,7 @@ import { temporalHolder, type TemporalHolder } from '../support/temporal-holder.
 import { eventually } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { setWork } from '../db/work-rows.ts';
 
 /** For a machine that does much else. */
 const PATIENCE_MS = 90_000;
@@ -110,9 +111,9 @@ describe('the holder of Temporal', function () {
 
   /** Has the dispatcher check the payout’s workflow, and waits until it did. */
   async function checkNow({ id }: Payment): Promise<void> {
-    await testEnv.db.pool.query('UPDATE payments SET check_due_at = now() WHERE id = $1', [id]);
+    await setWork(testEnv.db, 'due_at = now()', 'id = $1', [id]);
     const isChecked = async () => {
-      const sql = `SELECT 1 FROM payments WHERE id = $1 AND check_due_at > now() + interval '31 seconds'`;
+      const sql = `SELECT FROM work WHERE id = $1 AND due_at > now() + interval '31 seconds'`;
       return (await testEnv.db.pool.query(sql, [id])).rowCount === 1;
     };
     await eventually('the check of its workflow', isChecked, PATIENCE_MS);
@@ -142,7 +143,7 @@ describe('the holder of Temporal', function () {
   }
 
   async function untilStartFails({ id }: Payment): Promise<void> {
-    const sql = 'SELECT 1 FROM payments WHERE id = $1 AND workflow_failures > 0';
+    const sql = 'SELECT FROM work WHERE id = $1 AND failures > 0';
     const isRefused = async () => (await testEnv.db.pool.query(sql, [id])).rowCount === 1;
     await eventually('its start to be refused', isRefused, PATIENCE_MS);
   }

@@ -28,6 +28,7 @@ import { temporalHolder, type TemporalHolder } from '../support/temporal-holder.
 import { eventually } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { setWork } from '../db/work-rows.ts';
 
 /** For a machine that does much else. */
 const PATIENCE_MS = 90_000;
@@ -111,7 +112,7 @@ describe('the holder of Temporal', function () {
 
   /** Has the dispatcher look at once whether the payout’s workflow runs. */
   async function checkNow({ id }: Payment): Promise<void> {
-    await testEnv.db.pool.query('UPDATE payments SET check_due_at = now() WHERE id = $1', [id]);
+    await setWork(testEnv.db, 'due_at = now()', 'id = $1', [id]);
   }
 
   it('takes tasks with a worker of their own, and so delays a payment, which our own worker then carries out', async () => {
@@ -120,7 +121,7 @@ describe('the holder of Temporal', function () {
     for (let taken = ''; taken !== payment.workflowId;) taken = await holder.takeTask(queue);
     assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
     await eventually('its start to be recorded, and its check to be due', async () => {
-      const sql = 'UPDATE payments SET check_due_at = now() WHERE id = $1 AND workflow_started_at IS NOT NULL';
+      const sql = 'UPDATE work SET due_at = now() WHERE id = $1 AND is_started';
       return (await testEnv.db.pool.query(sql, [payment.id])).rowCount === 1;
     });
     await testEnv.startServer({ MALIPO_ROLES: 'worker' });

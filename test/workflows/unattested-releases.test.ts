@@ -26,7 +26,8 @@ const AMOUNT = 1000;
 const PATIENCE_MS = 50_000;
 /** As a release by the service leaves the row. */
 const RELEASED = `state = 'released', previous_state = 'queued', version = 1, updated_at = now(),
-  send_deadline_at = now() + interval '5 minutes', workflow_started_at = NULL`;
+  send_deadline_at = now() + interval '5 minutes'`;
+const UNSTARTED = `UPDATE work SET is_started = false, priority = 0, due_at = now() WHERE id = $1`;
 const APPROVED_BY = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
   SELECT id, $2, merchant_id, date_trunc('milliseconds', now()), repeat('a', 43) FROM payments WHERE id = $1`;
 
@@ -52,6 +53,7 @@ describe('a payout whose release was written into the database', () => {
         async (payout) => {
           await change(payout, APPROVED_BY, approverId);
           await change(payout, `UPDATE payments SET ${RELEASED} WHERE id = $1`);
+          await change(payout, UNSTARTED);
         },
       ],
       'with everything that another release has': [
@@ -63,6 +65,7 @@ describe('a payout whose release was written into the database', () => {
             `UPDATE payments SET ${RELEASED}, release_attestation =
              (SELECT release_attestation FROM payments WHERE release_attestation IS NOT NULL LIMIT 1) WHERE id = $1`,
           );
+          await change(payout, UNSTARTED);
         },
       ],
       'with another amount': [

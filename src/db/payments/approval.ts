@@ -70,9 +70,10 @@ export async function withdrawApprovalsBy(
 
 const REQUIRE = statement(
   'approval_require',
-  `UPDATE payments SET approvals_required = $2, request_attestation = $4, updated_at = $3, workflow_started_at = NULL,
-     start_due_at = now()
-   WHERE id = $1 AND state = 'queued'`,
+  `WITH moved AS (
+     UPDATE payments SET approvals_required = $2, request_attestation = $4, updated_at = $3
+     WHERE id = $1 AND state = 'queued' RETURNING id)
+   UPDATE work w SET is_started = false, due_at = $3 FROM moved WHERE w.id = moved.id AND w.task = 'workflow'`,
 );
 
 export type RequiredApprovals = Pick<NewApproval, 'id' | 'at'> & {

@@ -30,9 +30,9 @@ const ACCEPT = statement(
        AND ${tryLockKey('"merchantId"', '"idempotencyKey"')}),
    claimed AS (${putKey(
      'SELECT "merchantId", "idempotencyKey", "fingerprint", "status", "body", "createdAt" FROM verified',
-   )})
+   )}),
    ${insertNewFrom('verified JOIN claimed ON claimed.merchant_id = "merchantId" AND claimed.key = "idempotencyKey"')}
-   RETURNING id`,
+   SELECT id FROM made`,
 );
 
 /**

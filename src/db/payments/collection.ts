@@ -3,40 +3,47 @@ import { paymentNotFound } from '../../domain/errors.ts';
 import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
 import { isId, type CollectionId, type MerchantId } from '../../domain/ids.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
-import { firstCheckAt } from '../../domain/work.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
 import { paymentReads, SHARED_COLUMNS, type PaymentFilter } from './payment-reads.ts';
 
 /** The columns of a new collection in JSON, by the names of `newRowOf`. */
 export const NEW_ROW = `"id" text, "merchantId" text, "idempotencyKey" text, "amountMinor" bigint, "currency" text,
   "reference" text, "phone" text, "operator" text, "operatorReference" uuid, "description" text, "metadata" json,
-  "createdAt" timestamptz, "promptDeadlineAt" timestamptz, "checkDueAt" timestamptz, "createdBy" text, "apiKeyId" text,
+  "createdAt" timestamptz, "promptDeadlineAt" timestamptz, "createdBy" text, "apiKeyId" text,
   "requestId" text`;
 
 /** A new collection as a value of JSON. */
 export function newRowOf(collection: Collection): object {
-  const { createdAt, promptDeadlineAt } = collection;
   return {
     ...collection,
     // JSON has no integers of this size.
     amountMinor: String(collection.amountMinor),
     amountReversedMinor: undefined,
-    checkDueAt: firstCheckAt(createdAt, promptDeadlineAt),
   };
 }
 
-/** An INSERT of the new collections of `source`, whose columns are those of `NEW_ROW`: `initiated`, version 0. */
+/**
+ * Two parts of a statement: they insert the new collections of `source`, whose columns are those of `NEW_ROW`, and their work. Each
+ * is `initiated`, version 0; `made` has their ids.
+ */
 export function insertNewFrom(source: string): string {
-  return `INSERT INTO payments (
-     id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
-     description, metadata, created_at, updated_at, send_deadline_at, check_due_at, created_by, api_key_id, request_id)
-   SELECT "id", 'collection', "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
-          "operatorReference", "description", "metadata", "createdAt", "createdAt", "promptDeadlineAt", "checkDueAt",
-          "createdBy", "apiKeyId", "requestId"
-   FROM ${source}`;
+  return `made AS (
+     INSERT INTO payments (
+       id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator, operator_reference,
+       description, metadata, created_at, updated_at, send_deadline_at, created_by, api_key_id, request_id)
+     SELECT "id", 'collection', "merchantId", "idempotencyKey", 'initiated', "amountMinor", "currency", "reference", "phone", "operator",
+            "operatorReference", "description", "metadata", "createdAt", "createdAt", "promptDeadlineAt",
+            "createdBy", "apiKeyId", "requestId"
+     FROM ${source}
+     RETURNING ${NEW_WORK}),
+   new_work AS (${insertNewWork('made')})`;
 }
 
-const INSERT = statement('collection_insert', insertNewFrom(`json_to_record($1) AS new (${NEW_ROW})`));
+const INSERT = statement(
+  'collection_insert',
+  `WITH ${insertNewFrom(`json_to_record($1) AS new (${NEW_ROW})`)} SELECT id FROM made`,
+);
 
 /** Inserts a new collection: `initiated`, version 0. */
 export async function insertCollection(tx: Tx, collection: Collection): Promise<void> {

@@ -3,7 +3,9 @@ import type { Environment } from '../../domain/event.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentChange } from '../../domain/payments/payment-change.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
+import { workAfter } from '../../domain/work.ts';
 import type { Queryable } from '../platform/database.ts';
+import { workParts, workValues } from '../work/work-rows.ts';
 import type { NewExchange } from './operator-exchange.ts';
 import {
   announceChange,
@@ -24,8 +26,7 @@ export type ChangeConditions = {
   readonly exchange?: NewExchange | null;
 };
 
-// $1 to $13 are those of the consequences. No payment comes into a state twice, so the state says which version was decided on. The
-// workflow must act on a decision of people, so a decided payment counts as not started until its workflow is signalled.
+// $1 to $13 are those of the consequences. No payment comes into a state twice, so the state says which version was decided on.
 const RECORD = changeStatement(
   'payment_change_record',
   `UPDATE payments
@@ -35,16 +36,15 @@ const RECORD = changeStatement(
        status_queried_at = CASE kind WHEN 'reversal' THEN $12::timestamptz END,
        status_attestation = CASE kind WHEN 'reversal' THEN $13::text END,
        prompt_expires_at = $20, decided_by = $21, rejection_reason = $22, send_deadline_at = coalesce($23, send_deadline_at),
-       release_attestation = $24, approvals_required = $25, request_attestation = $26, check_due_at = $27,
-       workflow_started_at = CASE WHEN state = 'queued' AND $16 <> 'expired' THEN NULL ELSE coalesce(workflow_started_at, $1) END,
-       start_due_at = now(), workflow_failures = 0, start_failures = 0
-   WHERE id = $14 AND state = $15 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $28)
-     AND (accepted_at IS NULL OR NOT $29) AND (send_repeated_at IS NULL OR NOT $30)
-   RETURNING id, merchant_id, version, request_id`,
-  `exchange AS (
+       release_attestation = $24, approvals_required = $25, request_attestation = $26
+   WHERE id = $14 AND state = $15 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $27)
+     AND (accepted_at IS NULL OR NOT $28) AND (send_repeated_at IS NULL OR NOT $29)
+   RETURNING id, kind, merchant_id, operator, version, request_id`,
+  `${workParts(35)},
+   exchange AS (
      INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome, failure_code)
-     SELECT moved.merchant_id, moved.id, $31::text, $32::timestamptz, $33::integer, $34::text, $35::text FROM moved
-     WHERE $31::text IS NOT NULL)`,
+     SELECT moved.merchant_id, moved.id, $30::text, $31::timestamptz, $32::integer, $33::text, $34::text FROM moved
+     WHERE $30::text IS NOT NULL)`,
 );
 
 /**
@@ -64,6 +64,7 @@ export async function recordChange(
     ...[before.id, before.state, ...rowValues(change)],
     ...[change.requiresNotSent, change.requiresNotAccepted, requiresOneTry],
     ...[exchange?.kind, exchange?.startedAt, exchange?.durationMs, exchange?.outcome, exchange?.failureCode],
+    ...workValues(workAfter(before, after, change.checkDueAt)),
   ];
   const write = () => db.run<RecordedChange>(RECORD, values);
   const [written] = await withOwnReceipt('operatorReceipt' in after ? after.operatorReceipt : null, write);
@@ -72,8 +73,8 @@ export async function recordChange(
   return true;
 }
 
-/** $16 to $27. */
-function rowValues({ after, failedBy, checkDueAt }: PaymentChange): unknown[] {
+/** $16 to $26. */
+function rowValues({ after, failedBy }: PaymentChange): unknown[] {
   const decided = after.kind === 'collection' ? null : after;
   return [
     after.state,
@@ -87,6 +88,5 @@ function rowValues({ after, failedBy, checkDueAt }: PaymentChange): unknown[] {
     decided?.releaseAttestation,
     decided?.approvalsRequired,
     decided?.requestAttestation,
-    checkDueAt,
   ];
 }

@@ -2,6 +2,7 @@
 // decides nothing.
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
+import { PRIORITY } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { COLLECTION_COLUMNS } from './collection.ts';
 
@@ -130,8 +131,10 @@ export async function resetNotFounds(
 // expired was never sent.
 const SCHEDULE_RECHECK = statement(
   'payment_schedule_recheck',
-  `UPDATE payments SET check_due_at = least(coalesce(check_due_at, $2), $2)
-   WHERE id = $1 AND (state IN ('succeeded', 'failed') OR kind = 'collection' AND state = 'expired')`,
+  `INSERT INTO work (id, task, kind, merchant_id, operator, priority, due_at)
+   SELECT id, 'recheck', kind, merchant_id, operator, ${PRIORITY.final}, $2 FROM payments
+   WHERE id = $1 AND (state IN ('succeeded', 'failed') OR kind = 'collection' AND state = 'expired') FOR NO KEY UPDATE
+   ON CONFLICT (id, task) DO UPDATE SET due_at = least(work.due_at, excluded.due_at)`,
 );
 
 /** The payment is rechecked at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */

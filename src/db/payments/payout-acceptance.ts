@@ -8,7 +8,7 @@ import { PERMISSION_VERSION } from '../accounts/payout-permission.ts';
 import { findOne, isRefusedValue, statement, type Database } from '../platform/database.ts';
 import { hasResponse, putKey, tryLockKey } from './idempotency-key.ts';
 import { lockSpendableOf } from './ledger.ts';
-import { announceNewPayout, insertNewPayout, newPayoutValues } from './payout.ts';
+import { announceNewPayout, insertNewPayout, NEW_PAYOUT_WORK, newPayoutValues } from './payout.ts';
 import { changeParts, consequencesOf, IS_OWED, type RecordedChange } from './recorded-change.ts';
 
 export type PayoutAcceptance = {
@@ -35,7 +35,8 @@ const ACCEPT = statement(
      WHERE now.spendable_minor >= $17
        AND ($34::bigint IS NULL OR now.queued_of_key_minor + $17 <= $34::bigint)),
    claimed AS (${putKey('SELECT $15, $16, $35, $36, $37, $38 FROM payable')}),
-   ${changeParts(insertNewPayout('FROM claimed', ''))}
+   ${changeParts(insertNewPayout('FROM claimed', ''))},
+   ${NEW_PAYOUT_WORK}
    SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`,
 );
 

@@ -5,6 +5,7 @@ import { isId, type MerchantId, type PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 import {
@@ -44,14 +45,13 @@ export async function getPayout(db: Queryable, merchantId: MerchantId, id: strin
  * when a payout with its idempotency key is still pending.
  */
 export function insertNewPayout(source: string, onConflict: string): string {
-  // Its workflow ends it at the expiry by itself, so it is checked a little later.
   return `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
-     operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
+     operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at,
      created_at, updated_at, request_attestation, request_id)
    SELECT $14, 'payout', $15, $16, 'queued', $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
-          $28::timestamptz + interval '1 minute', $29, $29, $30, $31 ${source}
+          $29, $29, $30, $31 ${source}
    ${onConflict}
-   RETURNING id, merchant_id, version, request_id`;
+   RETURNING ${NEW_WORK}, version, request_id`;
 }
 
 /** $1 to $31 of a statement with `insertNewPayout`. */
@@ -79,6 +79,9 @@ export function newPayoutValues(payout: Payout, consequences: Consequences): unk
   ];
 }
 
+/** The part of the same statement that inserts its work. */
+export const NEW_PAYOUT_WORK = `new_work AS (${insertNewWork('moved')})`;
+
 const INSERT = changeStatement(
   'payout_insert',
   insertNewPayout(
@@ -86,6 +89,7 @@ const INSERT = changeStatement(
     `ON CONFLICT (merchant_id, idempotency_key) WHERE kind = 'payout' AND state IN ('queued', 'released', 'reconciling')
      DO NOTHING`,
   ),
+  NEW_PAYOUT_WORK,
 );
 
 /**

@@ -12,6 +12,7 @@ import {
   type Tx,
 } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
+import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 
@@ -34,16 +35,16 @@ async function find(db: Queryable, query: Statement, values: readonly unknown[])
   return row && toReversal(row);
 }
 
-// Its workflow ends it at the expiry by itself, so it is checked a little later.
 const INSERT = statement(
   'reversal_insert',
-  `INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by, approvals_required,
-     created_at, updated_at, expires_at, check_due_at, request_attestation, request_id, operator, amount_minor, currency, phone,
-     reference)
-   VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10, $11, $12, $13,
-     $14, $15)
-   ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired')
-   DO NOTHING RETURNING 1`,
+  `WITH made AS (
+     INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by, approvals_required,
+       created_at, updated_at, expires_at, request_attestation, request_id, operator, amount_minor, currency, phone, reference)
+     VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+     ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired')
+     DO NOTHING RETURNING ${NEW_WORK}),
+   new_work AS (${insertNewWork('made')})
+   SELECT FROM made`,
 );
 
 /** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */

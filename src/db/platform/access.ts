@@ -72,6 +72,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   schema_migrations: [],
   sessions: EXPIRING,
   users: KEPT,
+  work: EXPIRING,
 };
 
 /** What the reports read: each table with the columns that they do not see. What is not named here they do not see at all. */
@@ -109,6 +110,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   policy_changes: [],
   replays: [],
   users: ['password_hash', 'totp_secret_sealed', 'totp_pending_sealed', 'totp_last_step'],
+  work: [],
 };
 
 /**

@@ -95,13 +95,6 @@ CREATE TABLE payments (
   not_found_count integer NOT NULL DEFAULT 0,
   not_found_since timestamptz,
   not_found_last_at timestamptz,
-  workflow_started_at timestamptz,
-  start_due_at timestamptz NOT NULL DEFAULT now(),
-  start_failures integer NOT NULL DEFAULT 0,
-  workflow_failures integer NOT NULL DEFAULT 0,
-  check_due_at timestamptz,
-  recheck_check_due_at timestamptz,
-  recheck_claimed_until timestamptz,
   FOREIGN KEY (merchant_id, currency) REFERENCES merchants (id, currency),
   FOREIGN KEY (merchant_id, created_by) REFERENCES members (merchant_id, user_id),
   FOREIGN KEY (merchant_id, decided_by) REFERENCES members (merchant_id, user_id),
@@ -172,22 +165,6 @@ COMMENT ON COLUMN payments.not_found_count IS
   'How many statuses in a row said that the operator does not know the payment. Those count that came after the send deadline.';
 COMMENT ON COLUMN payments.not_found_since IS 'Of the first status that was counted.';
 COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was counted, or that made the count begin again.';
-COMMENT ON COLUMN payments.workflow_started_at IS 'Null until a workflow is known to have been started for it.';
-COMMENT ON COLUMN payments.start_due_at IS
-  'Unstarted work is not tried before this time. A dispatcher that claims the work moves the time ahead by its lease, and a '
-  'failed start moves it by the backoff.';
-COMMENT ON COLUMN payments.start_failures IS
-  'The part of workflow_failures that are failed starts. A start that succeeds ends them.';
-COMMENT ON COLUMN payments.workflow_failures IS
-  'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it '
-  'to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
-COMMENT ON COLUMN payments.check_due_at IS
-  'When the sweep checks the payment next, unless a workflow moves it before. Null: nothing more can happen.';
-COMMENT ON COLUMN payments.recheck_check_due_at IS
-  'When it is checked whether the run of a recheck progresses. Null: there is no run.';
-COMMENT ON COLUMN payments.recheck_claimed_until IS
-  'Until then a worker rechecks the payment and nobody else does. check_due_at is null meanwhile, so that a callback that comes '
-  'in between has the payment rechecked once more.';
 
 -- Ids sort by creation, so each list that the API offers is one index range at any depth.
 CREATE INDEX payments_list ON payments (merchant_id, kind, id DESC);
@@ -219,26 +196,6 @@ CREATE INDEX payments_payouts_sent_by_phone ON payments (merchant_id, phone, id 
   WHERE kind = 'payout' AND state IN ('released', 'reconciling', 'succeeded', 'reversed');
 CREATE INDEX payments_payouts_sent_by_reference ON payments (merchant_id, reference, id DESC)
   WHERE kind = 'payout' AND state IN ('released', 'reconciling', 'succeeded', 'reversed');
--- Shown to the staff of the service. Normally empty.
-CREATE INDEX payments_failing ON payments (workflow_failures) WHERE workflow_failures > 0;
--- What waits for the service: once its send has begun, a payment waits for the operator.
-CREATE INDEX payments_waiting ON payments (kind, merchant_id)
-  WHERE state IN ('initiated', 'released') AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL;
--- The unfinished work of a merchant is started before its rechecks of final payments.
-CREATE INDEX payments_unstarted
-  ON payments (kind, merchant_id, (state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')) DESC, start_due_at)
-  WHERE workflow_started_at IS NULL;
-CREATE INDEX payments_check_due ON payments (kind, check_due_at)
-  WHERE state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling') AND workflow_started_at IS NOT NULL;
--- What is still to be sent is checked before all else.
-CREATE INDEX payments_unsent_check_due ON payments (kind, check_due_at)
-  WHERE state IN ('initiated', 'released') AND workflow_started_at IS NOT NULL;
-CREATE INDEX payments_recheck_check_due ON payments (kind, recheck_check_due_at) WHERE recheck_check_due_at IS NOT NULL;
--- Final payments are rechecked in batches, one operator at a time: their money may be returned, and the callback about that
--- be lost.
-CREATE INDEX payments_recheck_due ON payments (kind, operator, (coalesce(recheck_claimed_until, check_due_at)))
-  WHERE state NOT IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')
-    AND coalesce(recheck_claimed_until, check_due_at) IS NOT NULL;
 -- The oldest payment in each state that something is awaited in.
 CREATE INDEX payments_unfinished ON payments (kind, state, updated_at)
   WHERE state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling');

@@ -1,6 +1,5 @@
 -- Changes of payments: what may change and when, and what follows from a change.
--- A statement that updates the columns of work alone (when a workflow is started, or a payment is checked) runs no trigger: a
--- test holds the columns of payments_check_change equal to all others that may change.
+-- A test holds the columns of payments_check_change equal to all that may change.
 
 CREATE FUNCTION check_payment_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
@@ -129,7 +128,7 @@ COMMENT ON TRIGGER payments_check_change ON payments IS
   'a refund with another status than the one that made it fail, a '
   'release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
 
-CREATE FUNCTION check_keys_of_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+CREATE FUNCTION check_new_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
   wrong_id text;
 BEGIN
@@ -141,12 +140,19 @@ BEGIN
   IF FOUND THEN
     RAISE EXCEPTION 'payment % was created by no API key of its merchant', wrong_id USING ERRCODE = 'restrict_violation';
   END IF;
+  SELECT id INTO wrong_id FROM created
+    WHERE (SELECT w.kind FROM work w WHERE w.id = created.id AND w.task = 'workflow') IS DISTINCT FROM created.kind
+    LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'nobody would begin with the new payment %: it has no work', wrong_id USING ERRCODE = 'restrict_violation';
+  END IF;
   RETURN NULL;
 END $$;
-CREATE TRIGGER payments_check_keys AFTER INSERT ON payments
-  REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_keys_of_payments();
-COMMENT ON TRIGGER payments_check_keys ON payments IS
-  'Refuses a new payment of an API key of another merchant. A foreign key would lock the row of the API key for each collection.';
+CREATE TRIGGER payments_check_created AFTER INSERT ON payments
+  REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION check_new_payments();
+COMMENT ON TRIGGER payments_check_created ON payments IS
+  'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would '
+  'lock the row of the API key for each collection.';
 
 CREATE FUNCTION check_payment_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
@@ -158,6 +164,11 @@ BEGIN
     IF OLD.state <> 'queued' AND NEW.send_deadline_at IS DISTINCT FROM OLD.send_deadline_at THEN
       RAISE EXCEPTION 'the send deadline of % % is set by its release', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
+  END IF;
+  IF EXISTS (SELECT FROM payments p WHERE p.id = NEW.id
+       AND p.state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')
+       AND NOT EXISTS (SELECT FROM work w WHERE w.id = p.id AND w.task = 'workflow')) THEN
+    RAISE EXCEPTION 'nobody would carry on with % %: it has no work', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.kind = 'reversal' THEN
     IF NEW.state = 'succeeded'
@@ -201,7 +212,8 @@ CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF stat
   WHEN (NEW.version > 0 OR NEW.kind = 'payout') EXECUTE FUNCTION check_payment_recorded();
 COMMENT ON TRIGGER payments_check_recorded ON payments IS
   'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the '
-  'state, another send deadline than that of the release, and a refund that succeeded and did not reverse its collection.';
+  'state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a '
+  'pending payment that changed and has no work.';
 
 -- New payments are noted once for each statement, because one statement accepts many collections. Refunds have no totals: the
 -- collection counts.

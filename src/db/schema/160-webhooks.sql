@@ -107,11 +107,6 @@ CREATE TABLE deliveries (
   next_attempt_at timestamptz,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  workflow_started_at timestamptz,
-  start_due_at timestamptz NOT NULL DEFAULT now(),
-  start_failures integer NOT NULL DEFAULT 0,
-  workflow_failures integer NOT NULL DEFAULT 0,
-  check_due_at timestamptz,
   UNIQUE (event_id, endpoint_id),
   FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints (id, merchant_id),
   CONSTRAINT deliveries_ended_after_an_attempt CHECK (state NOT IN ('delivered', 'dead_lettered') OR attempt_count > 0),
@@ -127,23 +122,13 @@ COMMENT ON COLUMN deliveries.state IS
 COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
 COMMENT ON COLUMN deliveries.leased_until IS
   'Set while a dispatcher holds it. When the lease has run out, any dispatcher may claim it, and the event is sent again.';
-COMMENT ON COLUMN deliveries.workflow_started_at IS 'As payments.workflow_started_at.';
-COMMENT ON COLUMN deliveries.start_due_at IS 'As payments.start_due_at.';
-COMMENT ON COLUMN deliveries.start_failures IS 'As payments.start_failures.';
-COMMENT ON COLUMN deliveries.workflow_failures IS 'As payments.workflow_failures.';
-COMMENT ON COLUMN deliveries.check_due_at IS 'As payments.check_due_at.';
 
 -- Each endpoint has a backlog of its own, so that a long one delays no other endpoint.
 CREATE INDEX deliveries_pending ON deliveries (endpoint_id, id) WHERE state = 'pending';
 CREATE INDEX deliveries_list ON deliveries (merchant_id, id DESC);
 CREATE INDEX deliveries_endpoint ON deliveries (endpoint_id, state, id DESC);
-CREATE INDEX deliveries_unstarted ON deliveries (merchant_id, start_due_at)
-  WHERE state = 'retrying' AND workflow_started_at IS NULL;
-CREATE INDEX deliveries_failing ON deliveries (workflow_failures) WHERE workflow_failures > 0;
 -- Finds the endpoints whose deliveries are retried, one step each, to withhold what is owed to the disabled ones.
 CREATE INDEX deliveries_retrying ON deliveries (endpoint_id) WHERE state = 'retrying';
-CREATE INDEX deliveries_check_due ON deliveries (check_due_at)
-  WHERE state = 'retrying' AND workflow_started_at IS NOT NULL;
 
 CREATE FUNCTION check_delivery_created() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

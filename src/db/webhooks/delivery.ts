@@ -3,6 +3,7 @@ import type { Attempt, NextStep } from '../../domain/webhooks/delivery.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { CollectionId, DeliveryId, EndpointId, EventId, MerchantId, PayoutId } from '../../domain/ids.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
+import { endDeliveryWork, insertDeliveryWork } from '../work/work-rows.ts';
 
 /** Everything that one attempt needs, read at one moment. */
 export type DueDelivery = {
@@ -137,10 +138,13 @@ const ESCALATE = statement(
      FROM failing e
      CROSS JOIN LATERAL (
        SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
-       FROM (${unclaimedOf('e.id')} LIMIT e.capacity FOR UPDATE SKIP LOCKED) AS free) AS d)
-   UPDATE deliveries SET state = 'retrying', leased_until = NULL, workflow_started_at = NULL
-   WHERE id = ANY(ARRAY(SELECT id FROM candidates ORDER BY turn, random() LIMIT $1))
-   RETURNING id`,
+       FROM (${unclaimedOf('e.id')} LIMIT e.capacity FOR UPDATE SKIP LOCKED) AS free) AS d),
+   escalated AS (
+     UPDATE deliveries SET state = 'retrying', leased_until = NULL
+     WHERE id = ANY(ARRAY(SELECT id FROM candidates ORDER BY turn, random() LIMIT $1))
+     RETURNING id, merchant_id),
+   new_work AS (${insertDeliveryWork('escalated')})
+   SELECT id FROM escalated`,
 );
 
 /**
@@ -155,17 +159,20 @@ export async function escalateDeliveries(db: Queryable, limit: number): Promise<
 // Found from what is owed: endpoints that were disabled long ago, and the deleted ones, cost nothing.
 const WITHHOLD = statement(
   'delivery_withhold',
-  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES}
-   UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
-   WHERE id = ANY(ARRAY(
-     SELECT d.id FROM (SELECT endpoint_id FROM due UNION SELECT endpoint_id FROM retried) AS owed
-     CROSS JOIN LATERAL (
-       SELECT d.id FROM deliveries d
-       WHERE d.endpoint_id >= owed.endpoint_id AND d.endpoint_id <= owed.endpoint_id AND d.state IN ('pending', 'retrying')
-       ORDER BY d.endpoint_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
-     WHERE (SELECT e.state FROM endpoints e WHERE e.id = owed.endpoint_id) = 'disabled'
-     LIMIT $1))
-   RETURNING id`,
+  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES},
+   withheld AS (
+     UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
+     WHERE id = ANY(ARRAY(
+       SELECT d.id FROM (SELECT endpoint_id FROM due UNION SELECT endpoint_id FROM retried) AS owed
+       CROSS JOIN LATERAL (
+         SELECT d.id FROM deliveries d
+         WHERE d.endpoint_id >= owed.endpoint_id AND d.endpoint_id <= owed.endpoint_id AND d.state IN ('pending', 'retrying')
+         ORDER BY d.endpoint_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
+       WHERE (SELECT e.state FROM endpoints e WHERE e.id = owed.endpoint_id) = 'disabled'
+       LIMIT $1))
+     RETURNING id),
+   ended_work AS (${endDeliveryWork('SELECT id FROM withheld')})
+   SELECT id FROM withheld`,
 );
 
 /** Withholds up to `limit` deliveries owed to disabled endpoints, until somebody replays them; returns how many. */
@@ -214,14 +221,18 @@ const RECORD = statement(
          next_attempt_at = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld'
                            THEN d.next_attempt_at ELSE r.next_attempt_at END,
          leased_until = CASE WHEN d.replay_count <> r.replay_count THEN d.leased_until END,
-         workflow_failures = 0,
-         start_failures = 0,
          updated_at = r.at
      FROM unnest($1::text[], $2::int[], $3::int[], $10::text[], $11::timestamptz[], $12::timestamptz[])
        AS r (id, step, replay_count, state, next_attempt_at, at)
      WHERE d.id = r.id AND d.state NOT IN ('delivered', 'dead_lettered')
        AND (d.replay_count > r.replay_count OR d.attempt_count - d.attempts_before_replay = r.step - 1)
-     RETURNING d.id, d.attempt_count, d.endpoint_id),
+     RETURNING d.id, d.merchant_id, d.attempt_count, d.endpoint_id, d.state, d.next_attempt_at),
+   kept_work AS (
+     ${insertDeliveryWork(`updated WHERE state = 'retrying'`)}
+     ON CONFLICT (id, task) DO UPDATE SET failures = 0, start_failures = 0,
+       due_at = (SELECT next_attempt_at FROM updated WHERE updated.id = work.id)
+         + CASE WHEN work.is_started THEN make_interval(secs => $13 / 1000.0) ELSE interval '0' END),
+   ended_work AS (${endDeliveryWork(`SELECT id FROM updated WHERE state <> 'retrying'`)}),
    inserted AS (
      INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, error,
        response_headers, response_body)
@@ -243,9 +254,13 @@ export type RecordedDelivery = {
 
 /**
  * Records attempts and the state that follows from each. Of two records with one attempt number the first counts. Returns
- * the deliveries whose record took effect.
+ * the deliveries whose record took effect. The workflow of a delivery is checked once its next attempt is overdue by `overdueMs`.
  */
-export async function recordAttempts(db: Queryable, attempts: readonly AttemptRecord[]): Promise<RecordedDelivery[]> {
+export async function recordAttempts(
+  db: Queryable,
+  attempts: readonly AttemptRecord[],
+  overdueMs: number,
+): Promise<RecordedDelivery[]> {
   const records = firstPerDelivery(attempts);
   return db.run<RecordedDelivery>(RECORD, [
     records.map((record) => record.id),
@@ -257,6 +272,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRe
     records.map((record) => record.next.state),
     records.map(({ next, at }) => (next.state === 'retrying' ? new Date(at.getTime() + next.delayMs) : null)),
     records.map((record) => record.at),
+    overdueMs,
   ]);
 }
 

@@ -2,6 +2,7 @@
 import { isId, lowestIdAt, type DeliveryId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
 import { replayNotFound, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
 import { DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { endDeliveryWork } from '../work/work-rows.ts';
 import { readPage, type Page } from '../platform/page.ts';
 
 // An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
@@ -119,8 +120,7 @@ export async function lockRunningReplay(tx: Tx): Promise<RunningReplay | null> {
 
 // Resets a delivery to pending: attempt numbers continue, the schedule starts again.
 const RESET_TO_PENDING = `state = 'pending', replay_count = d.replay_count + 1, attempts_before_replay = d.attempt_count,
-  next_attempt_at = $AT, leased_until = NULL, workflow_started_at = NULL, start_due_at = now(),
-  workflow_failures = 0, start_failures = 0, updated_at = $AT`;
+  next_attempt_at = $AT, leased_until = NULL, updated_at = $AT`;
 
 // Each batch reads the next `limit` deliveries of the merchant, however few of them match, so no batch reads more than that.
 const RESET_BATCH = statement(
@@ -135,7 +135,8 @@ const RESET_BATCH = statement(
      ORDER BY d.id FOR UPDATE OF d),
    reset AS (
      UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$8::timestamptz')}
-     WHERE d.id = ANY(ARRAY(SELECT id FROM batch WHERE is_enabled)) RETURNING d.id)
+     WHERE d.id = ANY(ARRAY(SELECT id FROM batch WHERE is_enabled)) RETURNING d.id),
+   ended_work AS (${endDeliveryWork('SELECT id FROM reset')})
    SELECT (SELECT count(*)::int FROM scanned) AS read, (SELECT count(*)::int FROM batch) AS matched,
           (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_delivery_id`,
 );
@@ -198,7 +199,9 @@ export async function lockDelivery(
 
 const RESET_ONE = statement(
   'replay_reset_one',
-  `UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1`,
+  `WITH reset AS (
+     UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1 RETURNING d.id)
+   ${endDeliveryWork('SELECT id FROM reset')}`,
 );
 
 /** Resets a locked delivery to pending, whatever its state. */

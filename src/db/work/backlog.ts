@@ -3,7 +3,6 @@ import type { MerchantBacklog } from '../../domain/backlog.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { QUARANTINE_AFTER, type WorkKind } from '../../domain/work.ts';
 import { statement, type Queryable } from '../platform/database.ts';
-import { workOfAllKinds } from './work-sources.ts';
 
 // Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
 // next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
@@ -15,11 +14,14 @@ const MEASURE = statement(
           coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
    FROM unnest(ARRAY['collection', 'payout', 'reversal']) AS each (kind)
    CROSS JOIN LATERAL (
-     SELECT merchant_id, CASE p.kind WHEN 'collection' THEN created_at ELSE updated_at END AS since,
-            workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AS is_timely
-     FROM payments p
-     WHERE p.kind = each.kind AND workflow_failures < $2
-       AND (state IN ('initiated', 'released') AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
+     SELECT waiting.merchant_id, CASE each.kind WHEN 'collection' THEN created_at ELSE updated_at END AS since,
+            w.failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AS is_timely
+     FROM (
+       SELECT * FROM payments p WHERE p.kind = each.kind AND p.state IN ('initiated', 'released') AND p.send_begun_at IS NULL
+       UNION ALL
+       SELECT p.* FROM work unstarted JOIN payments p USING (id)
+       WHERE unstarted.kind = each.kind AND NOT unstarted.is_started AND p.state = 'queued') AS waiting
+     JOIN work w ON w.id = waiting.id AND w.task = 'workflow' AND w.failures < $2
      LIMIT $1) AS waiting
    GROUP BY merchant_id`,
 );
@@ -34,9 +36,8 @@ export async function measureBacklog(
 
 const COUNT_FAILING = statement(
   'work_count_failing',
-  `SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE workflow_failures >= $1)::int AS quarantined
-   FROM (${workOfAllKinds('workflow_failures', 'workflow_failures > 0')}) AS work
-   GROUP BY kind`,
+  `SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE failures >= $1)::int AS quarantined
+   FROM work WHERE failures > 0 GROUP BY kind`,
 );
 
 export type FailingWork = {
@@ -86,8 +87,9 @@ export async function measureAuditLag(db: Queryable): Promise<AuditLag> {
 
 const LIST_QUARANTINED = statement(
   'work_list_quarantined',
-  `${workOfAllKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}
-   ORDER BY id LIMIT $2`,
+  `SELECT w.kind, w.id, w.merchant_id, w.failures AS workflow_failures, w.due_at,
+          coalesce((SELECT state FROM payments WHERE id = w.id), (SELECT state FROM deliveries WHERE id = w.id)) AS state
+   FROM work w WHERE w.failures >= $1 ORDER BY w.id LIMIT $2`,
 );
 
 export type QuarantinedWork = {
@@ -96,7 +98,7 @@ export type QuarantinedWork = {
   readonly merchantId: MerchantId;
   readonly state: string;
   readonly workflowFailures: number;
-  readonly startDueAt: Date;
+  readonly dueAt: Date;
 };
 
 /** The quarantined work of all merchants, at most `limit`. */

@@ -1,23 +1,20 @@
-// Rechecks of final payments: which are due, what a batch of them found, and the runs that record what was found.
+// Rechecks of final payments: which are due, and what a batch of them found.
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Rechecked } from '../../domain/payments/late-checks.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import { PAYMENT_KINDS, type PaymentId, type PaymentKind } from '../../domain/payments/payment.ts';
+import type { PaymentId, PaymentKind } from '../../domain/payments/payment.ts';
+import { PRIORITY } from '../../domain/work.ts';
 import { statement, type Queryable } from '../platform/database.ts';
-import type { LateWork } from './work-checks.ts';
-import { perPaymentKind, SOURCES } from './work-sources.ts';
+import { leaseOf } from './work.ts';
 
-const DUE_AT = 'coalesce(w.recheck_claimed_until, w.check_due_at)';
+const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
+const KINDS = `unnest(ARRAY['collection', 'payout', 'reversal'])`;
 
-const finalAt = (kind: PaymentKind, operator: string) =>
-  `FROM payments w WHERE ${SOURCES[kind].isOf} AND w.operator = ${operator} AND NOT ${SOURCES[kind].isUnfinished}`;
-
-// One step in each index, however many are due.
-const firstDueOf = (kind: PaymentKind) =>
-  `(SELECT ${DUE_AT} ${finalAt(kind, 'asked.operator')} AND ${DUE_AT} IS NOT NULL ORDER BY ${DUE_AT} LIMIT 1)`;
-
-const DUE_OF_ASKED = `FROM unnest($1::text[]) AS asked (operator)
-   WHERE least(${PAYMENT_KINDS.map(firstDueOf).join(', ')}) <= now()`;
+// One step in the index for each kind, however many are due.
+const FIRST_DUE_AT_OF_ASKED = `(SELECT min(first.due_at) FROM ${KINDS} AS each (kind) CROSS JOIN LATERAL (
+     SELECT ${DUE_AT} AS due_at FROM work w WHERE w.operator = asked.operator AND w.kind = each.kind AND w.is_started IS NULL
+     ORDER BY ${DUE_AT} LIMIT 1) AS first)`;
+const DUE_OF_ASKED = `FROM unnest($1::text[]) AS asked (operator) WHERE ${FIRST_DUE_AT_OF_ASKED} <= now()`;
 /** Whether a recheck is due of any of the operators $1. */
 export const IS_ANY_RECHECK_DUE = `EXISTS (SELECT ${DUE_OF_ASKED})`;
 
@@ -31,7 +28,7 @@ export async function listOperatorsToRecheck(db: Queryable, operators: readonly 
 
 const FIRST_DUE_AT = statement(
   'recheck_first_due_at',
-  `SELECT min(least(${PAYMENT_KINDS.map(firstDueOf).join(', ')})) AS due_at FROM unnest($1::text[]) AS asked (operator)`,
+  `SELECT min(${FIRST_DUE_AT_OF_ASKED}) AS due_at FROM unnest($1::text[]) AS asked (operator)`,
 );
 
 /** When the recheck that has waited longest, at any of the operators, was due, or the next one is; null when none awaits one. */
@@ -40,29 +37,24 @@ export async function firstRecheckDueAt(db: Queryable, operators: readonly Opera
   return row?.dueAt ?? null;
 }
 
-const REASON_OF_MONEY_OUT = `CASE WHEN w.failed_by = 'never_accepted' THEN 'may_be_paid'
-  WHEN w.state = 'succeeded' THEN 'may_be_returned' END`;
+// A callback that comes from now on sets due_at again.
+const CLAIM = statement(
+  'recheck_claim',
+  `UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$4')}
+   WHERE w.task = 'recheck' AND w.id = ANY(ARRAY(
+     SELECT w.id FROM work w WHERE w.operator = $1 AND w.kind = $2 AND w.is_started IS NULL AND ${DUE_AT} <= now()
+     ORDER BY ${DUE_AT} LIMIT $3 FOR UPDATE SKIP LOCKED))
+   RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at, w.claimed_until`,
+);
 
-const REASON: Readonly<Record<PaymentKind, string>> = {
-  collection: `CASE w.state WHEN 'expired' THEN 'may_be_paid' WHEN 'succeeded' THEN 'may_be_returned' END`,
-  payout: REASON_OF_MONEY_OUT,
-  reversal: REASON_OF_MONEY_OUT,
-};
-
-// A callback that comes from now on sets check_due_at again. Times are in milliseconds, as the caller has them, so that they
-// can be compared.
-const CLAIM = perPaymentKind((kind) =>
-  statement(
-    `${kind}_claim_rechecks`,
-    `UPDATE payments w SET check_due_at = NULL,
-       recheck_claimed_until = date_trunc('milliseconds', now() + make_interval(secs => $3 / 1000.0))
-     WHERE w.id = ANY(ARRAY(SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
-                            ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE OF w SKIP LOCKED))
-     RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at,
-       date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
-       ${REASON[kind]} AS reason,
-       (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = w.id) AS called_back_at`,
-  ),
+// Times are in milliseconds, as the caller has them, so that they can be compared.
+const READ = statement(
+  'recheck_read',
+  `SELECT p.id, date_trunc('milliseconds', p.updated_at) AS ended_at,
+     CASE WHEN p.state = 'succeeded' THEN 'may_be_returned'
+          WHEN p.failed_by = 'never_accepted' OR p.kind = 'collection' AND p.state = 'expired' THEN 'may_be_paid' END AS reason,
+     (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = p.id) AS called_back_at
+   FROM payments p WHERE p.id = ANY($1)`,
 );
 
 /** A final payment that the caller rechecks; nobody else does before `claimedUntil`. */
@@ -87,22 +79,34 @@ export async function claimRechecks(
   kind: PaymentKind,
   { operator, limit, leaseMs }: ClaimRechecks,
 ): Promise<ClaimedRecheck[]> {
-  return db.run<ClaimedRecheck>(CLAIM[kind], [operator, limit, leaseMs]);
+  const claims = await db.run<Omit<ClaimedRecheck, keyof Rechecked>>(CLAIM, [operator, kind, limit, leaseMs]);
+  if (claims.length === 0) return [];
+  const rows = await db.run<Rechecked & Pick<ClaimedRecheck, 'id'>>(READ, [claims.map(({ id }) => id)]);
+  const byId = new Map(claims.map((claim) => [claim.id, claim]));
+  return rows.map((row) => ({ ...row, ...byId.get(row.id) }) as ClaimedRecheck);
 }
 
-const FINISH = perPaymentKind((kind) =>
-  statement(
-    `${kind}_finish_rechecks`,
-    `UPDATE payments w SET recheck_claimed_until = NULL,
-       check_due_at = CASE WHEN date_trunc('milliseconds', w.updated_at) = s.ended_at
-         THEN least(w.check_due_at, s.due_at) ELSE w.check_due_at END,
-       workflow_started_at = CASE WHEN s.is_news THEN NULL ELSE w.workflow_started_at END,
-       start_due_at = CASE WHEN s.is_news THEN now() ELSE w.start_due_at END
+// A payment that changed since it was claimed has another time for its next recheck.
+const FINISH = statement(
+  'recheck_finish',
+  `WITH finished AS (
+     SELECT w.id, w.kind, w.merchant_id, w.operator, s.is_news,
+       CASE WHEN date_trunc('milliseconds', p.updated_at) = s.ended_at THEN least(w.due_at, s.due_at) ELSE w.due_at END AS due_at
      FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
        AS s (id, ended_at, claimed_until, due_at, is_news)
-     WHERE w.id = s.id AND w.recheck_claimed_until = s.claimed_until
-     RETURNING w.id, w.check_due_at IS NULL AS is_over`,
-  ),
+     JOIN work w ON w.id = s.id AND w.task = 'recheck' AND w.claimed_until = s.claimed_until
+     JOIN payments p ON p.id = s.id
+     FOR UPDATE OF w),
+   ended AS (
+     DELETE FROM work w USING finished f WHERE w.id = f.id AND w.task = 'recheck' AND f.due_at IS NULL),
+   kept AS (
+     UPDATE work w SET claimed_until = NULL, due_at = f.due_at
+     FROM finished f WHERE w.id = f.id AND w.task = 'recheck' AND f.due_at IS NOT NULL),
+   workflow AS (
+     INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
+     SELECT id, 'workflow', kind, merchant_id, operator, ${PRIORITY.final}, false, now() FROM finished WHERE is_news
+     ON CONFLICT (id, task) DO UPDATE SET is_started = false, due_at = excluded.due_at)
+   SELECT id, due_at IS NULL AS is_over FROM finished`,
 );
 
 export type FinishedRecheck = {
@@ -117,12 +121,8 @@ export type FinishedRecheck = {
  * Ends claims, and returns the payments that are rechecked no more, unless the operator calls back. One about which it called
  * back meanwhile is rechecked as soon as the callback says.
  */
-export async function finishRechecks(
-  db: Queryable,
-  kind: PaymentKind,
-  finished: readonly FinishedRecheck[],
-): Promise<PaymentId[]> {
-  const rows = await db.run<{ id: PaymentId; isOver: boolean }>(FINISH[kind], [
+export async function finishRechecks(db: Queryable, finished: readonly FinishedRecheck[]): Promise<PaymentId[]> {
+  const rows = await db.run<{ id: PaymentId; isOver: boolean }>(FINISH, [
     finished.map(({ recheck }) => recheck.id),
     finished.map(({ recheck }) => recheck.endedAt),
     finished.map(({ recheck }) => recheck.claimedUntil),
@@ -130,50 +130,4 @@ export async function finishRechecks(
     finished.map(({ isNews }) => isNews),
   ]);
   return rows.filter(({ isOver }) => isOver).map(({ id }) => id);
-}
-
-/** The recheck of a final payment whose run is checked; `recheckCheckDueAt` is when it is checked again. */
-export type RecheckRun = LateWork & { readonly recheckCheckDueAt: Date };
-
-const CLAIM_RECHECK_RUNS = perPaymentKind((kind, { isOf, columns }) =>
-  statement(
-    `${kind}_claim_recheck_runs`,
-    `WITH claimed AS (
-       UPDATE payments w
-       SET recheck_check_due_at = date_trunc('milliseconds', now() + make_interval(secs => $2 / 1000.0))
-       WHERE w.id = ANY(ARRAY(
-         SELECT w.id FROM payments w WHERE ${isOf} AND w.recheck_check_due_at <= now() AND w.workflow_started_at IS NOT NULL
-         ORDER BY w.recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
-       RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, w.recheck_check_due_at, ${columns}
-     FROM claimed w ORDER BY w.id`,
-  ),
-);
-
-/** Claims up to `limit` rechecks that were started some time ago. Each is checked again after `againMs`, until it has ended. */
-export async function claimRecheckRuns(
-  db: Queryable,
-  kind: PaymentKind,
-  { limit, againMs }: { readonly limit: number; readonly againMs: number },
-): Promise<RecheckRun[]> {
-  const rows = await db.run<Omit<RecheckRun, 'kind'>>(CLAIM_RECHECK_RUNS[kind], [limit, againMs]);
-  return rows.map((row) => ({ kind, ...row }) as RecheckRun);
-}
-
-const END_RECHECKS = perPaymentKind((kind) =>
-  statement(
-    `${kind}_end_rechecks`,
-    `UPDATE payments w SET recheck_check_due_at = NULL, workflow_failures = 0, start_failures = 0
-     FROM unnest($1::text[], $2::timestamptz[]) AS s (id, check_due_at)
-     WHERE w.id = s.id AND w.recheck_check_due_at = s.check_due_at AND w.workflow_started_at IS NOT NULL`,
-  ),
-);
-
-/** Records that these rechecks have ended. A payment whose recheck was started again since they were claimed is left as it is. */
-export async function endRechecks(db: Queryable, kind: PaymentKind, ended: readonly RecheckRun[]): Promise<void> {
-  if (ended.length === 0) return;
-  await db.run(END_RECHECKS[kind], [
-    ended.map(({ id }) => id),
-    ended.map(({ recheckCheckDueAt }) => recheckCheckDueAt),
-  ]);
 }

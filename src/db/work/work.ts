@@ -1,43 +1,76 @@
-// Recorded work of all four kinds whose workflow is to be started: it is claimed, started or postponed.
+// Work whose workflow is to be started, of all four kinds: it is claimed, started or postponed.
 import type { Work, WorkKind } from '../../domain/work.ts';
-import { statement, type Queryable } from '../platform/database.ts';
-import { perKind } from './work-sources.ts';
+import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
-// Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
-// delays nobody; rechecks of final payments are claimed after all else. A merchant costs three steps in the index, however
-// many rows it has. The rows are locked in a subquery of its own, because a window function may not lock. A range of one merchant,
-// in the order of the index of unstarted work: for an equality PostgreSQL would take whichever index its statistics favour.
-const CLAIM_UNSTARTED = perKind((kind, { table, columns, isUnstarted, isUnfinished, startOrder }) =>
-  statement(
-    `${kind}_claim_unstarted`,
-    `WITH RECURSIVE merchant AS (
-       (SELECT w.merchant_id AS id FROM ${table} w WHERE ${isUnstarted} ORDER BY w.merchant_id LIMIT 1)
-       UNION ALL
-       SELECT (SELECT w.merchant_id FROM ${table} w WHERE ${isUnstarted} AND w.merchant_id > merchant.id
-               ORDER BY w.merchant_id LIMIT 1)
-       FROM merchant WHERE merchant.id IS NOT NULL),
-     share AS (
-       SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
-       CROSS JOIN LATERAL (
-         SELECT FROM ${table} w WHERE w.merchant_id >= merchant.id AND w.merchant_id <= merchant.id AND ${isUnstarted}
-           AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
-         ORDER BY w.merchant_id, ${startOrder} LIMIT 1) AS due),
-     picked AS (
-       SELECT due.id FROM share CROSS JOIN LATERAL (
-         SELECT w.id, ${isUnfinished} AS is_unfinished FROM ${table} w
-         WHERE w.merchant_id = share.merchant_id AND ${isUnstarted}
-           AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
-         ORDER BY ${startOrder} LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
-       ORDER BY due.is_unfinished DESC, random() LIMIT $1),
-     claimed AS (
-       UPDATE ${table} w SET start_due_at = now() + make_interval(secs => $3 / 1000.0)
-       WHERE w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns} FROM claimed w ORDER BY w.id`,
-  ),
+/**
+ * Work that the caller has claimed, as it is after the claim, and how often in a row its workflow has failed to start or to
+ * progress. `dueAt` is the end of the claim: who ends the claim names it, and comes too late if anything happened since.
+ */
+export type ClaimedWork = Work & { readonly workflowFailures: number; readonly dueAt: Date };
+
+type Claim = Pick<ClaimedWork, 'id' | 'merchantId' | 'workflowFailures' | 'dueAt'>;
+
+/** `due_at` of a claim that lasts so long. In milliseconds, as the caller has it, so that the two can be compared. */
+export const leaseOf = (ms: string): string =>
+  `date_trunc('milliseconds', now() + make_interval(secs => ${ms} / 1000.0))`;
+export const CLAIMED = 'w.id, w.merchant_id, w.failures AS workflow_failures, w.due_at';
+
+const READ_PAYMENTS = statement(
+  'work_read_payments',
+  'SELECT id, idempotency_key, operator, state, updated_at, expires_at FROM payments WHERE id = ANY($1)',
+);
+const READ_DELIVERIES = statement(
+  'work_read_deliveries',
+  'SELECT id, endpoint_id, replay_count, next_attempt_at, updated_at FROM deliveries WHERE id = ANY($1)',
 );
 
-/** Unstarted work that the caller has claimed, and how often in a row its workflow has failed to start or to progress. */
-export type ClaimedWork = Work & { readonly workflowFailures: number; readonly updatedAt: Date };
+/**
+ * Runs the claim, and then reads what it claimed. In a statement of its own: it sees whatever was written before the claim, and
+ * what is written after the claim has moved `due_at`.
+ */
+export async function claimWork(
+  db: Queryable,
+  kind: WorkKind,
+  claim: Statement,
+  values: readonly unknown[],
+): Promise<ClaimedWork[]> {
+  const claims = await db.run<Claim>(claim, values);
+  if (claims.length === 0) return [];
+  const read = kind === 'delivery' ? READ_DELIVERIES : READ_PAYMENTS;
+  const rows = await db.run<Pick<Work, 'id'>>(read, [claims.map(({ id }) => id)]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return claims
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((claimed) => ({ kind, ...byId.get(claimed.id), ...claimed }) as ClaimedWork);
+}
+
+// Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
+// delays nobody; the work of final payments is claimed after all else. A merchant costs three steps in the index, however
+// many rows it has. The rows are locked in a subquery of its own, because a window function may not lock.
+const CLAIM_UNSTARTED = statement(
+  'work_claim_unstarted',
+  `WITH RECURSIVE merchant AS (
+     (SELECT w.merchant_id AS id FROM work w WHERE w.kind = $4 AND NOT w.is_started ORDER BY w.merchant_id LIMIT 1)
+     UNION ALL
+     SELECT (SELECT w.merchant_id FROM work w WHERE w.kind = $4 AND NOT w.is_started AND w.merchant_id > merchant.id
+             ORDER BY w.merchant_id LIMIT 1)
+     FROM merchant WHERE merchant.id IS NOT NULL),
+   share AS (
+     SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
+     CROSS JOIN LATERAL (
+       SELECT FROM work w WHERE w.kind = $4 AND w.merchant_id = merchant.id AND NOT w.is_started
+         AND w.due_at <= now() - make_interval(secs => $2 / 1000.0)
+       ORDER BY w.priority, w.due_at LIMIT 1) AS due),
+   picked AS (
+     SELECT due.id FROM share CROSS JOIN LATERAL (
+       SELECT w.id, w.priority FROM work w
+       WHERE w.kind = $4 AND w.merchant_id = share.merchant_id AND NOT w.is_started
+         AND w.due_at <= now() - make_interval(secs => $2 / 1000.0)
+       ORDER BY w.priority, w.due_at LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
+     ORDER BY due.priority = 2, random() LIMIT $1)
+   UPDATE work w SET due_at = ${leaseOf('$3')}
+   WHERE w.task = 'workflow' AND w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING ${CLAIMED}`,
+);
 
 export type ClaimUnstarted = {
   readonly limit: number;
@@ -52,67 +85,56 @@ export type ClaimUnstarted = {
  * again after the lease.
  */
 export async function claimUnstarted(db: Queryable, kind: WorkKind, claim: ClaimUnstarted): Promise<ClaimedWork[]> {
-  const values = [claim.limit, claim.graceMs, claim.leaseMs];
-  const rows = await db.run<Omit<ClaimedWork, 'kind'>>(CLAIM_UNSTARTED[kind], values);
-  return rows.map((row) => ({ kind, ...row }) as ClaimedWork);
+  return claimWork(db, kind, CLAIM_UNSTARTED, [claim.limit, claim.graceMs, claim.leaseMs, kind]);
 }
 
-const POSTPONE_START = perKind((kind, { table, isStillUnstarted }) =>
-  statement(
-    `${kind}_postpone_start`,
-    `UPDATE ${table} w
-     SET start_due_at = now() + make_interval(secs => s.delay_ms / 1000.0),
-         workflow_failures = w.workflow_failures + s.failures, start_failures = w.start_failures + s.failures
-     FROM unnest($1::text[], $2::float8[], $3::int[]) AS s (id, delay_ms, failures)
-     WHERE w.id = s.id AND ${isStillUnstarted}`,
-  ),
+const POSTPONE_STARTS = statement(
+  'work_postpone_starts',
+  `UPDATE work w
+   SET due_at = ${leaseOf('s.delay_ms')}, failures = w.failures + s.failures, start_failures = w.start_failures + s.failures
+   FROM unnest($1::text[], $2::timestamptz[], $3::float8[], $4::int[]) AS s (id, due_at, delay_ms, failures)
+   WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`,
 );
 
-/** When claimed work that was not started is due again, and whether that counts as a failure of its own. */
-export type PostponedStart = { readonly id: Work['id']; readonly delayMs: number; readonly isFailure: boolean };
+/** The claim of a start that did not happen: when it is due again, and whether that counts as a failure of its own. */
+export type PostponedStart = Pick<ClaimedWork, 'id' | 'dueAt'> & {
+  readonly delayMs: number;
+  readonly isFailure: boolean;
+};
 
-/** Ends the claims of work that could not be started. A repeat counts a failure twice, which costs a longer wait. */
-export async function postponeStarts(
-  db: Queryable,
-  kind: WorkKind,
-  postponed: readonly PostponedStart[],
-): Promise<void> {
+/** Ends the claims of work that could not be started. */
+export async function postponeStarts(db: Queryable, postponed: readonly PostponedStart[]): Promise<void> {
   if (postponed.length === 0) return;
-  await db.run(POSTPONE_START[kind], [
+  await db.run(POSTPONE_STARTS, [
     postponed.map(({ id }) => id),
+    postponed.map(({ dueAt }) => dueAt),
     postponed.map(({ delayMs }) => delayMs),
     postponed.map(({ isFailure }) => Number(isFailure)),
   ]);
 }
 
-// What waited long for its start is checked as soon after the start as it would have been after its creation. Failures to
-// start are over; those of its runs count until the workflow records a change.
-const MARK_STARTED = perKind((kind, { table, isUnchanged, isStillUnstarted, checkAfterStart }) =>
-  statement(
-    `${kind}_mark_started`,
-    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), ${checkAfterStart},
-       workflow_failures = greatest(0, w.workflow_failures - w.start_failures), start_failures = 0
-     FROM unnest($1::text[], $2::timestamptz[], $3::int[]) AS s (id, updated_at, replay_count)
-     WHERE w.id = s.id AND ${isUnchanged} AND ${isStillUnstarted}`,
-  ),
+// Failures to start are over; those of its runs count until the workflow records a change.
+const MARK_STARTED = statement(
+  'work_mark_started',
+  `UPDATE work w SET is_started = true, due_at = ${leaseOf('s.check_in_ms')},
+     failures = greatest(0, w.failures - w.start_failures), start_failures = 0
+   FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, check_in_ms)
+   WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`,
 );
 
+/** Work whose workflow runs, as of the `due_at` that was seen before the start, and when it is checked. */
+export type StartedWork = Pick<ClaimedWork, 'id' | 'dueAt'> & { readonly checkInMs: number };
+
 /**
- * Records that workflows run for this work of one kind. A payout or refund that changed and a delivery that was replayed since stay
- * unstarted: their workflow does not know of it. Repeating it changes nothing; losing it costs one repeated start.
+ * Records that workflows run for this work. What changed or was claimed since stays as it is: a payout that was decided on
+ * meanwhile stays unstarted, because its workflow does not know of it. Repeating it changes nothing; losing it costs one
+ * repeated start.
  */
-export async function markStarted(
-  db: Queryable,
-  kind: WorkKind,
-  started: readonly Work[],
-  { at, checkInMs }: { readonly at: Date; readonly checkInMs: number },
-): Promise<void> {
+export async function markStarted(db: Queryable, started: readonly StartedWork[]): Promise<void> {
   if (started.length === 0) return;
-  await db.run(MARK_STARTED[kind], [
+  await db.run(MARK_STARTED, [
     started.map(({ id }) => id),
-    started.map((work) => ('updatedAt' in work ? work.updatedAt : null)),
-    started.map((work) => (work.kind === 'delivery' ? work.replayCount : null)),
-    at,
-    checkInMs,
+    started.map(({ dueAt }) => dueAt),
+    started.map(({ checkInMs }) => checkInMs),
   ]);
 }

@@ -21,7 +21,7 @@ export async function finishRechecks(
   at: Date,
 ): Promise<ClaimedRecheck[]> {
   return db.withTransaction(async (tx) => {
-    const over = new Set(await finish(tx, kind, results));
+    const over = new Set(await finish(tx, results));
     const givenUp = results.filter(({ recheck, isGivenUp }) => isGivenUp && over.has(recheck.id));
     for (const { recheck } of givenUp) {
       const { id, merchantId } = recheck;

@@ -23,6 +23,8 @@ export type RecordDeliveryAttempts = {
   readonly attempts: readonly DeliveryAttempt[];
   /** An endpoint is disabled when every attempt has failed for this long. */
   readonly failingLimitMs: number;
+  /** The workflow of a delivery is checked once its next attempt is overdue by this. */
+  readonly overdueMs: number;
   readonly at: Date;
 };
 
@@ -41,12 +43,14 @@ export async function recordDeliveryAttempts(db: Database, input: RecordDelivery
     // The common case is one statement, and needs no explicit transaction. If an endpoint failed after these attempts began, it
     // must not count as failing until the next event, which may be days away. One that fails during this very statement is healthy again
     // with the retry that it then owes.
-    const failing = (await recordAttempts(db, records)).filter(({ isEndpointFailing }) => isEndpointFailing);
+    const failing = (await recordAttempts(db, records, input.overdueMs)).filter(
+      ({ isEndpointFailing }) => isEndpointFailing,
+    );
     if (failing.length > 0) await setEndpointsHealthy(db, endpointsOf(failing));
     return [];
   }
   return db.withTransaction(async (tx) => {
-    const recorded = new Set((await recordAttempts(tx, records)).map(({ id }) => id));
+    const recorded = new Set((await recordAttempts(tx, records, input.overdueMs)).map(({ id }) => id));
     const urls = await lockEndpointUrls(tx, endpointsOf(records));
     const effective = records.filter((record) => recorded.has(record.id) && urls.get(record.endpointId) === record.url);
     const failing = endpointsOf(effective.filter(({ next }) => next.state !== 'delivered'));

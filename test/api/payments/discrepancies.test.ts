@@ -33,6 +33,7 @@ import { logInAs, type Browser } from '../../support/people.ts';
 import { startScriptedOperator, type ScriptedOperator } from '../../support/scripted-operator.ts';
 import { scheduleOf, sweep } from '../../support/sweeps.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { makeRecheckDue } from '../../db/work-rows.ts';
 
 const PAID = { status: 'SUCCESSFUL' } as const;
 const REFUSED = { status: 'FAILED', reason: 'PAYEE_NOT_FOUND' } as const;
@@ -110,9 +111,9 @@ describe('an operator that contradicts a final payment', () => {
     const before = operator.statusQueries(operatorReference);
     await act();
     await eventually('the recheck to end', async () => {
-      const sql = 'SELECT 1 FROM payments WHERE id = $1 AND recheck_claimed_until IS NULL';
+      const sql = 'SELECT FROM work WHERE id = $1 AND claimed_until IS NOT NULL';
       const { rowCount } = await testEnv.db.pool.query(sql, [id]);
-      return operator.statusQueries(operatorReference) > before && rowCount === 1;
+      return operator.statusQueries(operatorReference) > before && rowCount === 0;
     });
   }
 
@@ -170,9 +171,9 @@ describe('an operator that contradicts a final payment', () => {
       assert.equal((await sweep(testEnv)).status, 'COMPLETED');
       // Callbacks that came after the recheck had begun lead to another one, later: how many did is a matter of speed.
       const { rows } = await testEnv.db.pool.query(
-        `SELECT coalesce(check_due_at < interval '1 minute' + (
-                  SELECT min(received_at) FROM operator_callbacks WHERE payment_id = $1), false) AS is_due_soon,
-                workflow_started_at IS NULL AS is_waiting FROM payments WHERE id = $1`,
+        `SELECT coalesce(bool_or(task = 'recheck' AND due_at < interval '1 minute' + (
+                  SELECT min(received_at) FROM operator_callbacks WHERE payment_id = $1)), false) AS is_due_soon,
+                coalesce(bool_or(NOT is_started), false) AS is_waiting FROM work WHERE id = $1`,
         [payment.id],
       );
       assert.deepEqual(rows, [{ is_due_soon: false, is_waiting: false }]);
@@ -188,7 +189,7 @@ describe('an operator that contradicts a final payment', () => {
         await untilRechecked(payment.id, async () => {
           await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
           // The recheck that a second callback leads to is due a minute later.
-          await testEnv.db.pool.query(`UPDATE payments SET check_due_at = now() WHERE id = $1`, [payment.id]);
+          await makeRecheckDue(testEnv.db, payment.id);
         });
       }
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);

@@ -9,6 +9,7 @@ import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { openTcpLine, type TcpLine } from '../../support/tcp-line.ts';
 import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
+import { setWork } from '../../db/work-rows.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 
@@ -157,7 +158,7 @@ describe('the API during an outage', () => {
     it('refuses new payments once many have waited too long, and accepts them again when they are carried out', async () => {
       for (let i = 0; i < 10; i++) await create(testEnv.baseUrl);
       // What its workflow has done nothing for counts, whether the workflow was started or not.
-      await testEnv.db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
+      await setWork(testEnv.db, 'is_started = true', "kind = 'collection'");
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_AGE_MS: '1' });
       await backlogIsFull(baseUrl);
       assertError(await create(baseUrl), 'service_unavailable');

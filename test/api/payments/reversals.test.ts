@@ -187,7 +187,7 @@ describe('a succeeded collection', () => {
     const { payment, merchant } = await paid();
     for (let i = 0; i < 22; i++) await callBack(testEnv, payment.operatorReference, 'FAILED');
     const { rows } = await testEnv.db.pool.query<{ is_due: boolean }>(
-      `SELECT check_due_at < now() + interval '61 s' AS is_due FROM payments WHERE id = $1`,
+      `SELECT due_at < now() + interval '61 s' AS is_due FROM work WHERE id = $1 AND task = 'recheck'`,
       [payment.id],
     );
     assert.deepEqual(rows, [{ is_due: true }]);

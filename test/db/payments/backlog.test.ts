@@ -9,6 +9,7 @@ import { startBackoffMs } from '../../../src/domain/work.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import { makeCollection, makeMerchant } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { setWork } from '../work-rows.ts';
 import { makePayout, makeReversal, makeShop, queue } from './payout-rows.ts';
 
 const MINUTE = 60_000;
@@ -31,7 +32,10 @@ describe('the backlog', () => {
     for (const state of COLLECTION_STATES) await makeCollection(db, merchantId, state);
     assert.deepEqual(await counts(), [1]);
     const claimed = await claimUnstarted(db, 'collection', { limit: 10, graceMs: 0, leaseMs: 0 });
-    await markStarted(db, 'collection', claimed, { at: new Date(), checkInMs: 60_000 });
+    await markStarted(
+      db,
+      claimed.map((work) => ({ ...work, checkInMs: 60_000 })),
+    );
     assert.deepEqual(await counts(), [1]);
   });
 
@@ -44,7 +48,7 @@ describe('the backlog', () => {
   it('is the payouts that are released and not being sent', async () => {
     const shop = await makeShop(db, 100_000n);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
-    await db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout'");
+    await setWork(db, 'is_started = true', "kind = 'payout'");
     assert.deepEqual(await counts(), [1]);
     const payout = await makePayout(db, shop, 'released');
     await markSendBegun(db, payout, new Date());
@@ -55,7 +59,7 @@ describe('the backlog', () => {
     const shop = await makeShop(db, 10_000n);
     await queue(db, shop, 1000n);
     assert.deepEqual(await counts(), [1]);
-    await db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'payout'");
+    await setWork(db, 'is_started = true', "kind = 'payout'");
     assert.deepEqual(await counts(), []);
   });
 
@@ -89,10 +93,10 @@ describe('the backlog', () => {
 
   it('is not late with work whose own workflow fails, and does not have quarantined work in it', async () => {
     await makeOld();
-    await db.pool.query("UPDATE payments SET workflow_failures = 1 WHERE kind = 'collection'");
+    await setWork(db, 'failures = 1', "kind = 'collection'");
     assert.deepEqual(await measure(), [{ merchantId, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
     assert.deepEqual(await countFailingWork(db), [{ kind: 'collection', failing: 1, quarantined: 0 }]);
-    await db.pool.query("UPDATE payments SET workflow_failures = 10 WHERE kind = 'collection'");
+    await setWork(db, 'failures = 10', "kind = 'collection'");
     assert.deepEqual(await measure(), []);
     assert.deepEqual(await countFailingWork(db), [{ kind: 'collection', failing: 1, quarantined: 1 }]);
   });

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { newCode } from '../../../src/security/token.ts';
-import { insertRow, ruleCase, VALID_ROWS, type RuleCase, type RuleFixture, type Sql } from '../rule-cases.ts';
+import { insert, insertRow, ruleCase, type RuleCase, type RuleFixture, type Sql } from '../rule-cases.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ const checkout = ({ merchantId, makerId }: RuleFixture, fields: Fields = {}): Sq
 const reusable = (fixture: RuleFixture): Sql => checkout(fixture, { id: REUSABLE, use: 'reusable', expires_at: null });
 
 const collection = (fixture: RuleFixture, id: string, fields: Fields = {}): Sql =>
-  insertRow('payments', { ...VALID_ROWS.collections(fixture), id, ...fields });
+  insert(fixture, 'collections', { id, ...fields });
 const attempt = ({ merchantId }: RuleFixture, id: string, fields: Fields = {}): Sql =>
   insertRow('checkout_attempts', {
     ...{ code_sha256: randomBytes(32), checkout_id: ONE_TIME, merchant_id: merchantId, collection_id: id },

@@ -5,6 +5,7 @@ import type { Database, Queryable, Statement } from '../../../src/db/platform/da
 import { lowestIdAt, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import { makeMerchant } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { withWork } from '../work-rows.ts';
 
 const ROWS_PER_MERCHANT = 20_000;
 const SECOND = 1000;
@@ -99,11 +100,11 @@ async function insertMany(db: Database, merchantId: MerchantId, offset: number):
     ids.push(lowestIdAt('col', FIRST_AT_MS + (row * 2 + offset) * SECOND));
   }
   await db.pool.query(
-    `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+    withWork(`INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
        operator_reference, metadata, created_at, updated_at, send_deadline_at)
      SELECT id, 'collection', $2, id, 'initiated', 5000, 'UGX', 'INV-' || n % 50, (256772000000 + n % 50)::text, 'mtn-momo',
        gen_random_uuid(), '{}', now(), now(), now()
-     FROM unnest($1::text[]) WITH ORDINALITY AS ids (id, n)`,
+     FROM unnest($1::text[]) WITH ORDINALITY AS ids (id, n)`),
     [ids, merchantId],
   );
 }

@@ -14,6 +14,7 @@ import {
 import { makeMember, makeMerchant, tamper } from '../rows.ts';
 import { makeCheckout } from './checkouts.ts';
 import { useDatabase } from '../use-database.ts';
+import { withWork } from '../work-rows.ts';
 
 const ROWS = 30_000;
 const SECOND = 1000;
@@ -299,9 +300,9 @@ async function insertAttempts(db: Database, merchantId: MerchantId, id: Checkout
 
 async function insertOne(db: Database, merchantId: MerchantId, reference: string): Promise<void> {
   await db.pool.query(
-    `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+    withWork(`INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
        operator_reference, metadata, created_at, updated_at, send_deadline_at)
-     VALUES ($1, 'collection', $2, 'one', 'initiated', 5000, 'UGX', $3, '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(), now())`,
+     VALUES ($1, 'collection', $2, 'one', 'initiated', 5000, 'UGX', $3, '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(), now())`),
     [lowestIdAt('col', Date.now()), merchantId, reference],
   );
 }

@@ -12,7 +12,8 @@ import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { claimRechecks, finishRechecks } from '../../../src/db/work/rechecks.ts';
 import { nextRecheck } from '../../../src/domain/payments/late-checks.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { makeCollection, oneRow, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
+import { makeCollection, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
+import { findWork } from '../work-rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeReversal, makeShop, queue, recordPayout, recordReversal, release } from './payout-rows.ts';
 
@@ -50,8 +51,7 @@ for (const kind of ['payout', 'reversal'] as const) {
     const load = () =>
       ref.kind === 'payout' ? getPayout(db, ref.merchantId, ref.id) : getReversal(db, ref.merchantId, ref.id);
 
-    const checkDueAt = async () =>
-      (await oneRow<{ due: Date | null }>(db, `SELECT check_due_at AS due FROM payments WHERE id = $1`, [ref.id])).due;
+    const recheckDueAt = async () => (await findWork(db, ref.id, 'recheck'))?.dueAt ?? null;
 
     /** The operator says at this time after the first that can count that it does not know the payment. */
     async function notFoundAt(afterMs: number): Promise<number> {
@@ -97,9 +97,9 @@ for (const kind of ['payout', 'reversal'] as const) {
       await neverAccepted(spanMs);
       const failedAtMs = countsAtMs + spanMs;
       const ages: number[] = [];
-      for (let due = await checkDueAt(); due !== null; due = await checkDueAt()) {
+      for (let due = await recheckDueAt(); due !== null; due = await recheckDueAt()) {
         ages.push(due.getTime() - failedAtMs);
-        await tamper(db, `UPDATE payments SET check_due_at = now() WHERE id = $1`, [ref.id]);
+        await tamper(db, `UPDATE work SET due_at = now() WHERE id = $1`, [ref.id]);
         const claimed = await claimRechecks(db, kind, { operator: 'mtn-momo', limit: 100, leaseMs: 60_000 });
         const recheck = claimed.find(({ id }) => id === ref.id);
         assert.ok(recheck);
@@ -107,7 +107,7 @@ for (const kind of ['payout', 'reversal'] as const) {
           ...TEST_CLOCKS,
           lateCheckAgesMs: [60_000, 90_000, 200_000],
         });
-        await finishRechecks(db, kind, [{ recheck, dueAt, isNews: false }]);
+        await finishRechecks(db, [{ recheck, dueAt, isNews: false }]);
       }
       assert.deepEqual(ages, [60_000, 90_000, 200_000]);
     });

@@ -22,6 +22,7 @@ import {
   release,
   requestReversal,
 } from './payout-rows.ts';
+import { findWork } from '../work-rows.ts';
 
 type Sent = { readonly ref: PaymentRef; readonly deadline: Date };
 type Ended = { readonly state: string; readonly failureCode: string | null };
@@ -170,12 +171,7 @@ describe('a payment that nobody tried to send', () => {
   it('is rechecked after it ended so, as a collection: an older version may have sent it', async () => {
     const sent = await makeSendable.collection();
     await recordInput(sent, NEVER_SENT, sent.deadline);
-    const { check_due_at: dueAt } = await oneRow<{ check_due_at: Date | null }>(
-      db,
-      'SELECT check_due_at FROM payments WHERE id = $1',
-      [sent.ref.id],
-    );
-    assert.notEqual(dueAt, null);
+    assert.notEqual(await findWork(db, sent.ref.id, 'recheck'), null);
   });
 
   it('gives a payout’s held money back', async () => {

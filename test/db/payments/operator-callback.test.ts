@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { makePayout, makeReversal, makeShop } from './payout-rows.ts';
 import { callBack, makeCollection, oneRow } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { dueOf, findWork } from '../work-rows.ts';
 
 describe('an operator’s callback', () => {
   const db = useDatabase();
@@ -46,12 +47,10 @@ describe('an operator’s callback', () => {
   /** How long after the callback the recheck that it led to is due; null when it led to none. */
   async function recheckAfterCallback(id: string, operatorReference: string): Promise<number | null> {
     // As after the recheck that an earlier callback led to.
-    await db.pool.query('UPDATE payments SET check_due_at = NULL WHERE id = $1', [id]);
+    await db.pool.query('DELETE FROM work WHERE id = $1', [id]);
     const calledAt = new Date();
     await callBack(db, operatorReference);
-    const { due } = await oneRow<{ due: Date | null }>(db, 'SELECT check_due_at AS due FROM payments WHERE id = $1', [
-      id,
-    ]);
+    const due = (await findWork(db, id, 'recheck'))?.dueAt ?? null;
     // What the call itself took does not matter.
     return due && Math.floor((due.getTime() - calledAt.getTime()) / 30_000) * 30_000;
   }
@@ -79,7 +78,7 @@ describe('an operator’s callback', () => {
   it('neither hastens nor postpones a recheck that is due earlier', async () => {
     const { merchantId } = await makeShop(db, 0n);
     const { id, operatorReference } = await makeCollection(db, merchantId, 'succeeded');
-    const due = () => oneRow<{ due: Date }>(db, 'SELECT check_due_at AS due FROM payments WHERE id = $1', [id]);
+    const due = () => dueOf(db, id, 'recheck');
     await callBack(db, operatorReference);
     const first = await due();
     for (let i = 0; i < 30; i++) await callBack(db, operatorReference);

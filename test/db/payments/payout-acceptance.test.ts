@@ -17,6 +17,7 @@ import { useFixturePerCase } from '../../support/use-fixture.ts';
 import { contextOf, countRows, makeCollection, makeEndpoint, tamper, untilSoManyWait, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makePerson, makeShop, requestPayout, setPolicy, type Shop } from './payout-rows.ts';
+import { withWork } from '../work-rows.ts';
 
 const LOCK = 'SELECT 1 FROM ledger_accounts WHERE id = $1 FOR NO KEY UPDATE';
 
@@ -122,8 +123,8 @@ describe('a payout of a cached key', () => {
     const written = async (of: string) => {
       const { rows } = await db.pool.query<{ of: object }>(
         `SELECT json_build_array(t.kind, t.debit_account_id, t.credit_account_id, t.amount_minor, e.type, e.resource_version,
-                                 e.request_id, d.state, d.endpoint_id, (p.check_due_at - p.expires_at)::text, p.workflow_started_at) AS of
-         FROM payments p JOIN ledger_transfers t ON t.payment_id = p.id JOIN events e ON e.payment_id = p.id
+                                 e.request_id, d.state, d.endpoint_id, w.task, w.priority, w.is_started, (w.due_at - p.created_at)::text) AS of
+         FROM payments p JOIN work w USING (id) JOIN ledger_transfers t ON t.payment_id = p.id JOIN events e ON e.payment_id = p.id
            JOIN deliveries d ON d.event_id = e.id WHERE p.id = $1`,
         [of],
       );
@@ -203,11 +204,11 @@ describe('a payout of a cached key', () => {
     assert.ok(await of.accept(1000n));
     const collection = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 3000n });
     const values = [...account(), newId('rev'), merchantId, collection.id, maker.userId];
-    const sql = `WITH locked AS MATERIALIZED (${LOCK})
+    const sql = withWork(`WITH locked AS MATERIALIZED (${LOCK})
       INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by,
         approvals_required, created_at, updated_at, expires_at, request_attestation, amount_minor, currency, operator, phone, reference)
       SELECT $2, 'reversal', $3, c.id, 'queued', gen_random_uuid(), $5, 1, now(), now(), now() + interval '1 day', repeat('a', 43),
-        amount_minor, currency, operator, phone, reference FROM locked, payments c WHERE c.id = $4`;
+        amount_minor, currency, operator, phone, reference FROM locked, payments c WHERE c.id = $4`);
     // Of 12,000 that are available 3,000 are to be refunded.
     assert.equal(await whileLocked(db, { sql, values }, () => of.accept(9001n)), null);
     assert.ok(await of.accept(9000n));

@@ -18,10 +18,10 @@ import {
   setPolicy,
   SOON_OVER,
 } from './payout-rows.ts';
-import { oneRow } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
+import { findWork, setWork } from '../work-rows.ts';
 
 const DAY = 86_400_000;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
@@ -218,15 +218,11 @@ describe('a decision on a payout', () => {
 
   it('marks the payout for the dispatcher, which signals its workflow', async () => {
     const { id } = await queue(db, shop, 1000n);
-    await db.pool.query('UPDATE payments SET workflow_started_at = now() WHERE id = $1', [id]);
+    await setWork(db, "is_started = true, due_at = now() + interval '1 day'", 'id = $1', [id]);
     await release(db, shop.approver, id);
-    const row = await oneRow<{ workflow_started_at: Date | null; check_due_at: Date | null }>(
-      db,
-      'SELECT workflow_started_at, check_due_at FROM payments WHERE id = $1',
-      [id],
-    );
-    assert.equal(row.workflow_started_at, null);
-    assert.ok(row.check_due_at);
+    const work = await findWork(db, id);
+    assert.equal(work?.isStarted, false);
+    assert.ok(work.dueAt && work.dueAt <= new Date());
   });
 
   it('leaves the ledger sound in all cases above', async () => {

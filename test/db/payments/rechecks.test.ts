@@ -14,6 +14,7 @@ import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
 import type { OpenRun } from '../../../src/domain/work.ts';
 import { callBack, makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { dueOf, findWork, setWork } from '../work-rows.ts';
 import { checksOf } from './late-work-checks.ts';
 import { makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
 
@@ -34,7 +35,6 @@ describe('the recheck of a final payment', () => {
   const finish = (claimed: readonly ClaimedRecheck[], finding: RecheckFinding = 'nothing_new') =>
     finishRechecks(
       db,
-      'collection',
       claimed.map((recheck) => {
         const { dueAt } = nextRecheck(recheck, finding, new Date(), REAL_CLOCKS);
         return { recheck, dueAt, isNews: finding === 'transition' };
@@ -44,9 +44,8 @@ describe('the recheck of a final payment', () => {
   const age = async (ms: number, kind: PaymentKind = 'collection') => {
     await tamper(
       db,
-      `UPDATE payments SET updated_at = updated_at - make_interval(secs => $1),
-         check_due_at = check_due_at - make_interval(secs => $1),
-         recheck_claimed_until = recheck_claimed_until - make_interval(secs => $1)
+      `WITH older AS (UPDATE payments SET updated_at = updated_at - make_interval(secs => $1) WHERE kind = $2)
+       UPDATE work SET due_at = due_at - make_interval(secs => $1), claimed_until = claimed_until - make_interval(secs => $1)
        WHERE kind = $2`,
       [ms / 1000, kind],
     );
@@ -55,22 +54,18 @@ describe('the recheck of a final payment', () => {
     ]);
   };
   const idsOf = (claimed: readonly { readonly id: string }[]) => claimed.map(({ id }) => id);
-  const row = (id: string) =>
-    oneRow<{ check_due_at: Date | null; updated_at: Date; workflow_started_at: Date | null }>(
-      db,
-      'SELECT check_due_at, updated_at, workflow_started_at FROM payments WHERE id = $1',
-      [id],
-    );
-  const markAllStarted = () =>
-    db.pool.query("UPDATE payments SET workflow_started_at = now() WHERE kind = 'collection'");
+  /** When it is rechecked next; null: never. */
+  const recheckDueAt = async (id: string) => (await findWork(db, id, 'recheck'))?.dueAt ?? null;
+  const endOf = async (id: string) =>
+    (await oneRow<{ updated_at: Date }>(db, 'SELECT updated_at FROM payments WHERE id = $1', [id])).updated_at;
 
   /** Rechecks the only collection until nothing more is due; returns how long after its end each recheck was. */
   async function agesOfRechecks(id: string): Promise<number[]> {
     const ages: number[] = [];
     for (;;) {
-      const { check_due_at: dueAt, updated_at: endedAt } = await row(id);
+      const dueAt = await recheckDueAt(id);
       if (dueAt === null) return ages;
-      ages.push(dueAt.getTime() - endedAt.getTime());
+      ages.push(dueAt.getTime() - (await endOf(id)).getTime());
       await age(Math.max(0, dueAt.getTime() - Date.now()));
       assert.deepEqual(await listOperatorsToRecheck(db, ['mtn-momo']), ['mtn-momo']);
       const claimed = await claim();
@@ -106,11 +101,10 @@ describe('the recheck of a final payment', () => {
     const { id } = await makeCollection(db, merchantId, 'expired');
     await age(2 * DAY);
     await finish(await claim());
-    const { check_due_at: dueAt, updated_at: endedAt } = await row(id);
-    assert.equal(dueAt?.getTime(), endedAt.getTime() + 3 * DAY);
+    assert.equal((await recheckDueAt(id))?.getTime(), (await endOf(id)).getTime() + 3 * DAY);
     await age(8 * DAY);
     await finish(await claim());
-    assert.equal((await row(id)).check_due_at, null);
+    assert.equal(await findWork(db, id, 'recheck'), null);
   });
 
   it('is not done without a reason, and never while a payment is pending', async () => {
@@ -154,22 +148,20 @@ describe('the recheck of a final payment', () => {
 
   it('has a workflow started when it found something new, and none when it did not', async () => {
     const { id } = await makeCollection(db, merchantId, 'expired');
-    await markAllStarted();
     await age(11 * MINUTE);
     await finish(await claim());
-    assert.notEqual((await row(id)).workflow_started_at, null);
+    assert.equal(await findWork(db, id), null);
     await age(60 * MINUTE);
     await finish(await claim(), 'transition');
-    const { workflow_started_at: startedAt, check_due_at: dueAt } = await row(id);
-    assert.equal(startedAt, null);
-    const gapMs = Number(dueAt) - Date.now();
+    assert.equal((await findWork(db, id))?.isStarted, false);
+    const gapMs = (await dueOf(db, id, 'recheck')).getTime() - Date.now();
     assert.ok(gapMs > 0 && gapMs < 80 * MINUTE, 'it is found again if no workflow records it');
     assert.deepEqual(idsOf(await claimUnstarted(db, 'collection', { limit: 100, graceMs: 0, leaseMs: 0 })), [id]);
   });
 
   it('is due after a callback about an expired collection, in case the workflow that it starts is lost', async () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'expired');
-    await tamper(db, "UPDATE payments SET check_due_at = NULL WHERE kind = 'collection'");
+    await tamper(db, 'DELETE FROM work');
     await callBack(db, operatorReference);
     assert.deepEqual(await claim(), [], 'the workflow comes first');
     await age(2 * MINUTE);
@@ -194,7 +186,7 @@ describe('the recheck of a final payment', () => {
     await callBack(db, operatorReference);
     assert.deepEqual(await claim(), [], 'nobody else makes it meanwhile');
     await finish(claimed);
-    assert.notEqual((await row(id)).check_due_at, null);
+    assert.notEqual(await recheckDueAt(id), null);
     await age(DAY);
     assert.deepEqual(idsOf(await claim()), [id]);
   });
@@ -204,9 +196,9 @@ describe('the recheck of a final payment', () => {
     await age(11 * MINUTE);
     const claimed = await claim();
     await record(db, { id, merchantId: ofMerchant }, { kind: 'paid', operatorReceipt: id });
-    const { check_due_at: dueAt } = await row(id);
+    const dueAt = await dueOf(db, id, 'recheck');
     await finish(claimed);
-    assert.deepEqual((await row(id)).check_due_at, dueAt);
+    assert.deepEqual(await dueOf(db, id, 'recheck'), dueAt);
   });
 
   it('is repeated at growing gaps while the operator gives no status, and ends after a month', async () => {
@@ -217,7 +209,7 @@ describe('the recheck of a final payment', () => {
       const claimed = await claim();
       assert.deepEqual(idsOf(claimed), [id]);
       await finish(claimed, 'no_status');
-      const { check_due_at: dueAt } = await row(id);
+      const dueAt = await recheckDueAt(id);
       if (dueAt === null) break;
       const gapMs = dueAt.getTime() - Date.now();
       gaps.push(Math.round(gapMs / MINUTE));
@@ -235,16 +227,22 @@ describe('the workflow of a final payment', () => {
   /** Its recheck was started so long ago that it is checked. */
   const makeRecheckedPayout = async () => {
     const { id } = await makePayout(db, await makeShop(db, 10_000n), 'succeeded');
-    await db.pool.query(
-      "UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 minute' WHERE kind = 'payout'",
+    await tamper(db, "UPDATE work SET due_at = now() WHERE kind = 'payout'");
+    const rechecks = await claimRechecks(db, 'payout', { operator: 'mtn-momo', limit: 1, leaseMs: MINUTE });
+    await finishRechecks(
+      db,
+      rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })),
     );
     const works = await claimUnstarted(db, 'payout', { limit: 1, graceMs: 0, leaseMs: 0 });
-    await markStarted(db, 'payout', works, { at: new Date(), checkInMs: 0 });
+    await markStarted(
+      db,
+      works.map((work) => ({ ...work, checkInMs: 0 })),
+    );
     return id;
   };
   const stuck: OpenRun = { runId: 'stuck', taskAttempt: 3, quietSince: null };
   const unstartedPayouts = async () => {
-    await db.pool.query("UPDATE payments SET start_due_at = now() WHERE kind = 'payout'");
+    await setWork(db, 'due_at = now()');
     return (await claimUnstarted(db, 'payout', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
   };
 
@@ -260,10 +258,7 @@ describe('the workflow of a final payment', () => {
     await makeRecheckedPayout();
     const terminated: string[] = [];
     await checksOf(db, () => 'closed', terminated).checkRechecks();
-    await tamper(
-      db,
-      "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'",
-    );
+    await setWork(db, "due_at = due_at - interval '1 day'");
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, []);
     assert.deepEqual(await unstartedPayouts(), []);
@@ -275,10 +270,7 @@ describe('the workflow of a final payment', () => {
     await checksOf(db, () => ({ ...stuck, taskAttempt: 1 }), terminated).checkRechecks();
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, [], 'its next check is not due');
-    await tamper(
-      db,
-      "UPDATE payments SET recheck_check_due_at = recheck_check_due_at - interval '1 day' WHERE kind = 'payout'",
-    );
+    await setWork(db, "due_at = due_at - interval '1 day'");
     await checksOf(db, () => stuck, terminated).checkRechecks();
     assert.deepEqual(terminated, [id]);
   });

@@ -4,9 +4,10 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { callBack, makeCollection, oneRow, tamper, TEST_CLOCKS } from '../rows.ts';
+import { callBack, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
+import { findWork, makeRecheckDue } from '../work-rows.ts';
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
@@ -44,16 +45,12 @@ describe('a final payment of which the operator gives no status', () => {
   /** How many minutes after a recheck that is so long after the outcome the next one follows; null: none does. */
   async function gapAt(ref: PaymentRef, ageMs: number): Promise<number | null> {
     const outcome = `updated_at = now() - make_interval(secs => $2 / 1000.0)`;
-    await tamper(db, `UPDATE payments SET check_due_at = now(), ${outcome} WHERE id = $1`, [ref.id, ageMs]);
+    await tamper(db, `UPDATE payments SET ${outcome} WHERE id = $1`, [ref.id, ageMs]);
+    await makeRecheckDue(db, ref.id);
     await recheck();
-    const gap = 'extract(epoch FROM check_due_at - now())::float8 / 60';
-    const { minutes } = await oneRow<{ minutes: number | null }>(
-      db,
-      `SELECT ${gap} AS minutes FROM payments WHERE id = $1`,
-      [ref.id],
-    );
-    // The database reads its clock a little later.
-    return minutes === null ? null : Math.round(minutes / 10) * 10;
+    const work = await findWork(db, ref.id, 'recheck');
+    // Some time has passed since.
+    return work?.dueAt ? Math.round((work.dueAt.getTime() - Date.now()) / MINUTE / 10) * 10 : null;
   }
 
   const ended = async ({ id }: PaymentRef) =>

@@ -1,15 +1,19 @@
 // What is late or due again: started work that is checked, and rechecks of final payments.
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
-import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
+import { claimUnstarted, markStarted, type ClaimedWork } from '../../../src/db/work/work.ts';
+import type { DueDelivery } from '../../../src/db/webhooks/delivery.ts';
 import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work/work-checks.ts';
 import { checksOf } from './late-work-checks.ts';
-import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
-import type { Work, WorkKind } from '../../../src/domain/work.ts';
+import { PAYMENT_KINDS, type PaymentKind } from '../../../src/domain/payments/payment.ts';
+import { firstCheckMs, type Work, type WorkKind } from '../../../src/domain/work.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
-import { makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
+import { makeCollection, makeEndpoint, makeMerchant, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { attemptOf, claim, record as recordAttempts } from '../webhooks/deliveries.ts';
+import { dueOf, setWork } from '../work-rows.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -22,22 +26,19 @@ describe('started work', () => {
     merchantId = await makeMerchant(db);
   });
 
-  const late = (kind: WorkKind, { limit = 100, leaseMs = MINUTE } = {}) =>
-    claimLate(db, kind, { limit, leaseMs, overdueMs: 10 * MINUTE });
+  const late = (kind: WorkKind, { limit = 100, leaseMs = MINUTE } = {}) => claimLate(db, kind, { limit, leaseMs });
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string);
   const lateIds = async (kind: WorkKind) => idsOf(await late(kind));
   /** Everything happened so much earlier than it did. */
-  const age = (kind: WorkKind, ms: number, column = 'check_due_at') => {
-    const [table, isOfKind] = kind === 'delivery' ? ['deliveries', 'true'] : ['payments', `kind = '${kind}'`];
-    const older = `${column} = ${column} - make_interval(secs => $1)`;
-    return tamper(db, `UPDATE ${table} SET ${older} WHERE ${isOfKind}`, [ms / 1000]);
-  };
-  const markAllStarted = (kind: PaymentKind) =>
-    db.pool.query('UPDATE payments SET workflow_started_at = now() WHERE kind = $1 AND workflow_started_at IS NULL', [
-      kind,
-    ]);
-  const unstarted = (kind: WorkKind): Promise<Work[]> =>
-    claimUnstarted(db, kind, { limit: 100, graceMs: 0, leaseMs: 0 });
+  const age = (kind: WorkKind, ms: number) =>
+    setWork(db, 'due_at = due_at - make_interval(secs => $2)', 'kind = $1', [kind, ms / 1000]);
+  const markAllStarted = (kind: PaymentKind) => setWork(db, 'is_started = true', 'kind = $1', [kind]);
+  const unstarted = (kind: WorkKind) => claimUnstarted(db, kind, { limit: 100, graceMs: 0, leaseMs: 0 });
+  const mark = (works: readonly ClaimedWork[], checkInMs = MINUTE) =>
+    markStarted(
+      db,
+      works.map((work) => ({ ...work, checkInMs })),
+    );
 
   it('is checked when its check is due, and by one of several dispatchers', async () => {
     const ids: string[] = [];
@@ -66,9 +67,15 @@ describe('started work', () => {
       [payout.id, payout.sendDeadlineAt],
       [reversal.id, reversal.sendDeadlineAt],
     ] as const;
+    for (const kind of PAYMENT_KINDS) {
+      const works = await unstarted(kind);
+      await markStarted(
+        db,
+        works.map((work) => ({ ...work, checkInMs: firstCheckMs(work, new Date(), TEST_CLOCKS) })),
+      );
+    }
     for (const [id, deadlineAt] of dues) {
-      const sql = 'SELECT check_due_at AS due FROM payments WHERE id = $1';
-      const { due } = await oneRow<{ due: Date }>(db, sql, [id]);
+      const due = await dueOf(db, id);
       assert.ok(deadlineAt !== null && deadlineAt.getTime() - due.getTime() >= 200_000, `${id}: ${due.toISOString()}`);
     }
   });
@@ -79,8 +86,8 @@ describe('started work', () => {
     const [work] = await late('collection');
     assert.ok(work);
     await record(db, { id, merchantId }, { kind: 'outcome_unknown' });
-    await markLost(db, 'collection', [work]);
-    await scheduleChecks(db, 'collection', [{ work, delayMs: 1 }]);
+    await markLost(db, [work]);
+    await scheduleChecks(db, [{ work, delayMs: 1 }]);
     assert.deepEqual(await unstarted('collection'), []);
     assert.equal(await db.withTransaction((tx) => markStuck(tx, work, MINUTE)), null);
     assert.deepEqual(await lateIds('collection'), []);
@@ -89,7 +96,7 @@ describe('started work', () => {
   it('is unstarted and due at once when its workflow is lost', async () => {
     const { id } = await makeCollection(db, merchantId, 'reconciling');
     await age('collection', 10 * MINUTE);
-    await markLost(db, 'collection', await late('collection'));
+    await markLost(db, await late('collection'));
     assert.deepEqual(idsOf(await unstarted('collection')), [id]);
   });
 
@@ -97,9 +104,9 @@ describe('started work', () => {
     const { id } = await makeCollection(db, merchantId, 'reconciling');
     await age('collection', 10 * MINUTE);
     const [work] = await late('collection');
-    assert.equal(await db.withTransaction((tx) => markStuck(tx, work!, MINUTE)), 1);
+    assert.equal((await db.withTransaction((tx) => markStuck(tx, work!, MINUTE)))?.workflowFailures, 1);
     assert.deepEqual(await unstarted('collection'), []);
-    await age('collection', 2 * MINUTE, 'start_due_at');
+    await age('collection', 2 * MINUTE);
     assert.deepEqual(idsOf(await unstarted('collection')), [id]);
   });
 
@@ -108,7 +115,7 @@ describe('started work', () => {
     await markAllStarted('collection');
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'reconciling');
     await age('collection', DAY);
-    await tamper(db, "UPDATE payments SET check_due_at = now() WHERE kind = 'collection' AND state = 'initiated'");
+    await setWork(db, 'due_at = now()', 'priority = 0');
     assert.deepEqual(idsOf(await late('collection', { limit: 1 })), [id]);
   });
 
@@ -135,30 +142,25 @@ describe('started work', () => {
     assert.deepEqual(inspected.sort(), ids.sort());
   });
 
-  it('is a delivery that a server of before the checks started', async () => {
-    await makeEndpoint(db, merchantId);
-    await makeCollection(db, merchantId, 'prompted');
-    await db.pool.query(
-      "UPDATE deliveries SET state = 'retrying', workflow_started_at = now(), check_due_at = NULL, next_attempt_at = now()",
-    );
-    assert.deepEqual(await lateIds('delivery'), [], 'its next attempt is not overdue');
-    await age('delivery', 11 * MINUTE);
-    await age('delivery', 11 * MINUTE, 'next_attempt_at');
-    assert.equal((await late('delivery')).length, 1);
-  });
-
   it('is a delivery whose next attempt is overdue', async () => {
     await makeEndpoint(db, merchantId);
     await makeCollection(db, merchantId, 'prompted');
-    await db.pool.query("UPDATE deliveries SET state = 'retrying', start_due_at = now() - interval '1 hour'");
-    await markStarted(db, 'delivery', await unstarted('delivery'), { at: new Date(), checkInMs: 10 * MINUTE });
+    const [delivery] = await claim(db, 1);
+    assert.ok(delivery);
+    const fail = (attempt: DueDelivery) =>
+      recordAttempts(db, [attemptOf(attempt, { state: 'retrying', delayMs: MINUTE })], { overdueMs: 10 * MINUTE });
+    await fail(delivery);
+    await mark(await unstarted('delivery'), 10 * MINUTE);
     await age('delivery', 11 * MINUTE);
-    // Its check is due, and its next attempt is not overdue.
-    assert.equal((await late('delivery')).length, 0);
-    await age('delivery', 11 * MINUTE);
-    await age('delivery', 11 * MINUTE, 'next_attempt_at');
     assert.equal((await late('delivery', { leaseMs: MINUTE })).length, 1);
     assert.equal((await late('delivery')).length, 0);
+    // Its workflow makes an attempt: then its next attempt is not overdue.
+    await age('delivery', DAY);
+    await fail({ ...delivery, attemptCount: 1 });
+    await age('delivery', 10 * MINUTE);
+    assert.equal((await late('delivery')).length, 0);
+    await age('delivery', 2 * MINUTE);
+    assert.equal((await late('delivery')).length, 1);
   });
 
   it('is an overdue payout or reversal, and never a final one', async () => {
@@ -180,15 +182,18 @@ describe('started work', () => {
     const shop = await makeShop(db, 10_000n);
     const payout = await queue(db, shop, 1000n);
     const waiting = async () => idsOf(await unstarted('payout'));
-    const mark = async (works: readonly Work[]) =>
-      markStarted(db, 'payout', works, { at: new Date(), checkInMs: MINUTE });
-    assert.deepEqual(await waiting(), [payout.id]);
-    await mark([payout]);
+    const started = { id: payout.id, dueAt: payout.updatedAt, checkInMs: MINUTE };
+    await markStarted(db, [started]);
     assert.deepEqual(await waiting(), []);
     await release(db, shop.approver, payout.id);
-    assert.deepEqual(await waiting(), [payout.id]);
     // This marks the signal for the row before the release: the release still waits.
-    await mark([payout]);
+    await markStarted(db, [started]);
+    assert.deepEqual(await waiting(), [payout.id]);
+    // So does a start whose claim ended with another claim.
+    const old = await unstarted('payout');
+    await sleep(2);
+    await unstarted('payout');
+    await mark(old);
     assert.deepEqual(await waiting(), [payout.id]);
     await mark(await unstarted('payout'));
     assert.deepEqual(await waiting(), []);

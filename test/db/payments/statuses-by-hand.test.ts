@@ -21,6 +21,7 @@ import { valuesOf } from '../../support/values-of.ts';
 import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, untilOneWaits } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeReversal, makeShop, queue, recordPayout, release } from './payout-rows.ts';
+import { makeRecheckDue } from '../work-rows.ts';
 
 const ACCEPTED: SendOutcome = { kind: 'accepted' };
 /** What an operator says while its account is empty: the next try may succeed. */
@@ -307,7 +308,7 @@ describe('an answer of an operator', () => {
 
   /** As a worker runs it, whose heartbeats go nowhere here. */
   async function recheckNow({ id }: PaymentRef): Promise<void> {
-    await tamper(db, `UPDATE payments SET check_due_at = now() WHERE id = $1`, [id]);
+    await makeRecheckDue(db, id);
     const context = { heartbeat: () => undefined, cancellationSignal: new AbortController().signal };
     const { withNews } = await asyncLocalStorage.run(context as unknown as Context, () =>
       activities().recheckBatch('mtn-momo'),

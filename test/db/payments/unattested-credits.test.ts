@@ -50,7 +50,7 @@ describe('money that no process of the service recorded', () => {
     await run(
       `WITH moved AS (
          UPDATE payments SET state = 'succeeded', previous_state = state, version = version + 1, updated_at = now(),
-           operator_receipt = $2, check_due_at = NULL WHERE id = $1 RETURNING *),
+           operator_receipt = $2 WHERE id = $1 RETURNING *),
        transfer AS (
          INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency,
            created_at, status_kind, status_queried_at, status_attestation)
@@ -200,7 +200,7 @@ describe('money that no process of the service recorded', () => {
     await run(
       `WITH moved AS (
          UPDATE payments SET state = 'failed', previous_state = state, version = version + 1, updated_at = now(),
-           failure_code = 'operator_rejected', failed_by = 'declined', check_due_at = NULL WHERE id = $1 RETURNING *),
+           failure_code = 'operator_rejected', failed_by = 'declined' WHERE id = $1 RETURNING *),
        transfer AS (
          INSERT INTO ledger_transfers (kind, payment_id, debit_account_id, credit_account_id, amount_minor, currency,
            created_at, status_kind, status_queried_at, status_attestation)

@@ -13,6 +13,7 @@ import { useDatabase } from '../use-database.ts';
 import { findUser } from '../../../src/db/accounts/user.ts';
 import { actedBy, codeOr, makePerson, makeShop, queue, release, type Shop } from './payout-rows.ts';
 import { attestAll, rewrite } from '../../support/attestation.ts';
+import { withWork } from '../work-rows.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -301,16 +302,17 @@ describe('in a database of which nobody recorded the environment', () => {
 
 const APPROVAL = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
-const REVERSAL = `INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by,
+const REVERSAL =
+  withWork(`INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by,
     approvals_required, created_at, updated_at, expires_at, request_attestation, amount_minor, currency, operator, phone, reference)
   SELECT $1, 'reversal', $2, id, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day', repeat('a', 43),
     amount_minor, currency, operator, phone, reference
-  FROM payments WHERE id = $3`;
+  FROM payments WHERE id = $3`);
 const REFUND_APPROVAL = `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
 const REFUND_RELEASE = `UPDATE payments SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
   release_attestation = repeat('a', 43) WHERE id = $1`;
-const COPY_OF_PAYOUT = `INSERT INTO payments SELECT (jsonb_populate_record(p, $3)).* FROM payments p
-  WHERE id = $1 AND merchant_id = $2`;
+const COPY_OF_PAYOUT = withWork(`INSERT INTO payments SELECT (jsonb_populate_record(p, $3)).* FROM payments p
+  WHERE id = $1 AND merchant_id = $2`);
 const RELEASE = `UPDATE payments SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
   approvals_required = 1, release_attestation = repeat('a', 43) WHERE id = $1`;

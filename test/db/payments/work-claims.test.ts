@@ -1,16 +1,24 @@
 // The queues of unstarted work: each row goes to one dispatcher at a time, and no merchant's queue delays another's.
 import assert from 'node:assert/strict';
 import type { Queryable } from '../../../src/db/platform/database.ts';
-import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../../../src/db/work/work.ts';
-import { markStuck } from '../../../src/db/work/work-checks.ts';
+import { claimRechecks, finishRechecks } from '../../../src/db/work/rechecks.ts';
+import {
+  claimUnstarted,
+  markStarted,
+  postponeStarts,
+  type ClaimedWork,
+  type PostponedStart,
+} from '../../../src/db/work/work.ts';
+import { claimLate, markLost, markStuck } from '../../../src/db/work/work-checks.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { createRecordedWork, type RecordedWorkOptions } from '../../../src/dispatcher/recorded-work.ts';
 import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
-import { makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
+import { makeCollection, makeMerchant, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
+import { dueOf, findWork, setWork } from '../work-rows.ts';
 import { makeShop, queue, release } from './payout-rows.ts';
 
 const MINUTE = 60_000;
@@ -31,10 +39,18 @@ describe('unstarted work', () => {
   };
   const claim = (claimed: Partial<typeof NOW> = {}, kind: WorkKind = 'collection') =>
     claimUnstarted(db, kind, { ...NOW, ...claimed });
+  const mark = (works: readonly ClaimedWork[]) =>
+    markStarted(
+      db,
+      works.map((work) => ({ ...work, checkInMs: MINUTE })),
+    );
+  const postpone = (works: readonly ClaimedWork[], end: Pick<PostponedStart, 'delayMs' | 'isFailure'>) =>
+    postponeStarts(
+      db,
+      works.map((work) => ({ ...work, ...end })),
+    );
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string).sort();
-  const failuresOf = async (id: string) =>
-    (await oneRow<{ failures: number }>(db, 'SELECT workflow_failures AS failures FROM payments WHERE id = $1', [id]))
-      .failures;
+  const failuresOf = async (id: string) => (await findWork(db, id))?.failures;
 
   it('is claimed by one of several dispatchers, each row once', async () => {
     const ids = await makeMany(40);
@@ -61,9 +77,7 @@ describe('unstarted work', () => {
   it('is left to the process that signals a decision while the decision is young', async () => {
     const shop = await makeShop(db, 10_000n);
     const { id } = await queue(db, shop, 1000n);
-    await db.pool.query(
-      "UPDATE payments SET start_due_at = now() - interval '1 hour', workflow_started_at = now() WHERE kind = 'payout'",
-    );
+    await setWork(db, "due_at = now() - interval '1 hour', is_started = true", "kind = 'payout'");
     await release(db, shop.approver, id);
     assert.deepEqual(await claim({ graceMs: MINUTE }, 'payout'), []);
     assert.deepEqual(idsOf(await claim({}, 'payout')), [id]);
@@ -72,7 +86,7 @@ describe('unstarted work', () => {
   it('is claimed of each merchant in turn, however many rows one of them has', async () => {
     const [one] = await makeMany(1, await makeMerchant(db));
     await makeMany(60);
-    await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 hour' WHERE id <> $1", [one]);
+    await setWork(db, "due_at = now() - interval '1 hour'", 'id <> $1', [one]);
     const claimed = idsOf(await claim({ limit: 10 }));
     assert.ok(claimed.includes(one!), 'the younger row of the other merchant is claimed too');
     assert.ok(claimed.length >= 6 && claimed.length <= 10, `${claimed.length}`);
@@ -81,50 +95,53 @@ describe('unstarted work', () => {
 
   it('is claimed oldest first within a merchant', async () => {
     const [, second] = await makeMany(3);
-    await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 hour' WHERE id = $1", [second]);
+    await setWork(db, "due_at = now() - interval '1 hour'", 'id = $1', [second]);
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [second]);
   });
 
   it('is claimed before the rechecks of final payments, however long they have waited', async () => {
     for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'succeeded');
-    await db.pool.query(
-      "UPDATE payments SET workflow_started_at = NULL, start_due_at = now() - interval '1 hour' WHERE kind = 'collection'",
+    await tamper(db, "UPDATE work SET due_at = now() - interval '1 hour'");
+    const rechecks = await claimRechecks(db, 'collection', { operator: 'mtn-momo', limit: 10, leaseMs: MINUTE });
+    await finishRechecks(
+      db,
+      rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })),
     );
+    await setWork(db, "due_at = now() - interval '1 hour'");
     const [id] = await makeMany(1);
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [id]);
     assert.equal((await claim()).length, 3);
   });
 
   it('waits as long as its failure says, with the failures counted, until its workflow changes it', async () => {
-    const [id] = (await makeMany(1)) as [ClaimedWork['id']];
-    await claim();
-    await postponeStarts(db, 'collection', [{ id, delayMs: MINUTE, isFailure: true }]);
+    await makeMany(1);
+    await postpone(await claim(), { delayMs: MINUTE, isFailure: true });
     assert.deepEqual(await claim(), []);
-    await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 minute' WHERE kind = 'collection'");
+    await setWork(db, "due_at = now() - interval '1 minute'");
+    const again = await claim();
     assert.deepEqual(
-      (await claim()).map(({ workflowFailures }) => workflowFailures),
+      again.map(({ workflowFailures }) => workflowFailures),
       [1],
     );
-    await postponeStarts(db, 'collection', [{ id, delayMs: 0, isFailure: false }]);
+    await postpone(again, { delayMs: 0, isFailure: false });
     assert.equal((await claim())[0]?.workflowFailures, 1);
   });
 
   it('is due at once when it is to be started again after a start', async () => {
     const ids = await makeMany(1);
-    await markStarted(db, 'collection', await claim(), { at: new Date(), checkInMs: 60_000 });
-    await db.pool.query("UPDATE payments SET workflow_started_at = NULL WHERE kind = 'collection'");
+    await mark(await claim());
+    await setWork(db, "due_at = now() - interval '1 minute'");
+    await markLost(db, await claimLate(db, 'collection', { limit: 1, leaseMs: MINUTE }));
     assert.deepEqual(idsOf(await claim()), ids);
   });
 
   it('has no failures to start any more once it is started, and keeps those of its runs', async () => {
-    const [id] = (await makeMany(1)) as [ClaimedWork['id']];
+    const [id] = (await makeMany(1)) as [string];
     const startAfterFailures = async (failures: number) => {
-      for (let count = 0; count < failures; count++) {
-        await postponeStarts(db, 'collection', [{ id, delayMs: 0, isFailure: true }]);
-      }
+      for (let count = 0; count < failures; count++) await postpone(await claim(), { delayMs: 0, isFailure: true });
       const [work] = await claim();
-      await markStarted(db, 'collection', [work!], { at: new Date(), checkInMs: 60_000 });
-      return work!;
+      await mark([work!]);
+      return { ...work!, dueAt: await dueOf(db, id) };
     };
     const work = await startAfterFailures(12);
     assert.equal(await failuresOf(id), 0);
@@ -134,9 +151,10 @@ describe('unstarted work', () => {
   });
 
   it('is not postponed any more once it is started', async () => {
-    const [id] = (await makeMany(1)) as [ClaimedWork['id']];
-    await markStarted(db, 'collection', await claim(), { at: new Date(), checkInMs: 60_000 });
-    await postponeStarts(db, 'collection', [{ id, delayMs: MINUTE, isFailure: true }]);
+    const [id] = (await makeMany(1)) as [string];
+    const claimed = await claim();
+    await mark(claimed);
+    await postpone(claimed, { delayMs: MINUTE, isFailure: true });
     assert.equal(await failuresOf(id), 0);
   });
 
@@ -213,7 +231,7 @@ describe('unstarted work', () => {
         assert.equal(await start(), 2);
         assert.equal(await start(), 0, 'it is not due');
         assert.equal(await failuresOf(id!), failures);
-        await db.pool.query("UPDATE payments SET start_due_at = now() - interval '1 second' WHERE kind = 'collection'");
+        await setWork(db, "due_at = now() - interval '1 second'");
       }
       assert.equal(offered.filter((other) => other === id).length, 3);
     });
@@ -286,22 +304,17 @@ describe('claiming unstarted work', () => {
   before(async function () {
     this.timeout(300_000);
     for (let i = 0; i < MERCHANTS; i++) await makeMerchant(db);
-    // They would only take time to write.
-    await db.pool.query(
-      'DROP INDEX payments_list, payments_list_by_state, payments_list_by_reference, payments_list_by_phone',
-    );
     for (let first = 1; first < ROWS; first += PART) {
       await tamper(
         db,
-        `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone,
-           operator, operator_reference, metadata, created_at, updated_at, send_deadline_at, start_due_at)
-         SELECT 'col_0' || lpad(n::text, 25, '0'), 'collection', m.ids[1 + n % $3::int], n, 'initiated', 1, 'UGX', 'r', '256772000100',
-           'mtn-momo', gen_random_uuid(), '{}', now(), now(), now(), now() - make_interval(secs => n)
+        `INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
+         SELECT 'col_0' || lpad(n::text, 25, '0'), 'workflow', 'collection', m.ids[1 + n % $3::int], 'mtn-momo', 0, false,
+           now() - make_interval(secs => n)
          FROM (SELECT array_agg(id) AS ids FROM merchants) m, generate_series($1::int, $2::int) n`,
         [first, first + PART - 1, MERCHANTS],
       );
     }
-    await db.pool.query('ANALYZE payments');
+    await db.pool.query('ANALYZE work');
   });
 
   it('reads a bounded part of a queue of 100,000', async () => {

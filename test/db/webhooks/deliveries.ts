@@ -1,6 +1,7 @@
 // Claims and records deliveries as a dispatcher does, with limits that no test reaches by default.
 import type { Database } from '../../../src/db/platform/database.ts';
 import { claimDeliveries, type ClaimDeliveries, type DueDelivery } from '../../../src/db/webhooks/delivery.ts';
+import type { NextStep } from '../../../src/domain/webhooks/delivery.ts';
 import {
   recordDeliveryAttempts,
   type DeliveryAttempt,
@@ -26,5 +27,18 @@ export function record(
   attempts: readonly DeliveryAttempt[],
   options: Partial<RecordDeliveryAttempts> = {},
 ): Promise<EndpointDisabled[]> {
-  return recordDeliveryAttempts(db, { attempts, failingLimitMs: 86_400_000, at: new Date(), ...options });
+  return recordDeliveryAttempts(db, {
+    attempts,
+    failingLimitMs: 86_400_000,
+    overdueMs: 600_000,
+    at: new Date(),
+    ...options,
+  });
+}
+
+/** An attempt that the endpoint refused, and what follows from it. */
+export function attemptOf(delivery: DueDelivery, next: NextStep, attemptNumber = delivery.attemptCount + 1) {
+  const result = { kind: 'no_answer', error: 'the connection was refused' } as const;
+  const attempt = { startedAt: new Date(), durationMs: 1, result };
+  return { ...delivery, attemptNumber, attempt, next, at: new Date() };
 }

@@ -8,24 +8,18 @@ import {
 } from '../../../src/db/webhooks/delivery.ts';
 import { disableEndpoints } from '../../../src/db/webhooks/endpoint.ts';
 import { countMatching, insertReplay, resetForReplay } from '../../../src/db/webhooks/replay.ts';
-import type { AttemptResult, NextStep } from '../../../src/domain/webhooks/delivery.ts';
+import type { NextStep } from '../../../src/domain/webhooks/delivery.ts';
 import { newId, type EndpointId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
-import { claim, record } from './deliveries.ts';
+import { attemptOf, claim, record } from './deliveries.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
 const DEAD: NextStep = { state: 'dead_lettered', disableEndpoint: false };
 const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
 const DELIVERED: NextStep = { state: 'delivered' };
-const REFUSED: AttemptResult = { kind: 'no_answer', error: 'the connection was refused' };
-
-function attemptOf(delivery: DueDelivery, next: NextStep, attemptNumber = delivery.attemptCount + 1) {
-  const attempt = { startedAt: new Date(), durationMs: 1, result: REFUSED };
-  return { ...delivery, attemptNumber, attempt, next, at: new Date() };
-}
 
 describe('a replay', () => {
   const db = useDatabasePerCase();
@@ -179,7 +173,7 @@ describe('a replay', () => {
       oneRow<Record<string, unknown>>(
         db,
         `SELECT state, attempt_count, replay_count, attempts_before_replay, next_attempt_at IS NULL AS is_over,
-           workflow_started_at FROM deliveries WHERE id = $1`,
+           EXISTS (SELECT FROM work WHERE work.id = deliveries.id) AS has_work FROM deliveries WHERE id = $1`,
         [id],
       );
 
@@ -204,7 +198,7 @@ describe('a replay', () => {
         replay_count: 1,
         attempts_before_replay: 2,
         is_over: false,
-        workflow_started_at: null,
+        has_work: false,
       });
       const { rows } = await db.pool.query('SELECT attempt_number FROM delivery_attempts ORDER BY 1');
       assert.deepEqual(rows, [{ attempt_number: 1 }, { attempt_number: 2 }]);
@@ -248,7 +242,10 @@ describe('a replay', () => {
     const unstarted = () => claimUnstarted(db, 'delivery', { limit: 10, graceMs: 0, leaseMs: 0 });
     const old = await unstarted();
     await db.withTransaction((tx) => resetForReplay(tx, first!.id, new Date()));
-    await markStarted(db, 'delivery', old, { at: new Date(), checkInMs: 60_000 });
+    await markStarted(
+      db,
+      old.map((work) => ({ ...work, checkInMs: 60_000 })),
+    );
     await escalateDeliveries(db, 10);
     const counts = (await unstarted()).map((work) => 'replayCount' in work && work.replayCount);
     assert.deepEqual(counts, [1]);

@@ -1,0 +1,51 @@
+-- Work: what the service has yet to do for a payment or a delivery, and when.
+-- - The row is written by the statement that writes the payment or delivery, and deleted when nothing is left to do. So the
+--   busy tables have no column and no index for work, and work that moves touches none of theirs.
+-- - Whoever claims work moves `due_at`. Each statement that follows names the `due_at` that its caller saw: whatever happened
+--   since has moved it, and then nothing is written. That condition is on no index, so PostgreSQL finds the row by its key,
+--   whatever it believes of the queues.
+
+CREATE TABLE work (
+  id text COLLATE "C" NOT NULL,
+  task text NOT NULL CHECK (task IN ('workflow', 'recheck')),
+  kind text NOT NULL CHECK (kind IN ('collection', 'payout', 'reversal', 'delivery')),
+  merchant_id text COLLATE "C" NOT NULL,
+  operator text,
+  priority smallint NOT NULL CHECK (priority BETWEEN 0 AND 2),
+  is_started boolean,
+  due_at timestamptz,
+  claimed_until timestamptz,
+  failures integer NOT NULL DEFAULT 0,
+  start_failures integer NOT NULL DEFAULT 0,
+  PRIMARY KEY (id, task),
+  CONSTRAINT work_of_workflow CHECK ((task = 'workflow') = (is_started IS NOT NULL)),
+  CONSTRAINT work_due CHECK (num_nonnulls(due_at, claimed_until) > 0)
+) WITH (
+  autovacuum_analyze_threshold = 10000, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_threshold = 10000);
+COMMENT ON TABLE work IS 'What the service has yet to do for a payment or a delivery. No row: nothing.';
+COMMENT ON COLUMN work.id IS 'Of the payment or delivery.';
+COMMENT ON COLUMN work.task IS
+  'workflow: a workflow is to be started, or to be checked. recheck: the operator is asked about a final payment, whose money may '
+  'be returned while the callback about that is lost. A final payment may have both.';
+COMMENT ON COLUMN work.operator IS 'Null for a delivery.';
+COMMENT ON COLUMN work.priority IS
+  '0: it is still to be sent to the operator. 1: something else is awaited. 2: the payment is final.';
+COMMENT ON COLUMN work.is_started IS
+  'Whether a workflow is known to run, and to know of the last decision. Null for a recheck, which has no workflow of its own.';
+COMMENT ON COLUMN work.due_at IS
+  'Nobody claims it before this time: the start of its workflow, or the next check of the workflow, or the recheck. A claim moves '
+  'it ahead by its lease, a failed start by the backoff. Null while a recheck is claimed, so that a callback that comes in '
+  'between has the payment rechecked once more.';
+COMMENT ON COLUMN work.claimed_until IS 'Until then a worker rechecks the payment and nobody else does.';
+COMMENT ON COLUMN work.failures IS
+  'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it '
+  'to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
+COMMENT ON COLUMN work.start_failures IS 'The part of failures that are failed starts. A start that succeeds ends them.';
+
+-- One merchant after another, each in the order of its own work.
+CREATE INDEX work_unstarted ON work (kind, merchant_id, priority, due_at) WHERE NOT is_started;
+CREATE INDEX work_check_due ON work (kind, priority, due_at) WHERE is_started;
+-- Payments are rechecked in batches, one operator at a time.
+CREATE INDEX work_recheck_due ON work (operator, kind, (coalesce(claimed_until, due_at))) WHERE is_started IS NULL;
+-- Shown to the staff of the service. Normally empty.
+CREATE INDEX work_failing ON work (failures) WHERE failures > 0;

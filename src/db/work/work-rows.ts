@@ -1,0 +1,38 @@
+// The parts by which the statements that write a payment or a delivery write its work.
+import type { WorkAfter } from '../../domain/work.ts';
+
+const COLUMNS = 'id, task, kind, merchant_id, operator, priority, is_started, due_at';
+
+/** Inserts the work of the new payments of `source`: the workflow of each is to be started, as of its creation. */
+export const insertNewWork = (source: string): string =>
+  `INSERT INTO work (${COLUMNS})
+   SELECT id, 'workflow', kind, merchant_id, operator, CASE kind WHEN 'collection' THEN 0 ELSE 1 END, false, created_at FROM ${source}`;
+
+/** What `insertNewWork` reads of a new payment. */
+export const NEW_WORK = 'id, kind, merchant_id, operator, created_at';
+
+/** Two parts that write the work of the payment in `moved`, with the values of `workValues` from `$first` on. */
+export function workParts(first: number): string {
+  const [task, priority, isStarted, dueAt, dropped] = [0, 1, 2, 3, 4].map((n) => `$${first + n}`);
+  return `kept_work AS (
+     INSERT INTO work (${COLUMNS})
+     SELECT id, ${task}::text, kind, merchant_id, operator, ${priority}::smallint, ${isStarted}::boolean, ${dueAt}::timestamptz
+     FROM moved WHERE ${task}::text IS NOT NULL
+     ON CONFLICT (id, task) DO UPDATE SET priority = excluded.priority, is_started = excluded.is_started,
+       due_at = excluded.due_at, failures = 0, start_failures = 0),
+   ended_work AS (
+     DELETE FROM work USING moved WHERE work.id = moved.id AND work.task = ANY(${dropped}::text[]) AND claimed_until IS NULL)`;
+}
+
+export function workValues({ kept, ended }: WorkAfter): unknown[] {
+  return [kept?.task, kept?.priority, kept?.isStarted, kept?.dueAt, ended];
+}
+
+/** Deletes the work of these deliveries. */
+export const endDeliveryWork = (ids: string): string =>
+  `DELETE FROM work WHERE task = 'workflow' AND id = ANY(ARRAY(${ids}))`;
+
+/** Has workflows started for the deliveries of `source`, at once. */
+export const insertDeliveryWork = (source: string): string =>
+  `INSERT INTO work (${COLUMNS})
+   SELECT id, 'workflow', 'delivery', merchant_id, NULL, 1, false, now() FROM ${source}`;
