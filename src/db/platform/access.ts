@@ -41,6 +41,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   discrepancies: KEPT,
   endpoints: KEPT,
   events: APPENDED,
+  fold_position: ['UPDATE'],
   housekeeping: KEPT,
   idempotency_keys: EXPIRING,
   invitations: KEPT,
@@ -48,7 +49,6 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   ledger_accounts: ['INSERT', 'UPDATE (currency)'],
   ledger_checkpoints: KEPT,
   ledger_transfers: APPENDED,
-  live_updates: ['INSERT', 'UPDATE (changed_at)', 'DELETE'],
   member_changes: KEPT,
   members: KEPT,
   merchants: ['INSERT', 'UPDATE (created_at)'],
@@ -56,10 +56,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   operator_exchanges: ['INSERT', 'UPDATE (started_at)', 'DELETE'],
   passkey_challenges: EXPIRING,
   passkeys: EXPIRING,
-  payment_durations: EXPIRING,
   payment_figures: EXPIRING,
-  payment_moves: EXPIRING,
-  payment_total_changes: EXPIRING,
   payment_totals: EXPIRING,
   payment_transitions: [],
   payments: KEPT,
@@ -71,6 +68,8 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   refusal_counts: EXPIRING,
   schema_migrations: [],
   sessions: EXPIRING,
+  // Numbered again after a restore: the right that a lock of a row takes, too.
+  state_changes: ['INSERT', 'UPDATE (xid)', 'DELETE'],
   users: KEPT,
 };
 
@@ -100,7 +99,6 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   merchants: [],
   operator_callbacks: [],
   operator_exchanges: [],
-  payment_durations: [],
   payment_figures: [],
   payment_totals: [],
   payment_transitions: [],
