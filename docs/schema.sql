@@ -104,7 +104,7 @@ COMMENT ON TABLE approvals IS 'An approval of a payout or refund by one person.'
 COMMENT ON COLUMN approvals.attestation IS 'Made by the process that records the approval.';
 COMMENT ON COLUMN approvals.withdrawn_at IS 'A withdrawn approval releases nothing, and takes nothing of the daily limit.';
 COMMENT ON TRIGGER approvals_check ON approvals IS 'Refuses an approval of a payment that is not queued or has expired, by its maker, by somebody who is no owner or approver, and by a person in their waiting time; and every change but one withdrawal while the payment is queued.';
-COMMENT ON TRIGGER approvals_check_daily_limit ON approvals IS 'Refuses an approval beyond the daily limit of the person. It adds a live update of the payment.';
+COMMENT ON TRIGGER approvals_check_daily_limit ON approvals IS 'Refuses an approval beyond the daily limit of the person. It adds a row to state_changes, for pages that show the payment.';
 COMMENT ON TRIGGER approvals_kept ON approvals IS 'Refuses to delete rows and to truncate.';
 
 CREATE TABLE attempt_counters (
@@ -292,12 +292,12 @@ CREATE INDEX checkouts_list_by_reference ON checkouts USING btree (merchant_id, 
 CREATE INDEX checkouts_of_person ON checkouts USING btree (created_by, id);
 CREATE TRIGGER checkouts_check BEFORE INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION check_checkout();
 CREATE TRIGGER checkouts_kept BEFORE DELETE OR TRUNCATE ON checkouts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER checkouts_note AFTER INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION note_checkout();
+CREATE TRIGGER checkouts_note AFTER INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION note_state_change();
 COMMENT ON TABLE checkouts IS 'What a merchant asks payers for on a page.';
 COMMENT ON COLUMN checkouts.code IS '160 random bits, in the address of its page.';
 COMMENT ON TRIGGER checkouts_check ON checkouts IS 'Refuses a new checkout that is cancelled, in live one that sends payers back without https, and every change but one cancellation.';
 COMMENT ON TRIGGER checkouts_kept ON checkouts IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a row to state_changes.';
 
 CREATE TABLE deliveries (
   id text COLLATE "C" NOT NULL,
@@ -329,13 +329,13 @@ CREATE INDEX deliveries_list ON deliveries USING btree (merchant_id, id DESC);
 CREATE INDEX deliveries_pending ON deliveries USING btree (endpoint_id, id) WHERE state = 'pending'::text;
 CREATE INDEX deliveries_retrying ON deliveries USING btree (endpoint_id) WHERE state = 'retrying'::text;
 CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
-CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION note_delivery();
+CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION note_state_change('delivery');
 COMMENT ON TABLE deliveries IS 'One event that is sent to one endpoint.';
 COMMENT ON COLUMN deliveries.state IS 'pending: the dispatcher owes the first attempt. retrying: a workflow owns the further attempts. withheld: the endpoint is disabled, and nothing more is sent until somebody replays the delivery.';
 COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
 COMMENT ON COLUMN deliveries.leased_until IS 'Set while a dispatcher holds it. When the lease has run out, any dispatcher may claim it, and the event is sent again.';
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
-COMMENT ON TRIGGER deliveries_note ON deliveries IS 'Refuses nothing. It adds a live update, and counts the delivery in payment_moves when it is dead-lettered. A new delivery has no live update: its event is reported.';
+COMMENT ON TRIGGER deliveries_note ON deliveries IS 'Refuses nothing. It adds a row to state_changes. A new delivery adds none: the change that its event reports is there.';
 
 CREATE TABLE delivery_attempts (
   delivery_id text COLLATE "C" NOT NULL,
@@ -436,13 +436,13 @@ CREATE TABLE endpoints (
 );
 CREATE INDEX endpoints_disabled ON endpoints USING btree (disabled_reason) WHERE state = 'disabled'::text AND deleted_at IS NULL;
 CREATE INDEX endpoints_merchant ON endpoints USING btree (merchant_id, id DESC);
-CREATE TRIGGER endpoints_note AFTER INSERT OR UPDATE ON endpoints FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
+CREATE TRIGGER endpoints_note AFTER INSERT OR UPDATE ON endpoints FOR EACH ROW EXECUTE FUNCTION note_state_change('endpoint');
 COMMENT ON TABLE endpoints IS 'An address of a merchant to which events are sent.';
 COMMENT ON COLUMN endpoints.event_types IS 'Null: all types.';
 COMMENT ON COLUMN endpoints.previous_secret_sealed IS 'Signs too until previous_secret_until, so that receivers have time to change over to the present secret.';
 COMMENT ON COLUMN endpoints.failing_since IS 'When the attempt failed after which no attempt succeeded. While it is set, the next event goes straight to a workflow, so that a failing endpoint does not take the time of the dispatcher. An endpoint that fails for days is disabled.';
 COMMENT ON COLUMN endpoints.deleted_at IS 'The row of a deleted endpoint stays, since deliveries refer to it; its secrets are erased.';
-COMMENT ON TRIGGER endpoints_note ON endpoints IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER endpoints_note ON endpoints IS 'Refuses nothing. It adds a row to state_changes.';
 
 CREATE TABLE events (
   id text COLLATE "C" NOT NULL,
@@ -480,6 +480,17 @@ COMMENT ON COLUMN events.body IS 'The bytes that are signed and sent (UTF-8), co
 COMMENT ON COLUMN events.request_id IS 'The request that created the payment, so that an attempt to deliver the event reads no other table. Null for an event about an endpoint.';
 COMMENT ON TRIGGER events_append_only ON events IS 'Refuses every update, delete and truncate: rows are only added.';
 COMMENT ON TRIGGER events_check_created ON events IS 'Refuses an event of another merchant than that of its payment.';
+
+CREATE TABLE fold_position (
+  is_only boolean DEFAULT true NOT NULL,
+  xid xid8 NOT NULL,
+  last_id bigint NOT NULL,
+  CONSTRAINT fold_position_pkey PRIMARY KEY (is_only),
+  CONSTRAINT fold_position_only CHECK (is_only)
+);
+COMMENT ON TABLE fold_position IS 'Up to where state_changes are in payment_totals and payment_figures. One row.';
+COMMENT ON COLUMN fold_position.xid IS 'All changes of this transaction and of those before it are folded, and no other.';
+COMMENT ON COLUMN fold_position.last_id IS 'The greatest id that is folded.';
 
 CREATE TABLE housekeeping (
   task text COLLATE "C" NOT NULL,
@@ -668,22 +679,6 @@ COMMENT ON TRIGGER ledger_transfers_append_only ON ledger_transfers IS 'Refuses 
 COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another status than that of the payout.';
 COMMENT ON TRIGGER ledger_transfers_post ON ledger_transfers IS 'Refuses a payout that exceeds the available balance. It posts the transfer, as the owner of the tables, because the account of the application cannot change a balance. Its name sorts after ledger_transfers_check, so it runs after the check.';
 
-CREATE TABLE live_updates (
-  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
-  xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  kind text NOT NULL,
-  object_id text COLLATE "C" NOT NULL,
-  state text NOT NULL,
-  changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT live_updates_pkey PRIMARY KEY (id),
-  CONSTRAINT live_updates_kind CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text, 'delivery'::text, 'endpoint'::text, 'replay'::text, 'checkout'::text]))
-);
-CREATE INDEX live_updates_age ON live_updates USING btree (changed_at);
-CREATE INDEX live_updates_feed ON live_updates USING btree (merchant_id, xid, id);
-COMMENT ON TABLE live_updates IS 'Which object came into which state, for pages to read the object again. Rows become visible in the order of commits and not of ids, so a reader goes by numbers of transactions: below the lowest number that is under way, no row is added any more.';
-COMMENT ON COLUMN live_updates.xid IS 'The number of the transaction that wrote the row.';
-
 CREATE TABLE member_changes (
   id text COLLATE "C" NOT NULL,
   merchant_id text COLLATE "C" NOT NULL,
@@ -845,57 +840,19 @@ COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an auth
 COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
 COMMENT ON TRIGGER passkeys_check ON passkeys IS 'Refuses another id, person, credential or public key, a counter that falls, and an attestation whose number is not greater than that of the row. A new row locks its person.';
 
-CREATE TABLE payment_durations (
-  kind text NOT NULL,
-  operator text NOT NULL,
-  state text NOT NULL,
-  at_most_seconds double precision NOT NULL,
-  count bigint NOT NULL,
-  seconds double precision NOT NULL,
-  CONSTRAINT payment_durations_pkey PRIMARY KEY (kind, operator, state, at_most_seconds)
-);
-COMMENT ON TABLE payment_durations IS 'How many payments took how long to their outcome.';
-COMMENT ON COLUMN payment_durations.at_most_seconds IS 'They took at most so long, and longer than the next smaller bound.';
-
 CREATE TABLE payment_figures (
   kind text NOT NULL,
   operator text NOT NULL,
   state text NOT NULL,
-  present bigint NOT NULL,
+  at_most_seconds double precision,
   entered bigint NOT NULL,
-  CONSTRAINT payment_figures_pkey PRIMARY KEY (kind, operator, state)
+  exited bigint NOT NULL,
+  seconds double precision NOT NULL,
+  CONSTRAINT payment_figures_key UNIQUE NULLS NOT DISTINCT (kind, operator, state, at_most_seconds)
 );
-COMMENT ON TABLE payment_figures IS 'How many payments of the whole service are in each state. Reading costs the same however many payments there are.';
-COMMENT ON COLUMN payment_figures.present IS 'How many are in the state.';
-COMMENT ON COLUMN payment_figures.entered IS 'How many ever came into the state.';
-
-CREATE TABLE payment_moves (
-  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
-  kind text NOT NULL,
-  operator text NOT NULL,
-  from_state text,
-  to_state text NOT NULL,
-  seconds double precision,
-  CONSTRAINT payment_moves_pkey PRIMARY KEY (id)
-);
-COMMENT ON TABLE payment_moves IS 'Changes of state that are not yet in payment_figures and payment_durations. No row has an id or an amount.';
-COMMENT ON COLUMN payment_moves.from_state IS 'Null: the payment was created, or it is a delivery, of which only the dead-lettered are counted.';
-COMMENT ON COLUMN payment_moves.seconds IS 'With the outcome: of a collection since its creation, of a payout or refund since the first try to send it.';
-
-CREATE TABLE payment_total_changes (
-  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  quarter_at timestamp with time zone NOT NULL,
-  kind text NOT NULL,
-  operator text NOT NULL,
-  from_state text,
-  to_state text NOT NULL,
-  amount_minor bigint NOT NULL,
-  CONSTRAINT payment_total_changes_pkey PRIMARY KEY (id)
-);
-CREATE INDEX payment_total_changes_merchant ON payment_total_changes USING btree (merchant_id, quarter_at);
-COMMENT ON TABLE payment_total_changes IS 'Payments that were created or changed their state and are not yet in payment_totals.';
-COMMENT ON COLUMN payment_total_changes.from_state IS 'Null: the payment was created.';
+COMMENT ON TABLE payment_figures IS 'How many payments of the whole service came into each state and left it, by how long they took to their outcome. Reading costs the same however many payments there are. No row has an id or an amount.';
+COMMENT ON COLUMN payment_figures.at_most_seconds IS 'They took at most so long, and longer than the next smaller bound. Null: the state was not the first outcome; this row has also all that left the state.';
+COMMENT ON COLUMN payment_figures.seconds IS 'How long they took together.';
 
 CREATE TABLE payment_totals (
   merchant_id text COLLATE "C" NOT NULL,
@@ -909,7 +866,7 @@ CREATE TABLE payment_totals (
   CONSTRAINT payment_totals_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
   CONSTRAINT payment_totals_kind CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text]))
 );
-COMMENT ON TABLE payment_totals IS 'How many payments and how much money, by merchant, kind, operator, quarter of an hour of creation, and state. A quarter of an hour, because the days of every time zone begin at one.';
+COMMENT ON TABLE payment_totals IS 'How many payments and how much money, by merchant, kind, operator, quarter of an hour of creation, and state. A quarter of an hour, because the days of every time zone begin at one. Refunds have no totals: the collection counts.';
 
 CREATE TABLE payment_transitions (
   kind text NOT NULL,
@@ -1036,8 +993,8 @@ CREATE TRIGGER payments_check_created AFTER INSERT ON payments REFERENCING NEW T
 CREATE TRIGGER payments_check_new BEFORE INSERT ON payments FOR EACH ROW WHEN (new.kind <> 'collection'::text OR new.state <> 'initiated'::text) EXECUTE FUNCTION check_new_payment();
 CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF state ON payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.version > 0 OR new.kind = 'payout'::text) EXECUTE FUNCTION check_payment_recorded();
 CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_payment_change();
-CREATE TRIGGER payments_note_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments();
+CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_state_change();
+CREATE TRIGGER payments_note_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_state_change();
 CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, created_by, api_key_id, request_id, created_at, expires_at ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
 COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection. Each statement that writes a row reads all its checks first, so they are short; what needs lists of values is a trigger.';
 COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
@@ -1065,8 +1022,8 @@ COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment 
 COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
 COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a pending payment that changed and has no work.';
 COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
-COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to payment_total_changes, payment_moves and live_updates, there also for the checkout that a collection pays.';
-COMMENT ON TRIGGER payments_note_created ON payments IS 'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
+COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to state_changes, and one of the checkout that a collection pays.';
+COMMENT ON TRIGGER payments_note_created ON payments IS 'Refuses nothing. It adds the new rows to state_changes.';
 COMMENT ON TRIGGER payments_requested_kept ON payments IS 'Refuses to change what was requested. It runs once a statement, and no statement of the service updates these columns.';
 
 CREATE TABLE policies (
@@ -1217,13 +1174,13 @@ CREATE TABLE replays (
 );
 CREATE INDEX replays_list ON replays USING btree (merchant_id, id DESC);
 CREATE INDEX replays_running ON replays USING btree (updated_at) WHERE state = 'running'::text;
-CREATE TRIGGER replays_note AFTER INSERT OR UPDATE ON replays FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
+CREATE TRIGGER replays_note AFTER INSERT OR UPDATE ON replays FOR EACH ROW EXECUTE FUNCTION note_state_change('replay');
 COMMENT ON TABLE replays IS 'A replay of many deliveries, carried out in batches in the background. The row of a completed replay says what it did.';
 COMMENT ON COLUMN replays.endpoint_id IS 'Null: the deliveries of all endpoints, created from created_from on and before created_before.';
 COMMENT ON COLUMN replays.total IS 'How many deliveries matched when the replay began.';
 COMMENT ON COLUMN replays.skipped IS 'Deliveries that matched and stay as they are, because their endpoint is disabled or deleted.';
 COMMENT ON COLUMN replays.last_delivery_id IS 'The position: deliveries after this one remain.';
-COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a live update.';
+COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a row to state_changes.';
 
 CREATE TABLE schema_migrations (
   name text NOT NULL,
@@ -1268,6 +1225,30 @@ COMMENT ON COLUMN sessions.expires_at IS 'The session ends then, however much it
 COMMENT ON COLUMN sessions.verified_at IS 'The last verification of any kind, by password or second factor. The log-in is the first.';
 COMMENT ON COLUMN sessions.failed_log_ins IS 'What users.failed_log_ins was when the session was opened.';
 COMMENT ON TRIGGER sessions_check ON sessions IS 'Refuses another id, and an attestation whose number is not greater than that of the row.';
+
+CREATE TABLE state_changes (
+  xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  object_id text COLLATE "C" NOT NULL,
+  from_state text,
+  to_state text NOT NULL,
+  operator text,
+  amount_minor bigint,
+  payment_created_at timestamp with time zone,
+  seconds double precision,
+  changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT state_changes_pkey PRIMARY KEY (xid, id),
+  CONSTRAINT state_changes_kind CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text, 'delivery'::text, 'endpoint'::text, 'replay'::text, 'checkout'::text])),
+  CONSTRAINT state_changes_of_a_payment CHECK (num_nulls(operator, amount_minor, payment_created_at) = ANY (ARRAY[0, 3]))
+);
+CREATE INDEX state_changes_of_merchant ON state_changes USING btree (merchant_id, xid, id);
+COMMENT ON TABLE state_changes IS 'Which object came into which state, written once for each change and kept for a day.';
+COMMENT ON COLUMN state_changes.xid IS 'The number of the transaction that wrote the row.';
+COMMENT ON COLUMN state_changes.from_state IS 'Null: the payment was created, or the object is no payment.';
+COMMENT ON COLUMN state_changes.operator IS 'Null: the row is for pages alone, because the object is no payment, or because a payment changed in something else than its state.';
+COMMENT ON COLUMN state_changes.seconds IS 'With the outcome: of a collection since its creation, of a payout or refund since the first try to send it.';
 
 CREATE TABLE users (
   id text COLLATE "C" NOT NULL,
@@ -1606,7 +1587,7 @@ BEGIN
     END IF;
   END IF;
   -- An approval that is not the last one changes for whom the payment waits.
-  INSERT INTO live_updates (merchant_id, kind, object_id, state)
+  INSERT INTO state_changes (merchant_id, kind, object_id, to_state)
   SELECT merchant_id, kind, id, 'queued' FROM payments WHERE id = NEW.payment_id;
   RETURN NULL;
 END $function$;
@@ -2199,85 +2180,6 @@ BEGIN
     WHERE u.id = person), true);
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.note_checkout()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state)
-    VALUES (NEW.merchant_id, 'checkout', NEW.id, CASE WHEN NEW.cancelled_at IS NULL THEN 'open' ELSE 'cancelled' END);
-  RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.note_created_payments()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-BEGIN
-  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, to_state, amount_minor)
-    SELECT merchant_id, quarter_of(created_at), kind, operator, state, amount_minor FROM created WHERE kind <> 'reversal';
-  INSERT INTO payment_moves (kind, operator, to_state) SELECT kind, operator, state FROM created;
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) SELECT merchant_id, kind, id, state FROM created;
-  RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.note_delivery()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'delivery', NEW.id, NEW.state);
-  IF NEW.state = 'dead_lettered' THEN
-    INSERT INTO payment_moves (kind, operator, to_state) VALUES ('delivery', '', 'dead_lettered');
-  END IF;
-  RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.note_live_update()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, TG_ARGV[0], NEW.id, NEW.state);
-  RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.note_payment_change()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-DECLARE
-  took double precision;
-BEGIN
-  -- A return, or an outcome that comes after the end, is not how long the payment took.
-  IF OLD.state IN ('initiated', 'prompted', 'released', 'reconciling')
-     AND NEW.state IN ('succeeded', 'failed', 'expired') THEN
-    took := greatest(0, extract(epoch FROM NEW.updated_at
-      - CASE NEW.kind WHEN 'collection' THEN NEW.created_at ELSE coalesce(NEW.send_begun_at, OLD.updated_at) END));
-  END IF;
-  IF NEW.kind <> 'reversal' THEN
-    INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor)
-    VALUES (NEW.merchant_id, quarter_of(NEW.created_at), NEW.kind, NEW.operator, OLD.state, NEW.state, NEW.amount_minor);
-  END IF;
-  INSERT INTO payment_moves (kind, operator, from_state, to_state, seconds)
-  VALUES (NEW.kind, NEW.operator, OLD.state, NEW.state, took);
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, NEW.kind, NEW.id, NEW.state);
-  -- How often a checkout was paid counts the attempts that are paid, also those whose money was returned since.
-  IF NEW.kind = 'collection' AND NEW.state = 'succeeded' THEN
-    INSERT INTO live_updates (merchant_id, kind, object_id, state)
-    SELECT k.merchant_id, 'checkout', k.id,
-      CASE WHEN k.use = 'one_time' THEN 'completed'
-           WHEN k.cancelled_at IS NOT NULL THEN 'cancelled'
-           WHEN k.expires_at <= clock_timestamp() THEN 'expired'
-           ELSE 'open' END
-    FROM checkout_attempts a JOIN checkouts k ON k.id = a.checkout_id WHERE a.collection_id = NEW.id;
-  END IF;
-  RETURN NULL;
-END $function$;
-
 CREATE OR REPLACE FUNCTION public.note_signed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2286,6 +2188,43 @@ CREATE OR REPLACE FUNCTION public.note_signed()
 AS $function$
 BEGIN
   UPDATE audit_chains SET unsigned_since = NULL WHERE chain = NEW.chain AND position = NEW.position;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_state_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_LEVEL = 'STATEMENT' THEN
+    INSERT INTO public.state_changes (merchant_id, kind, object_id, to_state, operator, amount_minor, payment_created_at)
+    SELECT merchant_id, kind, id, state, operator, amount_minor, created_at FROM created;
+  ELSIF TG_TABLE_NAME = 'payments' THEN
+    INSERT INTO public.state_changes
+      (merchant_id, kind, object_id, from_state, to_state, operator, amount_minor, payment_created_at, seconds)
+    VALUES (NEW.merchant_id, NEW.kind, NEW.id, OLD.state, NEW.state, NEW.operator, NEW.amount_minor, NEW.created_at,
+      -- A return, or an outcome that comes after the end, is not how long the payment took.
+      CASE WHEN OLD.state IN ('initiated', 'prompted', 'released', 'reconciling')
+          AND NEW.state IN ('succeeded', 'failed', 'expired')
+        THEN greatest(0, extract(epoch FROM NEW.updated_at
+          - CASE NEW.kind WHEN 'collection' THEN NEW.created_at ELSE coalesce(NEW.send_begun_at, OLD.updated_at) END)) END);
+    -- How often a checkout was paid counts the attempts that are paid, also those whose money was returned since.
+    IF NEW.kind = 'collection' AND NEW.state = 'succeeded' THEN
+      INSERT INTO public.state_changes (merchant_id, kind, object_id, to_state)
+      SELECT k.merchant_id, 'checkout', k.id,
+        CASE WHEN k.use = 'one_time' THEN 'completed'
+             WHEN k.cancelled_at IS NOT NULL THEN 'cancelled'
+             WHEN k.expires_at <= clock_timestamp() THEN 'expired'
+             ELSE 'open' END
+      FROM public.checkout_attempts a JOIN public.checkouts k ON k.id = a.checkout_id WHERE a.collection_id = NEW.id;
+    END IF;
+  ELSIF TG_TABLE_NAME = 'checkouts' THEN
+    INSERT INTO public.state_changes (merchant_id, kind, object_id, to_state)
+    VALUES (NEW.merchant_id, 'checkout', NEW.id, CASE WHEN NEW.cancelled_at IS NULL THEN 'open' ELSE 'cancelled' END);
+  ELSE
+    INSERT INTO public.state_changes (merchant_id, kind, object_id, to_state)
+    VALUES (NEW.merchant_id, TG_ARGV[0], NEW.id, NEW.state);
+  END IF;
   RETURN NULL;
 END $function$;
 

@@ -1,23 +1,23 @@
-// Reads live updates in an order to which nothing is added later, and removes old ones.
+// Reads state changes as live updates of pages, in an order to which nothing is added later.
 import type { MerchantId } from '../domain/ids.ts';
 import type { LiveUpdate, LiveUpdateKind, Place } from '../domain/live-update.ts';
-import { boundedDelete } from './platform/bounded-delete.ts';
 import { findOne, statement, type Queryable } from './platform/database.ts';
+import { HORIZON } from './state-changes.ts';
 
-const HORIZON = statement('live_update_horizon', 'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid');
+const FIND_HORIZON = statement('live_update_find_horizon', `SELECT ${HORIZON}::text AS xid`);
 
-/** The lowest transaction that is still under way, of all databases of the server: every update below it can be read by now. */
+/** Every update of a transaction below it can be read by now. */
 export async function findHorizon(db: Queryable): Promise<bigint> {
-  const row = await findOne<{ xid: string }>(db, HORIZON, []);
+  const row = await findOne<{ xid: string }>(db, FIND_HORIZON, []);
   if (!row) throw new Error('the database has no snapshot');
   return BigInt(row.xid);
 }
 
 const LIST = statement(
   'live_update_list',
-  `SELECT u.merchant_id, u.kind, u.object_id, u.state, u.changed_at, u.xid::text, u.id
+  `SELECT u.merchant_id, u.kind, u.object_id, u.to_state AS state, u.changed_at, u.xid::text, u.id
    FROM unnest($1::text[]) AS m (id) CROSS JOIN LATERAL (
-     SELECT * FROM live_updates
+     SELECT * FROM state_changes
      WHERE merchant_id = m.id AND (xid, id) > ($2::xid8, $3::bigint) AND xid < $4::xid8 ORDER BY xid, id LIMIT $5) AS u
    ORDER BY u.xid, u.id LIMIT $5`,
 );
@@ -43,9 +43,3 @@ export async function listLiveUpdates(
   const rows = await db.run<Row>(LIST, values);
   return rows.map(({ xid, id, ...update }) => ({ ...update, place: { xid: BigInt(xid), id } }));
 }
-
-export const deleteLiveUpdates = boundedDelete('live_update_delete_old', {
-  table: 'live_updates',
-  key: 'id',
-  isOver: 'changed_at < $1',
-});

@@ -1,47 +1,16 @@
-// Figures of the whole service: folded by the dispatcher, and read by the metrics at a cost that no number of payments changes.
+// Figures of the whole service, which the metrics read at a cost that no number of payments changes.
 import { isFinal, type PaymentKind, type PaymentState } from '../domain/payments/payment.ts';
 import { COLLECTION_STATES } from '../domain/payments/collection.ts';
 import type { DiscrepancyKind } from '../domain/payments/discrepancy.ts';
 import { PAYOUT_STATES } from '../domain/payments/payout.ts';
 import { REVERSAL_STATES } from '../domain/payments/reversal.ts';
-import { DURATION_BOUNDS_SECONDS } from '../domain/service-figures.ts';
 import { PRIORITY, WORK_KINDS, type WorkKind } from '../domain/work.ts';
 import { findOne, statement, type Queryable } from './platform/database.ts';
 
-// Whoever folds at the same time takes other rows, and all write the figures in the same order.
-const FOLD = statement(
-  'service_figures_fold',
-  `WITH taken AS (
-     DELETE FROM payment_moves WHERE id IN (SELECT id FROM payment_moves ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-     RETURNING kind, operator, from_state, to_state, seconds),
-   folded AS (
-     INSERT INTO payment_figures (kind, operator, state, present, entered)
-     SELECT kind, operator, moved.state, sum(n), count(*) FILTER (WHERE n = 1)
-     FROM taken CROSS JOIN LATERAL (VALUES (to_state, 1), (from_state, -1)) AS moved (state, n)
-     WHERE moved.state IS NOT NULL GROUP BY kind, operator, moved.state ORDER BY kind, operator, moved.state
-     ON CONFLICT (kind, operator, state) DO UPDATE
-       SET present = payment_figures.present + excluded.present, entered = payment_figures.entered + excluded.entered),
-   timed AS (
-     SELECT kind, operator, to_state AS state, seconds,
-            coalesce((SELECT min(bound) FROM unnest($2::float8[]) AS bound WHERE bound >= seconds), 'Infinity') AS at_most
-     FROM taken WHERE seconds IS NOT NULL),
-   measured AS (
-     INSERT INTO payment_durations (kind, operator, state, at_most_seconds, count, seconds)
-     SELECT kind, operator, state, at_most, count(*), sum(seconds) FROM timed
-     GROUP BY kind, operator, state, at_most ORDER BY kind, operator, state, at_most
-     ON CONFLICT (kind, operator, state, at_most_seconds) DO UPDATE
-       SET count = payment_durations.count + excluded.count, seconds = payment_durations.seconds + excluded.seconds)
-   SELECT count(*)::int AS count FROM taken`,
-);
-
-/** Folds at most `limit` moves into the figures, all or nothing; returns how many. */
-export async function foldMoves(db: Queryable, limit: number): Promise<number> {
-  return (await findOne<{ count: number }>(db, FOLD, [limit, DURATION_BOUNDS_SECONDS]))?.count ?? 0;
-}
-
 const LIST_FIGURES = statement(
   'service_figures_list',
-  'SELECT kind, operator, state, present::float8 AS present, entered::float8 AS entered FROM payment_figures',
+  `SELECT kind, operator, state, sum(entered - exited)::float8 AS present, sum(entered)::float8 AS entered
+   FROM payment_figures GROUP BY kind, operator, state`,
 );
 
 /** `kind` may be `delivery`, whose dead-lettered ones alone are counted. */
@@ -60,8 +29,8 @@ export async function listPaymentFigures(db: Queryable): Promise<PaymentFigure[]
 
 const LIST_DURATIONS = statement(
   'service_figures_list_durations',
-  `SELECT kind, operator, state, at_most_seconds, count::float8 AS count, seconds FROM payment_durations
-   ORDER BY kind, operator, state, at_most_seconds`,
+  `SELECT kind, operator, state, at_most_seconds, entered::float8 AS count, seconds FROM payment_figures
+   WHERE at_most_seconds IS NOT NULL ORDER BY kind, operator, state, at_most_seconds`,
 );
 
 export type DurationFigure = {

@@ -5,7 +5,7 @@ import { UPDATES_KEPT_FOR_MS } from '../domain/live-update.ts';
 import { eraseEndedSecrets } from '../db/webhooks/endpoint.ts';
 import { deleteIdempotencyKeys } from '../db/payments/idempotency-key.ts';
 import { deleteApiRequests } from '../db/accounts/api-request.ts';
-import { deleteLiveUpdates } from '../db/live-updates.ts';
+import { deleteStateChanges } from '../db/state-changes.ts';
 import { deleteOperatorCallbacks } from '../db/payments/operator-callback.ts';
 import { deleteExchanges } from '../db/payments/operator-exchange.ts';
 import { deleteEndedCounters } from '../db/accounts/attempt-counter.ts';
@@ -23,7 +23,7 @@ export type PurgeExpiredRecords = {
   readonly limit: number;
 };
 
-/** Deletes at most `limit` records of each kind, of live updates and requests twenty times as many; returns how many. Call it again until it returns 0. */
+/** Deletes at most `limit` records of each kind, of state changes and requests twenty times as many; returns how many. Call it again until it returns 0. */
 export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecords): Promise<number> {
   const { retainedSince: since, endedBefore, limit } = input;
   return db.withTransaction(async (tx) => {
@@ -35,8 +35,8 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
     const recoveries = await deleteEndedRecoveries(tx, since.recoveries, limit);
     const challenges = await deleteEndedChallenges(tx, endedBefore, limit);
     const requests = await deleteApiRequests(tx, since.api_requests, limit * MANY);
-    const updates = await deleteLiveUpdates(tx, new Date(endedBefore.getTime() - UPDATES_KEPT_FOR_MS), limit * MANY);
+    const changes = await deleteStateChanges(tx, new Date(endedBefore.getTime() - UPDATES_KEPT_FOR_MS), limit * MANY);
     const secrets = await eraseEndedSecrets(tx, endedBefore, limit);
-    return keys + callbacks + exchanges + sessions + counters + recoveries + challenges + requests + updates + secrets;
+    return keys + callbacks + exchanges + sessions + counters + recoveries + challenges + requests + changes + secrets;
   });
 }

@@ -188,7 +188,7 @@ describe('a stream of live updates', function () {
   it('orders transactions by number and not as text, from page to page', async () => {
     const { db } = testEnv;
     const shop = await makeShop(db, 0n);
-    const insert = `INSERT INTO live_updates (xid, merchant_id, kind, object_id, state)
+    const insert = `INSERT INTO state_changes (xid, merchant_id, kind, object_id, to_state)
                     SELECT x::text::xid8, $1, 'payout', x::text, 'queued' FROM unnest($2::int[]) AS x`;
     await db.pool.query(insert, [shop.merchantId, [9, 100, 10, 99, 8]]);
     const found: string[] = [];

@@ -1,18 +1,17 @@
 // What the work poll of a dispatcher finds: each kind of work that a loop would find, and nothing where there is none.
 import assert from 'node:assert/strict';
 import { recordServiceAct } from '../../src/db/accounts/audit.ts';
+import { renumberRestoredChanges } from '../../src/db/state-changes.ts';
 import { findDueWork } from '../../src/db/work/due-work.ts';
 import type { DueWork } from '../../src/domain/due-work.ts';
 import { setEndpointsFailing } from '../../src/db/webhooks/endpoint.ts';
 import { insertReplay } from '../../src/db/webhooks/replay.ts';
-import { foldTotals } from '../../src/db/payments/totals.ts';
-import { foldMoves } from '../../src/db/service-figures.ts';
 import { newId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
 import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
 import { PAYMENT_KINDS } from '../../src/domain/payments/payment.ts';
 import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
 import { makePayout, makeReversal, makeShop } from './payments/payout-rows.ts';
-import { makeCollection, makeEndpoint, makeMember, makeMerchant, tamper } from './rows.ts';
+import { foldAll, makeCollection, makeEndpoint, makeMember, makeMerchant, tamper } from './rows.ts';
 import { useDatabasePerCase } from './use-database.ts';
 import { setWork } from './work-rows.ts';
 
@@ -34,8 +33,7 @@ describe('the work poll', () => {
   /** Does all that is to be done of what the case has made so far. */
   async function settle(): Promise<void> {
     while ((await linkAuditEntries(db, 100)) > 0);
-    while ((await foldTotals(db, 100)) > 0);
-    while ((await foldMoves(db, 100)) > 0);
+    await foldAll(db);
     await tamper(db, `UPDATE work SET is_started = true, due_at = now() + interval '1 day' WHERE task = 'workflow'`);
   }
 
@@ -76,6 +74,7 @@ describe('the work poll', () => {
   it('finds what is to be escalated or withheld, of endpoints that are failing or disabled', async () => {
     const endpointId = await endpointWithDelivery();
     await setEndpointsFailing(db, [endpointId], new Date());
+    await foldAll(db);
     assert.deepEqual(await found(), ['maintenance']);
     await retry();
     assert.deepEqual(await found(), []);
@@ -103,6 +102,7 @@ describe('the work poll', () => {
         completedAt: null,
       }),
     );
+    await foldAll(db);
     assert.deepEqual(await found(), ['maintenance']);
   });
 
@@ -156,6 +156,8 @@ describe('the work poll', () => {
 
   it('finds audit entries without a link, and changes that are not folded', async () => {
     await makeEndpoint(db, merchantId);
+    assert.deepEqual(await found(), ['totals']);
+    await settle();
     const act = { action: 'endpoint.disabled', subjectId: merchantId, before: {}, after: {}, at: new Date() } as const;
     await db.withTransaction((tx) => recordServiceAct(tx, merchantId, act));
     assert.deepEqual(await found(), ['auditChains']);
@@ -164,9 +166,15 @@ describe('the work poll', () => {
     await withhold();
     await setWork(db, `is_started = true, due_at = now() + interval '1 day'`);
     assert.deepEqual(await found(), ['totals']);
-    while ((await foldTotals(db, 100)) > 0);
+    await foldAll(db);
+    assert.deepEqual(await found(), []);
+  });
+
+  it('finds changes to be numbered again after a restore', async () => {
+    await tamper(db, "UPDATE fold_position SET xid = '1000000000000'");
     assert.deepEqual(await found(), ['totals']);
-    while ((await foldMoves(db, 100)) > 0);
+    await renumberRestoredChanges(db, 100);
+    await foldAll(db);
     assert.deepEqual(await found(), []);
   });
 });

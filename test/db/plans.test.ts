@@ -122,7 +122,7 @@ describe('with more than a hundred thousand rows', function () {
   it('live updates after a place are read by an index', async () => {
     const range = { after: { xid: 1n, id: 1n }, horizon: 1_000_000_000n };
     const plan = await plansOf((explaining) => listLiveUpdates(explaining, [merchantId], range, 500));
-    assert.match(plan, /Index Scan using live_updates_feed/, plan);
+    assert.match(plan, /Index Scan using state_changes_of_merchant/, plan);
     assert.match(plan, /Index Cond: .*ROW\(xid, id\) > /, plan);
   });
 
@@ -283,7 +283,7 @@ const MANY_ROWS: readonly string[] = [
   `INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
    SELECT $merchant, quarter_of(now()) - n * interval '15 minutes', kind, 'mtn-momo', 'succeeded', 1, 5000
    FROM generate_series($first, least($last, 20000)) AS n, (VALUES ('collection'), ('payout')) AS kinds (kind)`,
-  `INSERT INTO live_updates (xid, merchant_id, kind, object_id, state)
+  `INSERT INTO state_changes (xid, merchant_id, kind, object_id, to_state)
    SELECT (n::text)::xid8, $merchant, 'collection', ${ID('col')}, 'succeeded' FROM generate_series($first, least($last, 40000)) AS n`,
   `INSERT INTO api_requests (id, merchant_id, api_key_id, method, route, path, status, duration_ms, is_repeat, object_id, created_at)
    SELECT ${ID('req')}, CASE WHEN n % 400 = 0 THEN $merchant ELSE 'mer_' || n % 400 END, 'key_' || n % 100, 'POST', CASE WHEN n % 1000 = 0 THEN '/v1/api/balance' ELSE '/v1/api/payouts' END,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import type { Database } from '../../src/db/platform/database.ts';
+import { foldStateChanges, IS_UNFOLDED } from '../../src/db/state-changes.ts';
 import type { Collection, CollectionState } from '../../src/domain/payments/collection.ts';
 import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';
@@ -34,6 +35,18 @@ export async function tamper(db: Database, sql: string, values: readonly unknown
     // Nothing else may get this connection.
     client.release(true);
   }
+}
+
+/** How many changes that meet the condition are not folded. */
+export function countUnfolded(db: Database, condition = 'true', values: readonly unknown[] = []): Promise<number> {
+  return countRows(db, `state_changes WHERE ${IS_UNFOLDED} AND ${condition}`, values);
+}
+
+/** Folds all changes. Where a transaction is under way, of any database of the server, it goes on until that has ended. */
+export async function foldAll(db: Database, limit = 1000): Promise<void> {
+  do {
+    await foldStateChanges(db, limit);
+  } while ((await countUnfolded(db)) > 0);
 }
 
 export async function makeMerchant(db: Database): Promise<MerchantId> {
@@ -180,12 +193,12 @@ export function callBack(db: Database, operatorReference: string): ReturnType<ty
 }
 
 /** How many rows this has: a table, with a WHERE clause or without. */
-export async function countRows(db: Database, from: string, values: unknown[] = []): Promise<number> {
+export async function countRows(db: Database, from: string, values: readonly unknown[] = []): Promise<number> {
   return (await oneRow<{ count: number }>(db, `SELECT count(*)::int AS count FROM ${from}`, values)).count;
 }
 
-export async function oneRow<Row>(db: Database, sql: string, values: unknown[] = []): Promise<Row> {
-  const { rows } = await db.pool.query(sql, values);
+export async function oneRow<Row>(db: Database, sql: string, values: readonly unknown[] = []): Promise<Row> {
+  const { rows } = await db.pool.query(sql, [...values]);
   assert.equal(rows.length, 1, sql);
   return rows[0] as Row;
 }

@@ -23,7 +23,7 @@ import { PASSKEY_RULE_CASES, RECOVERY_CODE_RULE_CASES } from './accounts/passkey
 import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
 import { API_REQUEST_RULE_CASES } from './accounts/api-request-rule-cases.ts';
-import { LIVE_UPDATE_RULE_CASES } from './live-update-rule-cases.ts';
+import { STATE_CHANGE_RULE_CASES } from './state-change-rule-cases.ts';
 import { WITHDRAWAL_RULE_CASES } from './payments/withdrawal-rule-cases.ts';
 import { SERVICE_FIGURE_RULE_CASES } from './payments/service-figure-rule-cases.ts';
 import { TOTALS_RULE_CASES } from './payments/totals-rule-cases.ts';
@@ -63,7 +63,7 @@ const CASES: readonly RuleCase[] = [
   ...WITHDRAWAL_RULE_CASES,
   ...SERVICE_FIGURE_RULE_CASES,
   ...TOTALS_RULE_CASES,
-  ...LIVE_UPDATE_RULE_CASES,
+  ...STATE_CHANGE_RULE_CASES,
   ...API_REQUEST_RULE_CASES,
   ...CHECKOUT_RULE_CASES,
   ...WORK_RULE_CASES,
@@ -153,19 +153,15 @@ const NEEDS_NO_CASE: readonly string[] = [
   'ledger_accounts_id_currency_key',
   // Numbered by the database.
   'ledger_transfers_pkey',
-  // Numbered by the database.
-  'live_updates_pkey',
   'merchants_id_currency_key',
   'operator_callbacks_pkey',
   'operator_exchanges_pkey',
-  // Numbered by the database.
-  'payment_moves_pkey',
-  // Numbered by the database.
-  'payment_total_changes_pkey',
   'payment_transitions_pkey',
   // A trigger refuses such a refund first.
   'payments_collection_id_fkey',
   'schema_migrations_pkey',
+  // Numbered by the database.
+  'state_changes_pkey',
 ];
 
 function toQuery({ text, values }: Sql): { text: string; values: unknown[] } {

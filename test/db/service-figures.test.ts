@@ -1,14 +1,14 @@
 // The figures of the service: equal to what the rows say, after any history, however many fold at once.
 import assert from 'node:assert/strict';
 import {
-  foldMoves,
   listDurationFigures,
   listOldestPayments,
   listPaymentFigures,
 } from '../../src/db/service-figures.ts';
+import { foldStateChanges } from '../../src/db/state-changes.ts';
 import { COLLECTION_STATES } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../src/domain/payments/payout.ts';
-import { countRows, makeCollection, makeMerchant, tamper } from './rows.ts';
+import { foldAll, makeCollection, makeMerchant, tamper } from './rows.ts';
 import { makePayout, makeShop } from './payments/payout-rows.ts';
 import { useDatabase } from './use-database.ts';
 
@@ -31,14 +31,13 @@ describe('the figures of the service', () => {
     const shop = await makeShop(db, FUNDS_MINOR);
     const stop = { isStopped: false };
     const folding = [1, 3, 7].map(async (limit) => {
-      while (!stop.isStopped) await foldMoves(db, limit);
+      while (!stop.isStopped) await foldStateChanges(db, limit);
     });
     for (const state of COLLECTION_STATES) await makeCollection(db, shop.merchantId, state);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
     stop.isStopped = true;
     await Promise.all(folding);
-    while ((await foldMoves(db, 1000)) > 0);
-    assert.equal(await countRows(db, 'payment_moves'), 0);
+    await foldAll(db);
     await assertTrue();
     const entered = (await listPaymentFigures(db)).find(({ kind, state }) => kind === 'payout' && state === 'queued');
     assert.equal(entered?.entered, PAYOUT_STATES.length);
@@ -47,11 +46,11 @@ describe('the figures of the service', () => {
   it('time a payment to its first outcome, and not to what comes after it', async () => {
     const merchantId = await makeMerchant(db);
     const count = async () => (await listDurationFigures(db)).reduce((sum, row) => sum + row.count, 0);
-    while ((await foldMoves(db, 1000)) > 0);
+    await foldAll(db);
     const before = await count();
     await makeCollection(db, merchantId, 'reversed');
     await makeCollection(db, merchantId, 'prompted');
-    while ((await foldMoves(db, 1000)) > 0);
+    await foldAll(db);
     assert.equal(await count(), before + 1);
   });
 

@@ -49,7 +49,7 @@ describe('npm run staff', () => {
   it('counts the payments of a merchant again', async () => {
     const { id } = testEnv.merchant;
     await makeCollection(testEnv.db, id, 'succeeded');
-    await testEnv.db.pool.query('DELETE FROM payment_total_changes WHERE merchant_id = $1', [id]);
+    await testEnv.db.pool.query('DELETE FROM state_changes WHERE merchant_id = $1', [id]);
     const rebuilt = await run(['rebuild-totals', '--merchant', id]);
     assert.deepEqual([rebuilt.code, rebuilt.out], [0, 'the totals were counted again\n'], rebuilt.err);
     const count = 'SELECT sum(count)::int AS count FROM payment_totals WHERE merchant_id = $1';

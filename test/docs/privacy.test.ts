@@ -14,7 +14,7 @@ const root = findProjectRoot();
 const page = readFileSync(join(root, 'docs/privacy.md'), 'utf8');
 const DAY_MS = 86_400_000;
 /** Nobody has a use for it once it has ended, so no setting keeps it. */
-const REMOVED_AT_THEIR_END = ['live_updates', 'passkey_challenges'];
+const REMOVED_AT_THEIR_END = ['passkey_challenges', 'state_changes'];
 
 type Kind = {
   readonly what: string;

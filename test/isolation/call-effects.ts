@@ -41,7 +41,7 @@ function listTables(db: Database): Promise<Table[]> {
   return tables;
 }
 
-const SERVICE_FIGURES: ReadonlySet<string> = new Set(['payment_moves', 'payment_figures', 'payment_durations']);
+const SERVICE_FIGURES: ReadonlySet<string> = new Set(['payment_figures', 'fold_position']);
 
 async function digestTables(db: Database, ofTable: (table: Table) => string | null): Promise<TableDigests> {
   const parts = (await listTables(db)).flatMap((table) => {

@@ -41,7 +41,7 @@ const OF_PHONE: readonly Source[] = [
   { table: 'operator_callbacks', where: ofPayments, merchant: 'NULL' },
   { table: 'operator_exchanges', where: ofPayments },
   { table: 'api_requests', where: isObject },
-  { table: 'live_updates', where: isObject },
+  { table: 'state_changes', where: isObject },
   {
     table: 'checkout_attempts',
     without: ['code_sha256'],

@@ -1,19 +1,19 @@
-// The totals of payments: read as folded and unfolded together, folded by the dispatcher, and rebuilt from the payments.
+// The totals of payments: read as folded and unfolded together, and rebuilt from the payments.
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { DayTotal, PaymentTotal } from '../../domain/payments/totals.ts';
 import type { DayRange } from '../../domain/time-zone.ts';
-import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
-
-// What a change adds: one payment to its new state, and one less to the state that it left.
-const MOVED = `(VALUES (to_state, 1), (from_state, -1)) AS moved (state, n)`;
+import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { HAS_TOTALS, IS_UNFOLDED, MOVED } from '../state-changes.ts';
 
 // One statement, so that a change is seen either folded or not, and never both or neither.
 const ALL = `
   SELECT kind, operator, quarter_at, state, count, amount_minor FROM payment_totals
   WHERE merchant_id = $1 AND quarter_at >= $2 AND quarter_at < $3
   UNION ALL
-  SELECT kind, operator, quarter_at, moved.state, n, n * amount_minor FROM payment_total_changes CROSS JOIN LATERAL ${MOVED}
-  WHERE merchant_id = $1 AND quarter_at >= $2 AND quarter_at < $3 AND moved.state IS NOT NULL`;
+  SELECT kind, operator, quarter_of(payment_created_at), moved.state, n, n * amount_minor
+  FROM state_changes CROSS JOIN LATERAL ${MOVED}
+  WHERE merchant_id = $1 AND ${IS_UNFOLDED} AND ${HAS_TOTALS}
+    AND payment_created_at >= $2 AND payment_created_at < $3 AND moved.state IS NOT NULL`;
 const SUMS = 'sum(count)::int AS count, sum(amount_minor)::bigint AS amount_minor';
 
 const LIST_DAYS = statement(
@@ -72,46 +72,25 @@ export async function countPayments(
   return db.run<PaymentTotal>(LIST_PART, [merchantId, ...bounds]);
 }
 
-// Whoever folds at the same time takes other rows, and both write the totals in the same order.
-const FOLD = statement(
-  'payment_total_fold',
-  `WITH taken AS (
-     DELETE FROM payment_total_changes WHERE id IN (
-       SELECT id FROM payment_total_changes ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-     RETURNING merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor),
-   folded AS (
-     INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
-     SELECT merchant_id, quarter_at, kind, operator, moved.state, sum(n), sum(n * amount_minor)
-     FROM taken CROSS JOIN LATERAL ${MOVED} WHERE moved.state IS NOT NULL
-     GROUP BY merchant_id, quarter_at, kind, operator, moved.state HAVING sum(n) <> 0 OR sum(n * amount_minor) <> 0
-     ORDER BY merchant_id, quarter_at, kind, operator, moved.state
-     ON CONFLICT (merchant_id, quarter_at, kind, operator, state) DO UPDATE
-       SET count = payment_totals.count + excluded.count,
-           amount_minor = payment_totals.amount_minor + excluded.amount_minor)
-   SELECT count(*)::int AS count FROM taken`,
-);
-
-/** Folds at most `limit` changes into the totals, all or nothing; returns how many. */
-export async function foldTotals(db: Queryable, limit: number): Promise<number> {
-  return (await findOne<{ count: number }>(db, FOLD, [limit]))?.count ?? 0;
-}
-
-const LOCK = statement('payment_total_lock', 'LOCK TABLE payment_totals IN EXCLUSIVE MODE');
-const FORGET = 'DELETE FROM payment_totals WHERE merchant_id = $1';
-// Reads payments and changes as of one moment: what changes after it stays a change.
+const LOCK = statement('payment_total_lock', 'SELECT FROM fold_position FOR UPDATE');
+const FORGET = statement('payment_total_forget', 'DELETE FROM payment_totals WHERE merchant_id = $1');
+// Reads payments and changes as of one moment. What is not folded yet is taken off, because it is added when it is folded.
 const REBUILD = statement(
   'payment_total_rebuild',
-  `WITH forgotten AS (DELETE FROM payment_total_changes WHERE merchant_id = $1),
-   counted AS (
-     SELECT merchant_id, quarter_of(created_at), kind, operator, state, count(*), sum(amount_minor)
-     FROM payments WHERE merchant_id = $1 AND kind IN ('collection', 'payout') GROUP BY 1, 2, 3, 4, 5)
-   INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor) SELECT * FROM counted`,
+  `INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
+   SELECT $1, quarter_at, kind, operator, state, sum(n), sum(n * amount_minor) FROM (
+     SELECT quarter_of(created_at) AS quarter_at, kind, operator, state, 1 AS n, amount_minor
+     FROM payments WHERE merchant_id = $1 AND kind IN ('collection', 'payout')
+     UNION ALL
+     SELECT quarter_of(payment_created_at), kind, operator, moved.state, -n, amount_minor
+     FROM state_changes CROSS JOIN LATERAL ${MOVED}
+     WHERE merchant_id = $1 AND ${IS_UNFOLDED} AND ${HAS_TOTALS} AND moved.state IS NOT NULL) AS counted
+   GROUP BY quarter_at, kind, operator, state HAVING sum(n) <> 0 OR sum(n * amount_minor) <> 0`,
 );
-const EMPTY = statement('payment_total_empty', FORGET);
 
 /** Counts the merchant's payments again. Nobody folds meanwhile, and everybody else goes on. */
 export async function rebuildTotals(tx: Tx, merchantId: MerchantId): Promise<void> {
   await tx.run(LOCK, []);
-  await tx.run(EMPTY, [merchantId]);
+  await tx.run(FORGET, [merchantId]);
   await tx.run(REBUILD, [merchantId]);
 }

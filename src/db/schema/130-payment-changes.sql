@@ -215,52 +215,11 @@ COMMENT ON TRIGGER payments_check_recorded ON payments IS
   'state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a '
   'pending payment that changed and has no work.';
 
--- New payments are noted once for each statement, because one statement accepts many collections. Refunds have no totals: the
--- collection counts.
-CREATE FUNCTION note_created_payments() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-  INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, to_state, amount_minor)
-    SELECT merchant_id, quarter_of(created_at), kind, operator, state, amount_minor FROM created WHERE kind <> 'reversal';
-  INSERT INTO payment_moves (kind, operator, to_state) SELECT kind, operator, state FROM created;
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) SELECT merchant_id, kind, id, state FROM created;
-  RETURN NULL;
-END $$;
 CREATE TRIGGER payments_note_created AFTER INSERT ON payments
-  REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_created_payments();
-COMMENT ON TRIGGER payments_note_created ON payments IS
-  'Refuses nothing. It adds the new rows to payment_total_changes, payment_moves and live_updates.';
+  REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_state_change();
+COMMENT ON TRIGGER payments_note_created ON payments IS 'Refuses nothing. It adds the new rows to state_changes.';
 
-CREATE FUNCTION note_payment_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-DECLARE
-  took double precision;
-BEGIN
-  -- A return, or an outcome that comes after the end, is not how long the payment took.
-  IF OLD.state IN ('initiated', 'prompted', 'released', 'reconciling')
-     AND NEW.state IN ('succeeded', 'failed', 'expired') THEN
-    took := greatest(0, extract(epoch FROM NEW.updated_at
-      - CASE NEW.kind WHEN 'collection' THEN NEW.created_at ELSE coalesce(NEW.send_begun_at, OLD.updated_at) END));
-  END IF;
-  IF NEW.kind <> 'reversal' THEN
-    INSERT INTO payment_total_changes (merchant_id, quarter_at, kind, operator, from_state, to_state, amount_minor)
-    VALUES (NEW.merchant_id, quarter_of(NEW.created_at), NEW.kind, NEW.operator, OLD.state, NEW.state, NEW.amount_minor);
-  END IF;
-  INSERT INTO payment_moves (kind, operator, from_state, to_state, seconds)
-  VALUES (NEW.kind, NEW.operator, OLD.state, NEW.state, took);
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, NEW.kind, NEW.id, NEW.state);
-  -- How often a checkout was paid counts the attempts that are paid, also those whose money was returned since.
-  IF NEW.kind = 'collection' AND NEW.state = 'succeeded' THEN
-    INSERT INTO live_updates (merchant_id, kind, object_id, state)
-    SELECT k.merchant_id, 'checkout', k.id,
-      CASE WHEN k.use = 'one_time' THEN 'completed'
-           WHEN k.cancelled_at IS NOT NULL THEN 'cancelled'
-           WHEN k.expires_at <= clock_timestamp() THEN 'expired'
-           ELSE 'open' END
-    FROM checkout_attempts a JOIN checkouts k ON k.id = a.checkout_id WHERE a.collection_id = NEW.id;
-  END IF;
-  RETURN NULL;
-END $$;
 CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments
-  FOR EACH ROW WHEN (NEW.state IS DISTINCT FROM OLD.state) EXECUTE FUNCTION note_payment_change();
+  FOR EACH ROW WHEN (NEW.state IS DISTINCT FROM OLD.state) EXECUTE FUNCTION note_state_change();
 COMMENT ON TRIGGER payments_note_changed ON payments IS
-  'Refuses nothing. It adds the change to payment_total_changes, payment_moves and live_updates, there also for the checkout that a '
-  'collection pays.';
+  'Refuses nothing. It adds the change to state_changes, and one of the checkout that a collection pays.';

@@ -74,11 +74,11 @@ BEGIN
     END IF;
   END IF;
   -- An approval that is not the last one changes for whom the payment waits.
-  INSERT INTO live_updates (merchant_id, kind, object_id, state)
+  INSERT INTO state_changes (merchant_id, kind, object_id, to_state)
   SELECT merchant_id, kind, id, 'queued' FROM payments WHERE id = NEW.payment_id;
   RETURN NULL;
 END $$;
 CREATE TRIGGER approvals_check_daily_limit AFTER INSERT ON approvals
   FOR EACH ROW EXECUTE FUNCTION check_daily_limit();
 COMMENT ON TRIGGER approvals_check_daily_limit ON approvals IS
-  'Refuses an approval beyond the daily limit of the person. It adds a live update of the payment.';
+  'Refuses an approval beyond the daily limit of the person. It adds a row to state_changes, for pages that show the payment.';

@@ -42,8 +42,8 @@ CREATE INDEX endpoints_merchant ON endpoints (merchant_id, id DESC);
 CREATE INDEX endpoints_disabled ON endpoints (disabled_reason) WHERE state = 'disabled' AND deleted_at IS NULL;
 
 CREATE TRIGGER endpoints_note AFTER INSERT OR UPDATE ON endpoints
-  FOR EACH ROW EXECUTE FUNCTION note_live_update('endpoint');
-COMMENT ON TRIGGER endpoints_note ON endpoints IS 'Refuses nothing. It adds a live update.';
+  FOR EACH ROW EXECUTE FUNCTION note_state_change('endpoint');
+COMMENT ON TRIGGER endpoints_note ON endpoints IS 'Refuses nothing. It adds a row to state_changes.';
 
 CREATE TABLE events (
   id text COLLATE "C" PRIMARY KEY CHECK (length(id) = 30 AND id ~ '^evt_[0-7][0-9a-hjkmnp-tv-z]+$'),
@@ -142,19 +142,10 @@ CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries
   FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
 
-CREATE FUNCTION note_delivery() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state) VALUES (NEW.merchant_id, 'delivery', NEW.id, NEW.state);
-  IF NEW.state = 'dead_lettered' THEN
-    INSERT INTO payment_moves (kind, operator, to_state) VALUES ('delivery', '', 'dead_lettered');
-  END IF;
-  RETURN NULL;
-END $$;
 CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries
-  FOR EACH ROW WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION note_delivery();
+  FOR EACH ROW WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION note_state_change('delivery');
 COMMENT ON TRIGGER deliveries_note ON deliveries IS
-  'Refuses nothing. It adds a live update, and counts the delivery in payment_moves when it is dead-lettered. A new delivery has no '
-  'live update: its event is reported.';
+  'Refuses nothing. It adds a row to state_changes. A new delivery adds none: the change that its event reports is there.';
 
 CREATE TABLE delivery_attempts (
   delivery_id text COLLATE "C" NOT NULL REFERENCES deliveries,
@@ -209,5 +200,5 @@ CREATE INDEX replays_running ON replays (updated_at) WHERE state = 'running';
 CREATE INDEX replays_list ON replays (merchant_id, id DESC);
 
 CREATE TRIGGER replays_note AFTER INSERT OR UPDATE ON replays
-  FOR EACH ROW EXECUTE FUNCTION note_live_update('replay');
-COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a live update.';
+  FOR EACH ROW EXECUTE FUNCTION note_state_change('replay');
+COMMENT ON TRIGGER replays_note ON replays IS 'Refuses nothing. It adds a row to state_changes.';

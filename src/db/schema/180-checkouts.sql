@@ -52,15 +52,9 @@ COMMENT ON TRIGGER checkouts_check ON checkouts IS
   'Refuses a new checkout that is cancelled, in live one that sends payers back without https, and every change but one '
   'cancellation.';
 
-CREATE FUNCTION note_checkout() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-  INSERT INTO live_updates (merchant_id, kind, object_id, state)
-    VALUES (NEW.merchant_id, 'checkout', NEW.id, CASE WHEN NEW.cancelled_at IS NULL THEN 'open' ELSE 'cancelled' END);
-  RETURN NULL;
-END $$;
 -- The only change of a checkout is its cancellation.
-CREATE TRIGGER checkouts_note AFTER INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION note_checkout();
-COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a live update.';
+CREATE TRIGGER checkouts_note AFTER INSERT OR UPDATE ON checkouts FOR EACH ROW EXECUTE FUNCTION note_state_change();
+COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a row to state_changes.';
 
 CREATE TABLE checkout_attempts (
   code_sha256 bytea PRIMARY KEY CHECK (length(code_sha256) = 32),

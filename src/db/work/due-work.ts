@@ -4,6 +4,7 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { WORK_KINDS } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { IS_ANY_RECHECK_DUE } from './rechecks.ts';
+import { IS_OF_ANOTHER_SERVER, IS_UNFOLDED } from '../state-changes.ts';
 import { ENDPOINTS_WITH_BACKLOG, ENDPOINTS_WITH_RETRIES } from '../webhooks/delivery.ts';
 
 // Whether it is due its claim finds by merchant: here that would read all that is not due yet.
@@ -18,7 +19,7 @@ const IS_ANY_LATE = `EXISTS (
     ORDER BY w.due_at LIMIT 1) AS first
   WHERE first.due_at <= now())`;
 
-const isAny = (table: string, order: string) => `EXISTS (SELECT FROM ${table} ORDER BY ${order} LIMIT 1)`;
+const ARE_CHANGES_UNFOLDED = `EXISTS (SELECT FROM state_changes WHERE ${IS_UNFOLDED} ORDER BY xid, id LIMIT 1)`;
 
 const FIND = statement(
   'due_work_find',
@@ -32,8 +33,8 @@ const FIND = statement(
           ${IS_ANY_LATE} OR ${IS_ANY_RECHECK_DUE} AS checks,
           EXISTS (SELECT FROM owed WHERE NOT is_enabled OR is_pending AND is_failing)
             OR EXISTS (SELECT FROM replays WHERE state = 'running') AS maintenance,
-          ${isAny('audit_entries_to_link', 'entry_id')} AS audit_chains,
-          ${isAny('payment_total_changes', 'id')} OR ${isAny('payment_moves', 'id')} AS totals`,
+          EXISTS (SELECT FROM audit_entries_to_link ORDER BY entry_id LIMIT 1) AS audit_chains,
+          ${ARE_CHANGES_UNFOLDED} OR EXISTS (SELECT FROM fold_position WHERE ${IS_OF_ANOTHER_SERVER}) AS totals`,
 );
 
 /**
