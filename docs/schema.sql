@@ -226,18 +226,6 @@ COMMENT ON COLUMN audit_links."position" IS 'From 1, without gaps.';
 COMMENT ON TRIGGER audit_links_append ON audit_links IS 'Refuses a link in the chain of another merchant, and any place but the next. It moves the end of the chain.';
 COMMENT ON TRIGGER audit_links_append_only ON audit_links IS 'Refuses every update, delete and truncate: rows are only added.';
 
-CREATE TABLE checked_payments (
-  is_only boolean DEFAULT true NOT NULL,
-  changed_before timestamp with time zone NOT NULL,
-  CONSTRAINT checked_payments_pkey PRIMARY KEY (is_only),
-  CONSTRAINT checked_payments_one_row CHECK (is_only)
-);
-CREATE TRIGGER checked_payments_forward BEFORE UPDATE ON checked_payments FOR EACH ROW WHEN (new.changed_before <= old.changed_before) EXECUTE FUNCTION refuse_checked_payments_back();
-CREATE TRIGGER checked_payments_kept BEFORE DELETE OR TRUNCATE ON checked_payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TABLE checked_payments IS 'Payments that changed before this time agree with their transfers. One row at most.';
-COMMENT ON TRIGGER checked_payments_forward ON checked_payments IS 'Refuses to move the time back.';
-COMMENT ON TRIGGER checked_payments_kept ON checked_payments IS 'Refuses to delete rows and to truncate.';
-
 CREATE TABLE checkout_attempts (
   code_sha256 bytea NOT NULL,
   checkout_id text COLLATE "C" NOT NULL,
@@ -500,11 +488,12 @@ CREATE TABLE housekeeping (
   faults integer NOT NULL,
   CONSTRAINT housekeeping_pkey PRIMARY KEY (task),
   CONSTRAINT housekeeping_faults CHECK (faults >= 0),
-  CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'rechecks'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text]))
+  CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'rechecks'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text, 'changed_payments'::text]))
 );
 CREATE TRIGGER housekeeping_check BEFORE UPDATE ON housekeeping FOR EACH ROW WHEN (new.task <> old.task OR new.done_as_of < old.done_as_of) EXECUTE FUNCTION check_housekeeping();
 CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE housekeeping IS 'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
+COMMENT ON COLUMN housekeeping.task IS 'The metrics show all but changed_payments: how far the ledger check came with payments that agree with their transfers.';
 COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
 COMMENT ON TRIGGER housekeeping_check ON housekeeping IS 'Refuses to move the time of a task back.';
 COMMENT ON TRIGGER housekeeping_kept ON housekeeping IS 'Refuses to delete rows and to truncate.';
@@ -2321,14 +2310,6 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 BEGIN
   RAISE EXCEPTION '% is not allowed on %', TG_OP, TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_checked_payments_back()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'the time before which payments are checked goes forward alone' USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_older_attestation(relation name, before text, after text)

@@ -30,7 +30,6 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   audit_entries_to_link: [],
   audit_heads: APPENDED,
   audit_links: APPENDED,
-  checked_payments: KEPT,
   // An attempt to pay locks its checkout, and PostgreSQL gives that lock only to whoever may update a column; besides, one is cancelled.
   checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
   checkout_attempts: APPENDED,
