@@ -226,18 +226,6 @@ COMMENT ON COLUMN audit_links."position" IS 'From 1, without gaps.';
 COMMENT ON TRIGGER audit_links_append ON audit_links IS 'Refuses a link in the chain of another merchant, and any place but the next. It moves the end of the chain.';
 COMMENT ON TRIGGER audit_links_append_only ON audit_links IS 'Refuses every update, delete and truncate: rows are only added.';
 
-CREATE TABLE checked_payments (
-  is_only boolean DEFAULT true NOT NULL,
-  changed_before timestamp with time zone NOT NULL,
-  CONSTRAINT checked_payments_pkey PRIMARY KEY (is_only),
-  CONSTRAINT checked_payments_one_row CHECK (is_only)
-);
-CREATE TRIGGER checked_payments_forward BEFORE UPDATE ON checked_payments FOR EACH ROW WHEN (new.changed_before <= old.changed_before) EXECUTE FUNCTION refuse_checked_payments_back();
-CREATE TRIGGER checked_payments_kept BEFORE DELETE OR TRUNCATE ON checked_payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TABLE checked_payments IS 'Payments that changed before this time agree with their transfers. One row at most.';
-COMMENT ON TRIGGER checked_payments_forward ON checked_payments IS 'Refuses to move the time back.';
-COMMENT ON TRIGGER checked_payments_kept ON checked_payments IS 'Refuses to delete rows and to truncate.';
-
 CREATE TABLE checkout_attempts (
   code_sha256 bytea NOT NULL,
   checkout_id text COLLATE "C" NOT NULL,
@@ -498,11 +486,12 @@ CREATE TABLE housekeeping (
   faults integer NOT NULL,
   CONSTRAINT housekeeping_pkey PRIMARY KEY (task),
   CONSTRAINT housekeeping_faults CHECK (faults >= 0),
-  CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'rechecks'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text]))
+  CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'rechecks'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text, 'changed_payments'::text]))
 );
 CREATE TRIGGER housekeeping_check BEFORE UPDATE ON housekeeping FOR EACH ROW WHEN (new.task <> old.task OR new.done_as_of < old.done_as_of) EXECUTE FUNCTION check_housekeeping();
 CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON TABLE housekeeping IS 'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
+COMMENT ON COLUMN housekeeping.task IS 'The metrics show all but changed_payments: how far the ledger check came with payments that agree with their transfers.';
 COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
 COMMENT ON TRIGGER housekeeping_check ON housekeeping IS 'Refuses to move the time of a task back.';
 COMMENT ON TRIGGER housekeeping_kept ON housekeeping IS 'Refuses to delete rows and to truncate.';
@@ -522,47 +511,6 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON idempotency_keys USING btree (created_at);
 COMMENT ON TABLE idempotency_keys IS 'The stored response of a request that moves money: a repeat of the request gets the same response and acts once.';
-
-CREATE TABLE invitations (
-  id text COLLATE "C" NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  email text NOT NULL,
-  roles text[] NOT NULL,
-  token_sha256 bytea NOT NULL,
-  created_by text COLLATE "C",
-  created_at timestamp with time zone NOT NULL,
-  expires_at timestamp with time zone NOT NULL,
-  approved_at timestamp with time zone,
-  approved_by text COLLATE "C",
-  approval_sha256 bytea,
-  accepted_by text COLLATE "C",
-  accepted_at timestamp with time zone,
-  withdrawn_at timestamp with time zone,
-  attestation text DEFAULT ''::text NOT NULL,
-  CONSTRAINT invitations_pkey PRIMARY KEY (id),
-  CONSTRAINT invitations_token_sha256_key UNIQUE (token_sha256),
-  CONSTRAINT invitations_accepted_by_member FOREIGN KEY (merchant_id, accepted_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT invitations_approved_by_member FOREIGN KEY (merchant_id, approved_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT invitations_created_by_member FOREIGN KEY (merchant_id, created_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT invitations_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
-  CONSTRAINT invitations_accepted CHECK ((accepted_by IS NULL) = (accepted_at IS NULL)),
-  CONSTRAINT invitations_approval_sha256_check CHECK (length(approval_sha256) = 32),
-  CONSTRAINT invitations_approved CHECK ((approved_at IS NULL) = (approval_sha256 IS NULL) AND (approved_by IS NULL OR approved_at IS NOT NULL)),
-  CONSTRAINT invitations_by_two CHECK (approved_by <> created_by),
-  CONSTRAINT invitations_email_check CHECK (length(email) >= 3 AND length(email) <= 254 AND email = lower(email)),
-  CONSTRAINT invitations_id_check CHECK (id ~ '^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
-  CONSTRAINT invitations_one_end CHECK (accepted_at IS NULL OR withdrawn_at IS NULL),
-  CONSTRAINT invitations_roles_check CHECK (cardinality(roles) > 0 AND roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
-  CONSTRAINT invitations_token_sha256_check CHECK (length(token_sha256) = 32)
-);
-CREATE INDEX invitations_merchant ON invitations USING btree (merchant_id, id DESC);
-CREATE TRIGGER invitations_check BEFORE UPDATE ON invitations FOR EACH ROW WHEN (new.id <> old.id OR new.merchant_id <> old.merchant_id OR new.attestation <> old.attestation) EXECUTE FUNCTION check_attested_row('id', 'merchant_id');
-COMMENT ON TABLE invitations IS 'An invitation to become a member. It needs a second person, as a change of a member does.';
-COMMENT ON COLUMN invitations.created_by IS 'Null: the people who run the service invited the merchant''s first owner.';
-COMMENT ON COLUMN invitations.approved_at IS 'Set when a second person approved the invitation.';
-COMMENT ON COLUMN invitations.approved_by IS 'Null although approved_at is set: the people who run the service approved it.';
-COMMENT ON COLUMN invitations.approval_sha256 IS 'The approver passes on a token of their own, so that neither of the two people can accept the invitation alone.';
-COMMENT ON TRIGGER invitations_check ON invitations IS 'Refuses another id or merchant, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE ledger_accounts (
   id text COLLATE "C" NOT NULL,
@@ -678,45 +626,6 @@ COMMENT ON COLUMN ledger_transfers.status_attestation IS 'Of the transfer with i
 COMMENT ON TRIGGER ledger_transfers_append_only ON ledger_transfers IS 'Refuses every update, delete and truncate: rows are only added.';
 COMMENT ON TRIGGER ledger_transfers_check ON ledger_transfers IS 'Refuses a transfer that does not match the state, amount, currency or accounts of its payment, and to void a hold by another status than that of the payout.';
 COMMENT ON TRIGGER ledger_transfers_post ON ledger_transfers IS 'Refuses a payout that exceeds the available balance. It posts the transfer, as the owner of the tables, because the account of the application cannot change a balance. Its name sorts after ledger_transfers_check, so it runs after the check.';
-
-CREATE TABLE member_changes (
-  id text COLLATE "C" NOT NULL,
-  merchant_id text COLLATE "C" NOT NULL,
-  user_id text COLLATE "C" NOT NULL,
-  state text NOT NULL,
-  roles_before text[] NOT NULL,
-  roles_after text[],
-  proposed_by text COLLATE "C" NOT NULL,
-  created_at timestamp with time zone NOT NULL,
-  expires_at timestamp with time zone NOT NULL,
-  decided_by text COLLATE "C",
-  decided_at timestamp with time zone,
-  attestation text DEFAULT ''::text NOT NULL,
-  CONSTRAINT member_changes_pkey PRIMARY KEY (id),
-  CONSTRAINT member_changes_decided_by_member FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT member_changes_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
-  CONSTRAINT member_changes_of_a_member FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT member_changes_proposed_by_member FOREIGN KEY (merchant_id, proposed_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT member_changes_by_two CHECK (
-CASE state
-    WHEN 'approved'::text THEN decided_by IS DISTINCT FROM proposed_by
-    WHEN 'rejected'::text THEN decided_by IS NOT NULL AND decided_by <> proposed_by
-    ELSE decided_by IS NULL
-END),
-  CONSTRAINT member_changes_decided CHECK ((state = 'pending'::text) = (decided_at IS NULL)),
-  CONSTRAINT member_changes_id_check CHECK (id ~ '^mch_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
-  CONSTRAINT member_changes_of_another CHECK (user_id <> proposed_by),
-  CONSTRAINT member_changes_roles_after_check CHECK (cardinality(roles_after) > 0 AND roles_after <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
-  CONSTRAINT member_changes_roles_before_check CHECK (cardinality(roles_before) > 0 AND roles_before <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
-  CONSTRAINT member_changes_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'replaced'::text]))
-);
-CREATE UNIQUE INDEX member_changes_one_pending ON member_changes USING btree (merchant_id, user_id, proposed_by) WHERE state = 'pending'::text;
-CREATE TRIGGER member_changes_check BEFORE UPDATE ON member_changes FOR EACH ROW EXECUTE FUNCTION check_proposal();
-COMMENT ON TABLE member_changes IS 'A change of the roles of a member, or a removal, that one person proposed for another person to decide.';
-COMMENT ON COLUMN member_changes.roles_before IS 'The roles when the change was proposed. The change applies to no other roles.';
-COMMENT ON COLUMN member_changes.roles_after IS 'Null: the member is to be removed.';
-COMMENT ON COLUMN member_changes.decided_by IS 'Null in the state approved: the people who run the service approved it.';
-COMMENT ON TRIGGER member_changes_check ON member_changes IS 'Refuses another id or merchant, to decide a proposal again or to change a decision, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE members (
   merchant_id text COLLATE "C" NOT NULL,
@@ -1052,36 +961,86 @@ COMMENT ON COLUMN policies.approver_wait_ms IS 'How long a new approver waits. N
 COMMENT ON COLUMN policies.key_held_limit_minor IS 'The most that the queued payouts of one API key may hold together. Null: no limit.';
 COMMENT ON TRIGGER policies_check ON policies IS 'Refuses another merchant, and an attestation whose number is not greater than that of the row.';
 
-CREATE TABLE policy_changes (
+CREATE TABLE proposals (
   id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
   merchant_id text COLLATE "C" NOT NULL,
   state text NOT NULL,
-  changes json NOT NULL,
-  proposed_by text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C",
+  email text,
+  roles_before text[],
+  roles text[],
+  changes json,
+  token_sha256 bytea,
+  approval_sha256 bytea,
+  proposed_by text COLLATE "C",
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   decided_by text COLLATE "C",
   decided_at timestamp with time zone,
+  ended_at timestamp with time zone,
   attestation text DEFAULT ''::text NOT NULL,
-  CONSTRAINT policy_changes_pkey PRIMARY KEY (id),
-  CONSTRAINT policy_changes_decided_by_member FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT policy_changes_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
-  CONSTRAINT policy_changes_proposed_by_member FOREIGN KEY (merchant_id, proposed_by) REFERENCES members(merchant_id, user_id),
-  CONSTRAINT policy_changes_by_two CHECK (
+  CONSTRAINT proposals_pkey PRIMARY KEY (id),
+  CONSTRAINT proposals_token_sha256_key UNIQUE (token_sha256),
+  CONSTRAINT proposals_about_a_member FOREIGN KEY (merchant_id, user_id) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT proposals_by_a_member FOREIGN KEY (merchant_id, proposed_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT proposals_decided_by_a_member FOREIGN KEY (merchant_id, decided_by) REFERENCES members(merchant_id, user_id),
+  CONSTRAINT proposals_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT proposals_about_another CHECK (kind <> 'member_change'::text OR user_id <> proposed_by),
+  CONSTRAINT proposals_accepted CHECK (kind <> 'invitation'::text OR (user_id IS NOT NULL) = (state = 'accepted'::text)),
+  CONSTRAINT proposals_approval_sha256_check CHECK (length(approval_sha256) = 32),
+  CONSTRAINT proposals_approved CHECK ((approval_sha256 IS NOT NULL) = (kind = 'invitation'::text AND state <> 'rejected'::text AND decided_at IS NOT NULL)),
+  CONSTRAINT proposals_by_two CHECK (
 CASE
-    WHEN state = ANY (ARRAY['approved'::text, 'rejected'::text]) THEN decided_by IS NOT NULL AND decided_by <> proposed_by
-    ELSE decided_by IS NULL
+    WHEN decided_at IS NULL THEN decided_by IS NULL
+    WHEN decided_by IS NULL THEN state <> 'rejected'::text AND kind <> 'policy_change'::text
+    ELSE decided_by <> proposed_by
 END),
-  CONSTRAINT policy_changes_changes_check CHECK (json_typeof(changes) = 'object'::text),
-  CONSTRAINT policy_changes_decided CHECK ((state = 'pending'::text) = (decided_at IS NULL)),
-  CONSTRAINT policy_changes_id_check CHECK (id ~ '^pch_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
-  CONSTRAINT policy_changes_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'replaced'::text]))
+  CONSTRAINT proposals_changes_check CHECK (json_typeof(changes) = 'object'::text),
+  CONSTRAINT proposals_decided CHECK (
+CASE
+    WHEN state = ANY (ARRAY['approved'::text, 'rejected'::text]) THEN decided_at IS NOT NULL
+    WHEN state = 'pending'::text OR kind <> 'invitation'::text THEN decided_at IS NULL
+    ELSE true
+END),
+  CONSTRAINT proposals_email_check CHECK (length(email) >= 3 AND length(email) <= 254 AND email = lower(email)),
+  CONSTRAINT proposals_ended CHECK ((ended_at IS NOT NULL) = (state = ANY (ARRAY['withdrawn'::text, 'replaced'::text, 'accepted'::text]))),
+  CONSTRAINT proposals_id CHECK (id ~ '^(inv|mch|pch)_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text AND kind =
+CASE "left"(id, 3)
+    WHEN 'inv'::text THEN 'invitation'::text
+    WHEN 'mch'::text THEN 'member_change'::text
+    ELSE 'policy_change'::text
+END),
+  CONSTRAINT proposals_of_kind CHECK (
+CASE kind
+    WHEN 'invitation'::text THEN num_nulls(email, roles, token_sha256) = 0 AND num_nonnulls(roles_before, changes) = 0
+    WHEN 'member_change'::text THEN num_nulls(user_id, roles_before, proposed_by) = 0 AND num_nonnulls(email, changes, token_sha256) = 0
+    ELSE num_nulls(changes, proposed_by) = 0 AND num_nonnulls(user_id, email, roles_before, roles, token_sha256) = 0
+END),
+  CONSTRAINT proposals_roles_before_check CHECK (cardinality(roles_before) > 0 AND roles_before <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
+  CONSTRAINT proposals_roles_check CHECK (cardinality(roles) > 0 AND roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'maker'::text, 'approver'::text, 'viewer'::text]),
+  CONSTRAINT proposals_state CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text])) OR state =
+CASE kind
+    WHEN 'invitation'::text THEN 'accepted'::text
+    ELSE 'replaced'::text
+END),
+  CONSTRAINT proposals_token_sha256_check CHECK (length(token_sha256) = 32)
 );
-CREATE UNIQUE INDEX policy_changes_one_pending ON policy_changes USING btree (merchant_id, proposed_by) WHERE state = 'pending'::text;
-CREATE TRIGGER policy_changes_check BEFORE UPDATE ON policy_changes FOR EACH ROW EXECUTE FUNCTION check_proposal();
-COMMENT ON TABLE policy_changes IS 'A change of the policy that one person proposed for another person to decide.';
-COMMENT ON COLUMN policy_changes.changes IS 'Only the fields to change, under the names that the API gives them.';
-COMMENT ON TRIGGER policy_changes_check ON policy_changes IS 'Refuses another id or merchant, to decide a proposal again or to change a decision, and an attestation whose number is not greater than that of the row.';
+CREATE INDEX proposals_merchant ON proposals USING btree (merchant_id, kind, id DESC);
+CREATE UNIQUE INDEX proposals_one_pending ON proposals USING btree (merchant_id, proposed_by, user_id) NULLS NOT DISTINCT WHERE state = 'pending'::text AND kind <> 'invitation'::text;
+CREATE TRIGGER proposals_check BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION check_proposal();
+COMMENT ON TABLE proposals IS 'What one person proposed for another person to decide: an invitation to become a member, a change of the roles of a member or their removal, or a change of the policy. An invitation that needs no second person stays pending until it is accepted.';
+COMMENT ON COLUMN proposals.user_id IS 'The member whom the change is about; of an invitation, the person who accepted it.';
+COMMENT ON COLUMN proposals.roles_before IS 'The roles of the member at the proposal. A change of roles applies to no other ones.';
+COMMENT ON COLUMN proposals.roles IS 'The roles to give. Null for a change of a member: the member is to be removed.';
+COMMENT ON COLUMN proposals.changes IS 'Only the fields of the policy to change, under the names that the API gives them.';
+COMMENT ON COLUMN proposals.token_sha256 IS 'The digest of the token that the sender of an invitation passes on.';
+COMMENT ON COLUMN proposals.approval_sha256 IS 'The approver of an invitation passes on a token of their own, so that neither of the two people can accept it alone.';
+COMMENT ON COLUMN proposals.proposed_by IS 'Null: the staff of the service invited the first owner of the merchant.';
+COMMENT ON COLUMN proposals.decided_by IS 'Null although decided_at is set: the staff of the service approved the proposal.';
+COMMENT ON COLUMN proposals.decided_at IS 'When a second person approved or rejected the proposal.';
+COMMENT ON COLUMN proposals.ended_at IS 'When the proposal was withdrawn or replaced, or the invitation accepted.';
+COMMENT ON TRIGGER proposals_check ON proposals IS 'Refuses another id, kind or merchant, to decide a proposal again or to change how it ended, and an attestation whose number is not greater than that of the row.';
 
 CREATE TABLE recoveries (
   id text COLLATE "C" NOT NULL,
@@ -1991,11 +1950,12 @@ CREATE OR REPLACE FUNCTION public.check_proposal()
 AS $function$
 BEGIN
   PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
-  IF (NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id) THEN
-    RAISE EXCEPTION 'id and merchant of a row of % never change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+  IF (NEW.id, NEW.kind, NEW.merchant_id) <> (OLD.id, OLD.kind, OLD.merchant_id) THEN
+    RAISE EXCEPTION 'id, kind and merchant of a row of proposals never change' USING ERRCODE = 'restrict_violation';
   END IF;
-  IF OLD.state <> 'pending'
-     AND (NEW.state, NEW.decided_by, NEW.decided_at) IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at) THEN
+  IF OLD.state <> 'pending' AND (OLD.kind, OLD.state) <> ('invitation', 'approved')
+     AND (NEW.state, NEW.decided_by, NEW.decided_at, NEW.ended_at)
+         IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at, OLD.ended_at) THEN
     RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NEW;
@@ -2300,14 +2260,6 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 BEGIN
   RAISE EXCEPTION '% is not allowed on %', TG_OP, TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-END $function$;
-
-CREATE OR REPLACE FUNCTION public.refuse_checked_payments_back()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION 'the time before which payments are checked goes forward alone' USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_older_attestation(relation name, before text, after text)

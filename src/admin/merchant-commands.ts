@@ -5,8 +5,7 @@ import type { Staff } from '../domain/accounts/staff.ts';
 import type { Currency } from '../domain/money.ts';
 import { newToken } from '../security/token.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
-import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
-import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
+import { decideProposal } from '../operations/accounts/decide-proposal.ts';
 import { listInvitations } from '../operations/accounts/read-invitations.ts';
 import { listMembers, type ListedMember } from '../operations/accounts/list-members.ts';
 import { listAllMerchants, listMerchants, type ListedMerchant } from '../db/accounts/merchant.ts';
@@ -118,8 +117,8 @@ async function waitingLines(merchantId: MerchantId, members: readonly ListedMemb
   );
   const invitations = (await listInvitations(db, merchantId, new Date())).flatMap(({ invitation, approval }) => {
     if (approval.state !== 'waiting') return [];
-    const { id, email, roles, createdBy } = invitation;
-    const wait = waitText(createdBy, approval.agreement.people);
+    const { id, email, roles, proposedBy } = invitation;
+    const wait = waitText(proposedBy, approval.agreement.people);
     return [`${id}  ${email} invited as ${rolesText(roles)}; ${wait}`];
   });
   return [...changes, ...invitations];
@@ -150,15 +149,15 @@ export async function approveWaitingChange(
   const by = { serviceFor: options.merchant as MerchantId, staff: options.staff };
   const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
   if (isId('mch', options.change)) {
-    const { member, before, after } = await decideMemberChange(db, input);
+    const { member, before, after } = (await decideProposal(db, { kind: 'member_change', ...input })).proposal;
     const now = after === null ? 'no longer a member' : rolesText(after);
     return `approved    ${member.name} (${member.id}) was ${rolesText(before)} and is ${now}\n`;
   }
-  const decided = await decideInvitation(db, input);
-  if (decided.kind !== 'approved') throw new Error('an approval was recorded as a rejection');
-  const { email, roles } = decided.invitation;
+  const { proposal, approvalToken } = await decideProposal(db, { kind: 'invitation', ...input });
+  if (approvalToken === null) throw new Error('an approval was recorded as a rejection');
+  const { email, roles } = proposal;
   return `approved    the invitation of ${email} as ${rolesText(roles)}
-token       ${decided.approvalToken}
+token       ${approvalToken}
             the person sends it as approval_token, in addition to the token of the invitation; hand it to the person
             themselves, and to nobody else. It is not shown again
 `;

@@ -19,7 +19,7 @@ import {
 import { spansAt } from '../domain/time-zone.ts';
 import { MAX_WAITING_SHOWN } from '../domain/payments/approval.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint } from '../domain/webhooks/endpoint.ts';
-import { countProposals, type Proposals } from '../db/accounts/waiting-proposals.ts';
+import { countProposals, type WaitingProposals } from '../db/accounts/waiting-proposals.ts';
 
 /** Payments that were created in a span of time, in the states that they have now. */
 export type SpanTotals = { readonly from: Date; readonly to: Date; readonly totals: readonly PaymentTotal[] };
@@ -43,7 +43,7 @@ export type Overview = {
   readonly weekAgo: SpanTotals;
   readonly operators: readonly OperatorOverview[];
   /** What the person may approve, and neither made nor approved. Of payouts and reversals at most `MAX_WAITING_SHOWN` are counted. */
-  readonly waitsForYou: Waiting & Proposals;
+  readonly waitsForYou: Waiting & WaitingProposals;
   /** What else waits for an approval. */
   readonly waitsForOthers: Waiting;
   /** Those to which everything fails, or that were disabled for that. */

@@ -15,6 +15,15 @@ export const HOUSEKEEPING_RULE_CASES: readonly RuleCase[] = [
     insert(DONE),
     update("done_as_of = done_as_of - interval '1 s'"),
   ]),
+  ruleCase(
+    'an earlier time up to which payments are checked',
+    /as of when changed_payments is done goes forward alone/,
+    () => [insert("'changed_payments', now(), 0"), update("done_as_of = done_as_of - interval '1 s'")],
+  ),
+  ruleCase('a second time up to which payments are checked', 'housekeeping_pkey', () => [
+    insert("'changed_payments', now(), 0"),
+    insert("'changed_payments', now(), 0"),
+  ]),
   ruleCase('the record of one task as that of another', FORWARD, () => [insert(DONE), update("task = 'rechecks'")]),
   ...refusedChanges('housekeeping', ['DELETE', 'TRUNCATE'], 'task'),
 ];

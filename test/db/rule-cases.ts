@@ -23,6 +23,7 @@ import {
 } from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 import { FACTOR_ROWS } from './accounts/factor-rows.ts';
+import { PROPOSAL_ROWS } from './accounts/proposal-rows.ts';
 import { PAYMENT_ROWS } from './payments/payment-rows.ts';
 import { withWork } from './work-rows.ts';
 
@@ -130,7 +131,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /**
  * A valid row of each table that needs no second row beside it; a new row at each call. Rows of payments and approvals stand by the kind
- * of the payment.
+ * of the payment, and rows of proposals by their kind.
  */
 export const VALID_ROWS = {
   merchants: () => ({ id: newId('mer'), name: 'Shop', currency: 'UGX', created_at: new Date() }),
@@ -218,26 +219,7 @@ export const VALID_ROWS = {
     password_hash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
     created_at: new Date(),
   }),
-  invitations: ({ merchantId, ownerId }) => ({
-    id: newId('inv'),
-    merchant_id: merchantId,
-    email: 'amina@shop.example',
-    roles: ['maker'],
-    token_sha256: randomBytes(32),
-    created_by: ownerId,
-    created_at: new Date(),
-    expires_at: new Date(),
-  }),
-  member_changes: ({ merchantId, ownerId, approverId }) => ({
-    id: newId('mch'),
-    merchant_id: merchantId,
-    user_id: approverId,
-    state: 'pending',
-    roles_before: ['approver'],
-    roles_after: ['approver', 'admin'],
-    proposed_by: ownerId,
-    ...{ created_at: new Date(), expires_at: new Date() },
-  }),
+  ...PROPOSAL_ROWS,
   ...FACTOR_ROWS,
   recoveries: ({ ownerId }) => ({
     id: newId('rcv'),
@@ -257,15 +239,6 @@ export const VALID_ROWS = {
   }),
   attempt_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
   policies: ({ otherMerchantId }) => ({ merchant_id: otherMerchantId, updated_at: new Date() }),
-  policy_changes: ({ merchantId, ownerId }) => ({
-    id: newId('pch'),
-    merchant_id: merchantId,
-    state: 'pending',
-    changes: '{"second_factor_required":true}',
-    proposed_by: ownerId,
-    created_at: new Date(),
-    expires_at: new Date(),
-  }),
   audit_entries: ({ merchantId, ownerId }) => ({
     merchant_id: merchantId,
     user_id: ownerId,
@@ -282,6 +255,9 @@ const TABLES_OF_KINDS: Readonly<Partial<Record<ValidTable, string>>> = {
   reversals: 'payments',
   payout_approvals: 'approvals',
   reversal_approvals: 'approvals',
+  invitations: 'proposals',
+  member_changes: 'proposals',
+  policy_changes: 'proposals',
 };
 
 /** A valid row of the table with these columns replaced. */

@@ -21,6 +21,7 @@ import { PAYOUT_RULE_CASES } from './payments/payout-rule-cases.ts';
 import { REQUEST_RULE_CASES } from './payments/request-rule-cases.ts';
 import { PASSKEY_RULE_CASES, RECOVERY_CODE_RULE_CASES } from './accounts/passkey-rule-cases.ts';
 import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
+import { PROPOSAL_RULE_CASES } from './accounts/proposal-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
 import { API_REQUEST_RULE_CASES } from './accounts/api-request-rule-cases.ts';
 import { STATE_CHANGE_RULE_CASES } from './state-change-rule-cases.ts';
@@ -47,6 +48,7 @@ const CASES: readonly RuleCase[] = [
   ...LEDGER_CHECKPOINT_RULE_CASES,
   ...WEBHOOK_RULE_CASES,
   ...PEOPLE_RULE_CASES,
+  ...PROPOSAL_RULE_CASES,
   ...PASSKEY_RULE_CASES,
   ...RECOVERY_CODE_RULE_CASES,
   ...API_KEY_RULE_CASES,

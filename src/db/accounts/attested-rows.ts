@@ -53,22 +53,17 @@ const SOURCES = {
       approverWaitMs: 't.approver_wait_ms::float8',
     },
   },
-  invitations: {
-    key: ['id'],
-    attested: [
-      ...['merchantId', 'email', 'roles', 'tokenSha256', 'createdBy', 'createdAt', 'expiresAt'],
-      ...['approvedBy', 'approvedAt', 'approvalSha256', 'acceptedAt', 'withdrawnAt'],
-    ],
-  },
   recoveries: {
     key: ['id'],
     attested: ['userId', 'requestedBy', 'createdAt', 'expiresAt', 'approvedBy', 'approvedAt', 'tokenSha256'],
   },
-  member_changes: {
+  proposals: {
     key: ['id'],
-    attested: ['merchantId', 'userId', 'rolesBefore', 'rolesAfter', 'proposedBy', 'createdAt', 'expiresAt'],
+    attested: [
+      ...['kind', 'merchantId', 'state', 'userId', 'email', 'rolesBefore', 'roles', 'changes', 'tokenSha256'],
+      ...['proposedBy', 'createdAt', 'expiresAt', 'decidedBy', 'decidedAt', 'approvalSha256', 'endedAt'],
+    ],
   },
-  policy_changes: { key: ['id'], attested: ['merchantId', 'changes', 'proposedBy', 'createdAt', 'expiresAt'] },
   // Entries before it are not verified again before money leaves.
   ledger_checkpoints: { key: ['accountId'], attested: ['entry', 'balanceMinor', 'unattestedMinor'] },
 } as const satisfies Record<string, Source>;

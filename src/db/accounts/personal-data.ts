@@ -86,14 +86,16 @@ const OF_PERSON: readonly Source[] = [
     merchant: 'NULL',
   },
   { table: 'attempt_counters', where: 't.subject = ANY ($3)', merchant: 'NULL' },
-  { table: 'invitations', without: ['token_sha256', 'approval_sha256'], where: '(t.email = $2 OR t.accepted_by = $1)' },
   {
-    table: 'invitations',
-    only: ['id', 'created_by', 'created_at', 'approved_by', 'approved_at'],
-    where: '(t.created_by = $1 OR t.approved_by = $1) AND t.email <> $2',
+    table: 'proposals',
+    without: ['token_sha256', 'approval_sha256'],
+    where: "(t.email = $2 OR t.user_id = $1 OR (t.kind <> 'invitation' AND $1 IN (t.proposed_by, t.decided_by)))",
   },
-  { table: 'member_changes', where: '$1 IN (t.user_id, t.proposed_by, t.decided_by)' },
-  { table: 'policy_changes', where: '$1 IN (t.proposed_by, t.decided_by)' },
+  {
+    table: 'proposals',
+    only: ['id', 'proposed_by', 'created_at', 'decided_by', 'decided_at'],
+    where: '$1 IN (t.proposed_by, t.decided_by) AND t.email <> $2',
+  },
   { table: 'api_keys', without: ['key_sha256'], where: 't.created_by = $1' },
   {
     table: 'api_key_uses',

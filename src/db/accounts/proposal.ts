@@ -1,94 +1,309 @@
-// The statements that proposals of both kinds share: changes of members and changes of the policy.
-import type { MerchantId, UserId } from '../../domain/ids.ts';
-import type { NamedPerson } from '../../domain/accounts/member.ts';
-import type { Proposal } from '../../domain/accounts/proposal.ts';
-import { attestedColumns, attestedOnly, requireAttested, type AttestedRow } from './attested-rows.ts';
-import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+// Rows of proposals: invitations, and changes of members or of the policy, with what a second person decided.
+import type { InvitationId, MemberChangeId, MerchantId, PolicyChangeId, UserId } from '../../domain/ids.ts';
+import type { NamedPerson, Role } from '../../domain/accounts/member.ts';
+import type { Decider } from '../../domain/accounts/member-change.ts';
+import type { PolicyObject } from '../../domain/accounts/policy.ts';
+import {
+  isOpen,
+  PROPOSAL_ID_PREFIXES,
+  type Invitation,
+  type Proposal,
+  type ProposalKind,
+  type ProposalOf,
+} from '../../domain/accounts/proposal.ts';
+import { isId } from '../../domain/ids.ts';
+import {
+  attestedColumns,
+  attestedOnly,
+  attestRow,
+  changeAttestedRow,
+  isAttested,
+  requireAttested,
+  type AttestedRow,
+} from './attested-rows.ts';
+import { recordDecision } from './audit.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 import { personColumn } from './names.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 
-type Source<Change, Own> = {
-  readonly noun: 'member_change' | 'policy_change';
-  /** The columns that only this kind has and that are not attested, of what `join` adds. */
-  readonly columns?: string;
-  /** Joins the table, which is `t`. */
-  readonly join?: string;
-  /** What only this kind has. */
-  readonly toOwn: (row: Own) => Omit<Change, keyof Proposal<string, string>>;
-  /** Whom it is about. */
-  readonly about?: (row: Own) => NamedPerson;
+const INSERT = statement(
+  'proposal_insert',
+  `INSERT INTO proposals (id, kind, merchant_id, state, proposed_by, created_at, expires_at,
+                          email, token_sha256, user_id, roles_before, roles, changes)
+   VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+);
+
+type NewInvitation = {
+  readonly kind: 'invitation';
+  readonly id: InvitationId;
+  readonly email: string;
+  readonly roles: readonly Role[];
+  readonly tokenSha256: Buffer;
+};
+type NewMemberChange = {
+  readonly kind: 'member_change';
+  readonly id: MemberChangeId;
+  readonly userId: UserId;
+  readonly before: readonly Role[];
+  readonly after: readonly Role[] | null;
+};
+type NewPolicyChange = {
+  readonly kind: 'policy_change';
+  readonly id: PolicyChangeId;
+  readonly changes: Partial<PolicyObject>;
 };
 
-type ProposalRow<Change> = Omit<Change, 'proposedBy' | 'decidedBy'> & {
-  readonly proposer: NamedPerson;
-  readonly decider: NamedPerson | null;
+export type NewProposal = (NewInvitation | NewMemberChange | NewPolicyChange) & {
+  readonly merchantId: MerchantId;
+  /** Null for an invitation by the service's staff. */
+  readonly proposedBy: UserId | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
 };
 
-/** How a pending proposal ends. `by` is null for the service's staff, and for a withdrawal. */
-export type Decision<State> = {
-  readonly state: Exclude<State, 'pending' | 'replaced'>;
+export async function insertProposal(tx: Tx, proposal: NewProposal): Promise<void> {
+  const { id, kind, merchantId, proposedBy, createdAt, expiresAt } = proposal;
+  await tx.run(INSERT, [id, kind, merchantId, proposedBy, createdAt, expiresAt, ...whatIsProposed(proposal)]);
+  await attestRow(tx, 'proposals', [id]);
+}
+
+function whatIsProposed(proposal: NewProposal): readonly unknown[] {
+  switch (proposal.kind) {
+    case 'invitation':
+      return [proposal.email, proposal.tokenSha256, null, null, proposal.roles, null];
+    case 'member_change':
+      return [null, null, proposal.userId, proposal.before, proposal.after, null];
+    case 'policy_change':
+      return [null, null, null, null, null, JSON.stringify(proposal.changes)];
+  }
+}
+
+const SELECT = `SELECT ${attestedColumns('proposals')}, ${personColumn('p')} AS proposer, ${personColumn('d')} AS decider,
+    ${personColumn('m')} AS member
+  FROM proposals t LEFT JOIN users p ON p.id = t.proposed_by LEFT JOIN users d ON d.id = t.decided_by
+    LEFT JOIN users m ON m.id = t.user_id AND t.kind = 'member_change'`;
+const CAN_CHANGE = "(t.state = 'pending' OR (t.kind = 'invitation' AND t.state = 'approved'))";
+
+type People = Readonly<Record<'proposer' | 'decider' | 'member', NamedPerson | null>>;
+type ProposalRow = AttestedRow<'proposals'> & People;
+
+function toProposal<Kind extends ProposalKind>(row: ProposalRow): ProposalOf<Kind> {
+  const { id, kind, merchantId, state, proposer, createdAt, expiresAt, decider, decidedAt } = row;
+  const { email, member, rolesBefore, roles, changes } = row;
+  const proposed = {
+    invitation: { email, roles },
+    member_change: { member, before: rolesBefore, after: roles },
+    policy_change: { changes },
+  }[kind as Kind];
+  const common = { id, kind, merchantId, state, createdAt, expiresAt, decidedAt };
+  return { ...common, proposedBy: proposer, decidedBy: decider, ...proposed } as unknown as ProposalOf<Kind>;
+}
+
+const peopleOf = ({ proposer, decider, member }: People) => [proposer, decider, member];
+
+/** Throws `permission_denied` for a row that no process of ours wrote, or whose people it did not. */
+async function readAttested<Kind extends ProposalKind>(
+  db: Queryable,
+  query: Statement,
+  values: readonly unknown[],
+): Promise<ProposalOf<Kind>[]> {
+  const rows = await db.run<ProposalRow>(query, values);
+  for (const row of rows) requireAttested(db, 'proposals', row);
+  await requireAttestedPeople(db, rows, peopleOf);
+  return rows.map(toProposal<Kind>);
+}
+
+const LIST_OPEN = statement(
+  'proposal_list_open',
+  `${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND ${CAN_CHANGE} AND t.expires_at > $3 ORDER BY t.id`,
+);
+
+/**
+ * The open proposals of this kind, oldest first. Without those that no process of ours wrote, or whose people it did not: nobody
+ * can decide them. For what a person is shown, not for decisions.
+ */
+export async function listOpenProposals<Kind extends ProposalKind>(
+  db: Queryable,
+  kind: Kind,
+  merchantId: MerchantId,
+  at: Date,
+): Promise<ProposalOf<Kind>[]> {
+  const rows = attestedOnly(db, 'proposals', await db.run<ProposalRow>(LIST_OPEN, [merchantId, kind, at]));
+  return (await withAttestedPeople(db, rows, peopleOf)).map(toProposal<Kind>);
+}
+
+const LIST_INVITATIONS = statement(
+  'proposal_list_invitations',
+  `${SELECT} WHERE t.merchant_id = $1 AND t.kind = 'invitation' ORDER BY t.id DESC`,
+);
+
+/**
+ * The open invitations, newest first. Throws `permission_denied` when any invitation of the merchant is by no process of ours:
+ * decisions depend on what else is there, and an open one could otherwise be hidden by hand.
+ */
+export async function listAllOpenInvitations(db: Queryable, merchantId: MerchantId, at: Date): Promise<Invitation[]> {
+  const invitations = await readAttested<'invitation'>(db, LIST_INVITATIONS, [merchantId]);
+  return invitations.filter((invitation) => isOpen(invitation, at));
+}
+
+const FIND = statement('proposal_find', `${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND t.id = $3`);
+
+/** Throws `permission_denied` for a row that no process of ours wrote, or whose people it did not. */
+export async function findProposal<Kind extends ProposalKind>(
+  db: Queryable,
+  kind: Kind,
+  merchantId: MerchantId,
+  id: string,
+): Promise<ProposalOf<Kind> | null> {
+  if (!isId(PROPOSAL_ID_PREFIXES[kind], id)) return null;
+  const [proposal] = await readAttested<Kind>(db, FIND, [merchantId, kind, id]);
+  return proposal ?? null;
+}
+
+const FIND_BY_TOKEN = statement(
+  'proposal_find_by_token',
+  `${SELECT} WHERE t.token_sha256 = $1 AND (t.approval_sha256 IS NULL OR t.approval_sha256 = $2)
+     AND ${CAN_CHANGE} AND t.expires_at > $3`,
+);
+
+/** Digests of the tokens that a person presents. */
+export type InvitationTokens = {
+  readonly tokenSha256: Buffer;
+  /** The token of the second person who approved the invitation, if the person presents one. */
+  readonly approvalSha256: Buffer | null;
+};
+
+/**
+ * The open invitation with this token. An approved invitation is found only with its approval token too, and one that no
+ * process of ours wrote not at all.
+ */
+export async function findInvitationByToken(
+  db: Queryable,
+  { tokenSha256, approvalSha256 }: InvitationTokens,
+  at: Date,
+): Promise<Invitation | null> {
+  const row = await findOne<ProposalRow>(db, FIND_BY_TOKEN, [tokenSha256, approvalSha256, at]);
+  return row !== null && isAttested(db, 'proposals', row) ? toProposal<'invitation'>(row) : null;
+}
+
+const DECIDE = statement(
+  'proposal_decide',
+  `UPDATE proposals t SET state = $2, decided_by = $3, decided_at = $4, approval_sha256 = $5
+   WHERE t.id = $1 AND ${CAN_CHANGE} AND t.expires_at > $6 RETURNING 1`,
+);
+
+/** What a second person decided. `by` is null for the service's staff. */
+export type Decision = {
+  readonly state: 'approved' | 'rejected';
   readonly by: UserId | null;
   readonly at: Date;
+  /** Of the token with which an approved invitation is accepted; null for all else. */
+  readonly approvalSha256: Buffer | null;
 };
 
-/** The functions that read and decide the proposals of one kind. */
-export function proposalStatements<Change extends Proposal<string, string>, Own>({
-  noun,
-  columns,
-  join = '',
-  toOwn,
-  about,
-}: Source<Change, Own>) {
-  const table = `${noun}s` as const;
-  const own = columns === undefined ? '' : `, ${columns}`;
-  const select = `SELECT ${attestedColumns(table)}, t.state, ${personColumn('p')} AS proposer, ${personColumn('d')} AS decider,
-      t.decided_at${own}
-    FROM ${table} t JOIN users p ON p.id = t.proposed_by LEFT JOIN users d ON d.id = t.decided_by ${join}
-    WHERE t.merchant_id = $1`;
-  const LIST_PENDING = statement(
-    `${noun}_list_pending`,
-    `${select} AND t.state = 'pending' AND t.expires_at > $2 ORDER BY t.id`,
-  );
-  const FIND = statement(`${noun}_find`, `${select} AND t.id = $2`);
-  const DECIDE = statement(
-    `${noun}_decide`,
-    `UPDATE ${noun}s SET state = $2, decided_by = $3, decided_at = $4
-     WHERE id = $1 AND state = 'pending' AND expires_at > $4 RETURNING 1`,
-  );
-  const WITHDRAW_OF = statement(
-    `${noun}_withdraw_of`,
-    `UPDATE ${noun}s SET state = 'withdrawn', decided_at = $3
-     WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending' AND expires_at > $3 RETURNING id`,
-  );
-  type Row = ProposalRow<Proposal<string, string>> & Own & AttestedRow<typeof table>;
-  const toChange = (row: Row): Change => {
-    const { id, merchantId, state, proposer, createdAt, expiresAt, decider, decidedAt } = row;
-    const common = { id, merchantId, state, createdAt, expiresAt, decidedAt };
-    return { ...common, proposedBy: proposer, decidedBy: decider, ...toOwn(row) } as Change;
-  };
-  const peopleOf = (row: Row) => [row.proposer, row.decider, about?.(row) ?? null];
-  return {
-    /** Without those that no process of ours wrote, or whose people it did not: nobody can decide them. */
-    listPending: async (db: Queryable, merchantId: MerchantId, at: Date): Promise<Change[]> => {
-      const rows = attestedOnly(db, table, await db.run<Row>(LIST_PENDING, [merchantId, at]));
-      return (await withAttestedPeople(db, rows, peopleOf)).map(toChange);
-    },
-    /** Throws `permission_denied` for a row that no process of ours wrote, or whose people it did not. */
-    find: async (db: Queryable, merchantId: MerchantId, id: Change['id']): Promise<Change | null> => {
-      const row = await findOne<Row>(db, FIND, [merchantId, id]);
-      if (row === null) return null;
-      requireAttested(db, table, row);
-      await requireAttestedPeople(db, [row], peopleOf);
-      return toChange(row);
-    },
-    /** Withdraws what the person proposed and nobody decided yet; returns the ids. */
-    withdrawBy: async (
-      tx: Tx,
-      { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
-      at: Date,
-    ): Promise<Change['id'][]> =>
-      (await tx.run<{ id: Change['id'] }>(WITHDRAW_OF, [merchantId, userId, at])).map(({ id }) => id),
-    decide: async (tx: Tx, id: Change['id'], { state, by, at }: Decision<Change['state']>): Promise<boolean> =>
-      (await tx.run(DECIDE, [id, state, by, at])).length === 1,
-  };
+/**
+ * Decides the proposal if it is still open; returns whether it was. Of two simultaneous decisions, one applies. The approval of an
+ * invitation replaces an earlier one that is no longer valid.
+ */
+export async function decideProposal(tx: Tx, id: Proposal['id'], decision: Decision): Promise<boolean> {
+  const { state, by, at, approvalSha256 } = decision;
+  const decide = () => tx.run(DECIDE, [id, state, by, at, approvalSha256, at]);
+  return (await changeAttestedRow(tx, 'proposals', [id], decide)).length === 1;
+}
+
+// What makes a proposal outdated does so also after its time: nobody has more than one pending about the same.
+const END = statement(
+  'proposal_end',
+  `UPDATE proposals t SET state = $2, ended_at = $3, user_id = coalesce($4, t.user_id)
+   WHERE t.id = $1 AND ${CAN_CHANGE} AND (t.expires_at > $3 OR $2 = 'replaced') RETURNING 1`,
+);
+
+async function endProposal(
+  tx: Tx,
+  id: Proposal['id'],
+  state: 'withdrawn' | 'replaced' | 'accepted',
+  { at, by = null }: { readonly at: Date; readonly by?: UserId | null },
+): Promise<boolean> {
+  return (await changeAttestedRow(tx, 'proposals', [id], () => tx.run(END, [id, state, at, by]))).length === 1;
+}
+
+/** Withdraws the proposal if it is still open; returns whether it was. */
+export async function withdrawProposal(tx: Tx, id: Proposal['id'], at: Date): Promise<boolean> {
+  return endProposal(tx, id, 'withdrawn', { at });
+}
+
+/** Accepts the invitation if it is still open; returns whether it was. Of two people at once, only one accepts it. */
+export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserId, at: Date): Promise<boolean> {
+  return endProposal(tx, id, 'accepted', { at, by });
+}
+
+const LIST_PENDING = statement(
+  'proposal_list_pending',
+  `SELECT ${attestedColumns('proposals')} FROM proposals t
+   WHERE t.merchant_id = $1 AND t.kind = $2 AND t.user_id IS NOT DISTINCT FROM $3 AND t.state = 'pending'
+     AND t.proposed_by = coalesce($4, t.proposed_by) AND (t.kind = 'policy_change' OR t.roles IS NOT NULL OR $5)
+   ORDER BY t.id`,
+);
+
+/** The changes of a member, or of the policy, that another change makes outdated. */
+export type Outdated = {
+  readonly merchantId: MerchantId;
+  /** The member; null: the policy. */
+  readonly userId: UserId | null;
+  /** Null: everybody's. */
+  readonly proposer: UserId | null;
+  readonly withRemovals: boolean;
+};
+
+/** Who makes proposals outdated, and by which other proposal; null: by a change that needed no proposal. */
+export type Replacement = { readonly by: Decider; readonly replacedBy: Proposal['id'] | null; readonly at: Date };
+
+/** Marks the pending proposals as replaced, each with an entry in the audit log. */
+export async function replaceProposals(tx: Tx, outdated: Outdated, { by, replacedBy, at }: Replacement): Promise<void> {
+  const { merchantId, userId, proposer, withRemovals } = outdated;
+  const kind = userId === null ? 'policy_change' : 'member_change';
+  const values = [merchantId, kind, userId, proposer, withRemovals];
+  for (const row of await tx.run<AttestedRow<'proposals'>>(LIST_PENDING, values)) {
+    const id = row.id as Proposal['id'];
+    // One by no process of ours ends too, or it would keep the next one out; it gets no attestation by that.
+    if (isAttested(tx, 'proposals', row)) await endProposal(tx, id, 'replaced', { at });
+    else await tx.run(END, [id, 'replaced', at, null]);
+    const after = { replaced_by: replacedBy };
+    await recordDecision(tx, by, { action: `${kind}.replaced`, subjectId: id, after, at });
+  }
+}
+
+const LIST_OPEN_OF = statement(
+  'proposal_list_open_of',
+  `${SELECT} WHERE t.merchant_id = $1 AND $2 IN (t.proposed_by, t.decided_by) AND ${CAN_CHANGE} AND t.expires_at > $3
+   ORDER BY t.kind DESC, t.id DESC`,
+);
+
+const TAKE_APPROVAL_BACK = statement(
+  'proposal_take_approval_back',
+  `UPDATE proposals SET state = 'pending', decided_by = NULL, decided_at = NULL, approval_sha256 = NULL
+   WHERE id = $1 AND kind = 'invitation' AND state = 'approved'`,
+);
+
+/**
+ * Withdraws the open proposals of the person, and their approval of the invitations that others sent: these wait for somebody again.
+ * Returns what was done to which. Without those by no process of ours, which nobody can decide.
+ */
+export async function withdrawProposalsBy(
+  tx: Tx,
+  { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
+  at: Date,
+): Promise<(readonly [action: string, id: Proposal['id']])[]> {
+  const rows = attestedOnly(tx, 'proposals', await tx.run<ProposalRow>(LIST_OPEN_OF, [merchantId, userId, at]));
+  const withdrawn: (readonly [string, Proposal['id']])[] = [];
+  for (const { id, kind, proposedBy } of rows.map(toProposal)) {
+    if (proposedBy?.id === userId) {
+      await withdrawProposal(tx, id, at);
+      withdrawn.push([`${kind}.withdrawn`, id]);
+    } else {
+      await changeAttestedRow(tx, 'proposals', [id], () => tx.run(TAKE_APPROVAL_BACK, [id]));
+      withdrawn.push([`${kind}.approval_withdrawn`, id]);
+    }
+  }
+  return withdrawn;
 }

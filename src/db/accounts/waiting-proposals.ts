@@ -1,13 +1,11 @@
 // Counts what waits for a person's word as the second one: invitations, and changes of members and of the policy.
-import { listAttestedInvitations } from './invitation.ts';
 import { listAttestedMembers } from './member.ts';
-import { listPendingMemberChanges } from './member-change.ts';
-import { listPendingPolicyChanges } from './policy-change.ts';
+import { listOpenProposals } from './proposal.ts';
 import type { Queryable } from '../platform/database.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
 import { holdsOneOf, type Person } from '../../domain/accounts/member.ts';
 
-export type Proposals = {
+export type WaitingProposals = {
   readonly invitations: number;
   readonly memberChanges: number;
   readonly policyChanges: number;
@@ -18,13 +16,13 @@ export async function countProposals(
   db: Queryable,
   { merchantId, userId, roles }: Person,
   at: Date,
-): Promise<Proposals> {
+): Promise<WaitingProposals> {
   if (!holdsOneOf(roles, ['admin'])) return { invitations: 0, memberChanges: 0, policyChanges: 0 };
   const members = await listAttestedMembers(db, merchantId);
-  const invitations = await listAttestedInvitations(db, merchantId, at);
+  const invitations = await listOpenProposals(db, 'invitation', merchantId, at);
   const approvals = invitations.map((invitation) => approvalOf(invitation, { members, invitations }));
-  const memberChanges = await listPendingMemberChanges(db, merchantId, at);
-  const policyChanges = await listPendingPolicyChanges(db, merchantId, at);
+  const memberChanges = await listOpenProposals(db, 'member_change', merchantId, at);
+  const policyChanges = await listOpenProposals(db, 'policy_change', merchantId, at);
   return {
     invitations: approvals.filter((one) => one.state === 'waiting' && mayAgree(one.agreement, userId)).length,
     memberChanges: memberChanges.filter((change) => mayAgree(agreementOnChange(change, members), userId)).length,

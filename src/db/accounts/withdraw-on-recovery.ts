@@ -1,8 +1,6 @@
 // Withdraws what is pending in the name of an account that is recovered: somebody else may have placed it.
 import { insertAuditEntry } from './audit.ts';
-import { withdrawInvitationsBy } from './invitation.ts';
-import { withdrawMemberChangesBy } from './member-change.ts';
-import { withdrawPolicyChangesBy } from './policy-change.ts';
+import { withdrawProposalsBy } from './proposal.ts';
 import type { Tx } from '../platform/database.ts';
 import { withdrawApprovalsBy } from '../payments/approval.ts';
 import type { MerchantId, UserId } from '../../domain/ids.ts';
@@ -29,9 +27,7 @@ export async function withdrawOnRecovery(
     const withdrawn = [
       ...(await withdrawApprovalsBy(tx, 'payout', own, at)).map((id) => ['payout.approval_withdrawn', id] as const),
       ...(await withdrawApprovalsBy(tx, 'reversal', own, at)).map((id) => ['reversal.approval_withdrawn', id] as const),
-      ...(await withdrawPolicyChangesBy(tx, own, at)).map((id) => ['policy_change.withdrawn', id] as const),
-      ...(await withdrawMemberChangesBy(tx, own, at)).map((id) => ['member_change.withdrawn', id] as const),
-      ...(await withdrawInvitationsBy(tx, own, at)),
+      ...(await withdrawProposalsBy(tx, own, at)),
     ];
     for (const [action, subjectId] of withdrawn) {
       const after = { reason: 'the account was recovered' };

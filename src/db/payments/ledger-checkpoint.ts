@@ -151,25 +151,6 @@ export async function findAvailableAccounts(
   return db.run<EntryRange & Checkpoint>(ACCOUNTS, [after, to]);
 }
 
-const FIND_CHECKED = statement('checked_payments_find', 'SELECT changed_before FROM checked_payments');
-
-/** The time before which every change of a payment was checked; null when none ever was. */
-export async function findCheckedPayments(db: Queryable): Promise<Date | null> {
-  return (await findOne<{ changedBefore: Date }>(db, FIND_CHECKED, []))?.changedBefore ?? null;
-}
-
-// By the clock of the database at the latest, so that a process whose clock is ahead hides no change.
-const RECORD_CHECKED = statement(
-  'checked_payments_record',
-  `INSERT INTO checked_payments (changed_before) VALUES (least($1::timestamptz, now()))
-   ON CONFLICT (is_only) DO UPDATE SET changed_before = excluded.changed_before
-   WHERE checked_payments.changed_before < excluded.changed_before`,
-);
-
-export async function recordCheckedPayments(db: Queryable, changedBefore: Date): Promise<void> {
-  await db.run(RECORD_CHECKED, [changedBefore]);
-}
-
 const LAST_EVENT = statement(
   'ledger_last_event_of_range',
   'SELECT max(id) AS id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS range',

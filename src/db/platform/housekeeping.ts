@@ -1,6 +1,6 @@
 // As of when each task of housekeeping is done: written by the process that did it, and read by the metrics.
-import type { Housekeeping } from '../../domain/housekeeping.ts';
-import { statement, type Queryable } from './database.ts';
+import type { Housekeeping, HousekeepingTask } from '../../domain/housekeeping.ts';
+import { findOne, statement, type Queryable } from './database.ts';
 
 // By the clock of the database at the latest: a process whose clock is ahead would hide for so long that nothing is done any more.
 const MARK_DONE = statement(
@@ -13,6 +13,13 @@ const MARK_DONE = statement(
 /** Records that the task is done as of that time, unless it is known to be done as of a later one. */
 export async function markDone(db: Queryable, { task, doneAsOf, faults }: Housekeeping): Promise<void> {
   await db.run(MARK_DONE, [task, doneAsOf, faults]);
+}
+
+const FIND = statement('housekeeping_find', 'SELECT done_as_of FROM housekeeping WHERE task = $1');
+
+/** As of when the task is done; null when it never was. */
+export async function findDoneAsOf(db: Queryable, task: HousekeepingTask): Promise<Date | null> {
+  return (await findOne<{ doneAsOf: Date }>(db, FIND, [task]))?.doneAsOf ?? null;
 }
 
 const LIST = statement('housekeeping_list', 'SELECT task, done_as_of, faults FROM housekeeping ORDER BY task');

@@ -42,16 +42,3 @@ BEGIN
   END LOOP;
   RETURN NEW;
 END $$;
-
-CREATE FUNCTION check_proposal() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-  PERFORM refuse_older_attestation(TG_TABLE_NAME, OLD.attestation, NEW.attestation);
-  IF (NEW.id, NEW.merchant_id) <> (OLD.id, OLD.merchant_id) THEN
-    RAISE EXCEPTION 'id and merchant of a row of % never change', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
-  END IF;
-  IF OLD.state <> 'pending'
-     AND (NEW.state, NEW.decided_by, NEW.decided_at) IS DISTINCT FROM (OLD.state, OLD.decided_by, OLD.decided_at) THEN
-    RAISE EXCEPTION 'a decided proposal stays as it was decided' USING ERRCODE = 'restrict_violation';
-  END IF;
-  RETURN NEW;
-END $$;

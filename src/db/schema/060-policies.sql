@@ -29,36 +29,6 @@ CREATE TRIGGER policies_check BEFORE UPDATE ON policies
 COMMENT ON TRIGGER policies_check ON policies IS
   'Refuses another merchant, and an attestation whose number is not greater than that of the row.';
 
-CREATE TABLE policy_changes (
-  id text COLLATE "C" PRIMARY KEY CHECK (id ~ '^pch_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
-  merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
-  state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn', 'replaced')),
-  changes json NOT NULL CHECK (json_typeof(changes) = 'object'),
-  proposed_by text COLLATE "C" NOT NULL,
-  created_at timestamptz NOT NULL,
-  expires_at timestamptz NOT NULL,
-  decided_by text COLLATE "C",
-  decided_at timestamptz,
-  attestation text NOT NULL DEFAULT '',
-  CONSTRAINT policy_changes_proposed_by_member
-    FOREIGN KEY (merchant_id, proposed_by) REFERENCES members (merchant_id, user_id),
-  CONSTRAINT policy_changes_decided_by_member
-    FOREIGN KEY (merchant_id, decided_by) REFERENCES members (merchant_id, user_id),
-  CONSTRAINT policy_changes_decided CHECK ((state = 'pending') = (decided_at IS NULL)),
-  CONSTRAINT policy_changes_by_two CHECK (
-    CASE WHEN state IN ('approved', 'rejected') THEN decided_by IS NOT NULL AND decided_by <> proposed_by
-      ELSE decided_by IS NULL END)
-);
-COMMENT ON TABLE policy_changes IS 'A change of the policy that one person proposed for another person to decide.';
-COMMENT ON COLUMN policy_changes.changes IS 'Only the fields to change, under the names that the API gives them.';
-
-CREATE UNIQUE INDEX policy_changes_one_pending ON policy_changes (merchant_id, proposed_by) WHERE state = 'pending';
-
-CREATE TRIGGER policy_changes_check BEFORE UPDATE ON policy_changes FOR EACH ROW EXECUTE FUNCTION check_proposal();
-COMMENT ON TRIGGER policy_changes_check ON policy_changes IS
-  'Refuses another id or merchant, to decide a proposal again or to change a decision, and an attestation whose number is not '
-  'greater than that of the row.';
-
 -- In the live environment a person moves no money in the first 24 hours after they became an owner or approver, nor in the
 -- first 24 hours after a recovery of their account: they approve nothing, request no refund and create no payout. A policy can
 -- make the waiting time longer, and demand one in the test environment.

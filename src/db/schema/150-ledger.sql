@@ -291,25 +291,6 @@ COMMENT ON TRIGGER ledger_checkpoints_check ON ledger_checkpoints IS
   'Refuses a checkpoint that goes back, one whose balance no entry leaves, and an attestation whose number is not greater than that '
   'of the row. A checkpoint is attested again as it is when the keys are replaced.';
 
-CREATE TABLE checked_payments (
-  is_only boolean NOT NULL DEFAULT true CONSTRAINT checked_payments_pkey PRIMARY KEY
-    CONSTRAINT checked_payments_one_row CHECK (is_only),
-  changed_before timestamptz NOT NULL
-);
-COMMENT ON TABLE checked_payments IS 'Payments that changed before this time agree with their transfers. One row at most.';
-
-CREATE TRIGGER checked_payments_kept BEFORE DELETE OR TRUNCATE ON checked_payments
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TRIGGER checked_payments_kept ON checked_payments IS 'Refuses to delete rows and to truncate.';
-
-CREATE FUNCTION refuse_checked_payments_back() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'the time before which payments are checked goes forward alone' USING ERRCODE = 'restrict_violation';
-END $$;
-CREATE TRIGGER checked_payments_forward BEFORE UPDATE ON checked_payments
-  FOR EACH ROW WHEN (NEW.changed_before <= OLD.changed_before) EXECUTE FUNCTION refuse_checked_payments_back();
-COMMENT ON TRIGGER checked_payments_forward ON checked_payments IS 'Refuses to move the time back.';
-
 -- What requested refunds that are not paid yet will take: no payout and no other refund can use it.
 CREATE FUNCTION reserved_by_refunds(merchant text) RETURNS bigint
   LANGUAGE plpgsql STABLE SET search_path = public, pg_temp AS $$

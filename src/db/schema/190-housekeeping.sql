@@ -6,10 +6,12 @@ CREATE TABLE housekeeping (
   faults integer NOT NULL,
   CONSTRAINT housekeeping_faults CHECK (faults >= 0),
   CONSTRAINT housekeeping_task
-    CHECK (task IN ('dispatch', 'rechecks', 'purge', 'recent_payments', 'ledger_check', 'whole_ledger_check'))
+    CHECK (task IN ('dispatch', 'rechecks', 'purge', 'recent_payments', 'ledger_check', 'whole_ledger_check', 'changed_payments'))
 );
 COMMENT ON TABLE housekeeping IS
   'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';
+COMMENT ON COLUMN housekeeping.task IS
+  'The metrics show all but changed_payments: how far the ledger check came with payments that agree with their transfers.';
 COMMENT ON COLUMN housekeeping.faults IS 'Of a check, how many faults it found.';
 
 CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping

@@ -1,30 +1,18 @@
 // Changes of members and roles that need a second person's approval: which ones need it, and who may approve.
 import { DomainError } from '../errors.ts';
-import type { MemberChangeId, MerchantId, UserId } from '../ids.ts';
+import type { MerchantId, UserId } from '../ids.ts';
 import {
   holdsOneOf,
   mayChangeRoles,
   mayGrant,
   toNamedPerson,
   type ActedBy,
-  type Invitation,
   type Member,
   type NamedPerson,
   type Role,
 } from './member.ts';
-import type { Proposal } from './proposal.ts';
+import { proposerWithoutPermission, type Invitation, type MemberChange } from './proposal.ts';
 import type { Staff } from './staff.ts';
-
-export type MemberChangeState = 'pending' | 'approved' | 'rejected' | 'withdrawn' | 'replaced';
-
-/** A proposal to change the roles of another member, or to remove them. */
-export type MemberChange = Proposal<MemberChangeId, MemberChangeState> & {
-  readonly member: NamedPerson;
-  /** The member's roles at the time of the proposal. A change of roles applies only while the member still has them. */
-  readonly before: readonly Role[];
-  /** Null: the member is to be removed. */
-  readonly after: readonly Role[] | null;
-};
 
 /** Who decides: a person in a session, or the service's staff for a merchant whose second person is no longer there. */
 export type Decider = ActedBy | { readonly serviceFor: MerchantId; readonly staff: Staff };
@@ -85,8 +73,8 @@ export function agreementOn(change: RoleChange, { members, invitations }: People
 }
 
 /** Whether the service's staff invited an owner or admin with it. No member may withdraw or replace it. */
-export function isForOwnerOrAdmin({ createdBy, roles }: Invitation): boolean {
-  return createdBy === null && holdsOneOf(roles, ADMINISTRATIVE_ROLES);
+export function isForOwnerOrAdmin({ proposedBy, roles }: Invitation): boolean {
+  return proposedBy === null && holdsOneOf(roles, ADMINISTRATIVE_ROLES);
 }
 
 /**
@@ -103,24 +91,24 @@ export function secondPersonRole(before: readonly Role[], after: readonly Role[]
 }
 
 /**
- * Whether the invitation is approved or needs approval. An approval counts only while the person who gave it could
+ * Whether the open invitation is approved or needs approval. An approval counts only while the person who gave it could
  * still give it. Without one, the need for approval is decided by the people whom the merchant has now.
  */
 export function approvalOf(invitation: Invitation, people: People): InvitationApproval {
-  const { roles, createdBy, approvedAt, approvedBy } = invitation;
-  const approver = people.members.find(({ userId }) => userId === approvedBy?.id);
+  const { state, roles, proposedBy, decidedBy } = invitation;
+  const approver = people.members.find(({ userId }) => userId === decidedBy?.id);
   const role = secondPersonRole([], roles) ?? 'admin';
-  const isApprovalValid = approvedBy === null || (approver !== undefined && holdsOneOf(approver.roles, [role]));
-  if (approvedAt !== null && isApprovalValid) return { state: 'approved', by: approvedBy };
-  const change = { before: [], after: roles, proposer: createdBy?.id ?? null, userId: null };
+  const isApprovalValid = decidedBy === null || (approver !== undefined && holdsOneOf(approver.roles, [role]));
+  if (state === 'approved' && isApprovalValid) return { state, by: decidedBy };
+  const change = { before: [], after: roles, proposer: proposedBy?.id ?? null, userId: null };
   const agreement = agreementOn(change, people);
   return agreement === null ? { state: 'not_needed' } : { state: 'waiting', agreement };
 }
 
 /** Whether the person who sent the invitation may still grant its roles. */
-export function mayStillGrant({ createdBy, roles }: Invitation, members: readonly Member[]): boolean {
-  if (createdBy === null) return true;
-  const held = members.find(({ userId }) => userId === createdBy.id)?.roles ?? [];
+export function mayStillGrant({ proposedBy, roles }: Invitation, members: readonly Member[]): boolean {
+  if (proposedBy === null) return true;
+  const held = members.find(({ userId }) => userId === proposedBy.id)?.roles ?? [];
   return holdsOneOf(held, ['admin']) && mayGrant(held, roles);
 }
 
@@ -152,9 +140,7 @@ export function requireApplicable(change: MemberChange, members: readonly Member
   if (member === undefined || (after !== null && !haveSameRoles(member.roles, before))) {
     throw new DomainError('state_conflict', 'The member has changed since this was proposed. Create a new proposal.');
   }
-  if (!mayChangeRoles(held, member.roles, after ?? [])) {
-    throw new DomainError('state_conflict', 'The proposer no longer has permission. Create a new proposal.');
-  }
+  if (!mayChangeRoles(held, member.roles, after ?? [])) throw proposerWithoutPermission();
   requireOwnerLeft(member, after, members);
   return member;
 }
@@ -174,14 +160,6 @@ export function isService(decider: Decider): decider is Extract<Decider, { servi
 /** The merchant that the decision concerns. */
 export function merchantOf(decider: Decider): MerchantId {
   return isService(decider) ? decider.serviceFor : decider.person.merchantId;
-}
-
-/** One error for an unknown id and for a proposal of another merchant. */
-export function memberChangeNotFound(): DomainError {
-  return new DomainError(
-    'member_change_not_found',
-    'There is no proposal with this id. The list of members shows the pending proposals.',
-  );
 }
 
 export function haveSameRoles(one: readonly Role[], other: readonly Role[]): boolean {

@@ -1,6 +1,6 @@
 // Members of a merchant: their roles and what each role may do.
 import { DomainError } from '../errors.ts';
-import type { InvitationId, MerchantId, UserId } from '../ids.ts';
+import type { MerchantId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 
 export const ROLES = ['owner', 'admin', 'developer', 'maker', 'approver', 'viewer'] as const;
@@ -44,22 +44,6 @@ export function toNamedPerson({ userId: id, name, email }: Pick<Member, 'userId'
   return { id, name, email };
 }
 
-/** An invitation of a person to join a merchant. */
-export type Invitation = {
-  readonly id: InvitationId;
-  readonly merchantId: MerchantId;
-  readonly email: string;
-  readonly roles: readonly Role[];
-  /** Null: the service's staff sent it. */
-  readonly createdBy: NamedPerson | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  /** When a second person approved it; null: nobody did. */
-  readonly approvedAt: Date | null;
-  /** Null although `approvedAt` is set: the service's staff approved it. */
-  readonly approvedBy: NamedPerson | null;
-};
-
 /** Who acts, and from where: what the audit log records of a caller. */
 export type ActedBy = {
   readonly person: Person;
@@ -73,7 +57,6 @@ export const FRESH_FOR_MS = 5 * 60_000;
 /** A merchant with more members than this is a mistake. */
 export const MAX_MEMBERS_PER_MERCHANT = 200;
 export const MAX_OPEN_INVITATIONS_PER_MERCHANT = 100;
-export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60_000;
 
 const SECOND_FACTOR_ROLES: readonly Role[] = ['owner', 'admin', 'maker', 'approver'];
 
@@ -190,12 +173,4 @@ export function recoveryRefused(): DomainError {
 /** One error for an unknown id, for a removed member, and for a member of another merchant. */
 export function memberNotFound(): DomainError {
   return new DomainError('member_not_found', 'There is no member with this id. Look it up in the list of members.');
-}
-
-/** One error for an unknown id or token, a used, withdrawn or expired invitation, and one of another merchant. */
-export function invitationNotFound(): DomainError {
-  return new DomainError(
-    'invitation_not_found',
-    'This invitation does not exist or is no longer open. Ask for a new one.',
-  );
 }

@@ -1,7 +1,4 @@
-// A merchant's payout policy (second factor, approvers, limits, expiry, waiting time), and proposals to change it.
-import { DomainError } from '../errors.ts';
-import type { PolicyChangeId } from '../ids.ts';
-import type { Proposal } from './proposal.ts';
+// A merchant's payout policy (second factor, approvers, limits, expiry, waiting time), and which of two policies is the stricter one.
 
 export type Policy = {
   readonly secondFactorRequired: boolean;
@@ -35,13 +32,6 @@ export type PolicyObject = {
   readonly payout_expires_after_seconds: number | null;
   readonly approver_wait_seconds: number | null;
   readonly key_held_limit: number | null;
-};
-
-export type PolicyChangeState = 'pending' | 'approved' | 'rejected' | 'withdrawn' | 'replaced';
-
-/** A proposal to change the policy. `changes` holds only the fields to change, named as in the policy object. */
-export type PolicyChange = Proposal<PolicyChangeId, PolicyChangeState> & {
-  readonly changes: Partial<PolicyObject>;
 };
 
 export function policyObject(policy: Policy): PolicyObject {
@@ -109,12 +99,4 @@ function toSeconds(ms: number | null): number | null {
 
 function toMs(seconds: number | null): number | null {
   return seconds === null ? null : seconds * 1000;
-}
-
-/** One error for an unknown id and for a proposal of another merchant. */
-export function policyChangeNotFound(): DomainError {
-  return new DomainError(
-    'policy_change_not_found',
-    'There is no proposal with this id. The policy shows the pending proposals.',
-  );
 }

@@ -1,19 +1,83 @@
-// Proposals: changes of a merchant's members or policy that take effect only when a second person approves them.
-import type { MerchantId } from '../ids.ts';
-import type { NamedPerson } from './member.ts';
+// Proposals: invitations, and changes of members or of the policy, that one person proposes for another person to decide.
+import { DomainError } from '../errors.ts';
+import type { InvitationId, MemberChangeId, MerchantId, PolicyChangeId } from '../ids.ts';
+import type { NamedPerson, Role } from './member.ts';
+import type { PolicyObject } from './policy.ts';
 
-/** What every proposal has, whatever it changes. */
-export type Proposal<Id, State> = {
+/** What every proposal has, whatever it proposes. */
+type ProposalFields<Kind, Id, State> = {
+  readonly kind: Kind;
   readonly id: Id;
   readonly merchantId: MerchantId;
   readonly state: State;
   readonly proposedBy: NamedPerson;
   readonly createdAt: Date;
-  /** Nobody can decide it from then on. */
+  /** Nobody can decide it, nor accept an invitation, from then on. */
   readonly expiresAt: Date;
   /** Null for an approval by the service's staff, and while nobody has decided. */
   readonly decidedBy: NamedPerson | null;
   readonly decidedAt: Date | null;
 };
 
-export const PROPOSAL_LIFE_MS = 7 * 24 * 60 * 60_000;
+type ChangeState = 'pending' | 'approved' | 'rejected' | 'withdrawn' | 'replaced';
+type InvitationState = 'pending' | 'approved' | 'rejected' | 'withdrawn' | 'accepted';
+
+/** An invitation of a person to join a merchant. It is open while it is pending or approved. */
+export type Invitation = Omit<ProposalFields<'invitation', InvitationId, InvitationState>, 'proposedBy'> & {
+  /** Null: the service's staff sent it. */
+  readonly proposedBy: NamedPerson | null;
+  readonly email: string;
+  readonly roles: readonly Role[];
+};
+
+/** A proposal to change the roles of another member, or to remove them. */
+export type MemberChange = ProposalFields<'member_change', MemberChangeId, ChangeState> & {
+  readonly member: NamedPerson;
+  /** The member's roles at the time of the proposal. A change of roles applies only while the member still has them. */
+  readonly before: readonly Role[];
+  /** Null: the member is to be removed. */
+  readonly after: readonly Role[] | null;
+};
+
+/** A proposal to change the policy. `changes` holds only the fields to change, named as in the policy object. */
+export type PolicyChange = ProposalFields<'policy_change', PolicyChangeId, ChangeState> & {
+  readonly changes: Partial<PolicyObject>;
+};
+
+export type Proposal = Invitation | MemberChange | PolicyChange;
+export type ProposalKind = Proposal['kind'];
+export type ProposalOf<Kind extends ProposalKind> = Extract<Proposal, { readonly kind: Kind }>;
+
+export const PROPOSAL_ID_PREFIXES = { invitation: 'inv', member_change: 'mch', policy_change: 'pch' } as const;
+
+/** What every new proposal has, whatever it proposes. */
+export function pendingUntilExpiry(at: Date) {
+  const expiresAt = new Date(at.getTime() + PROPOSAL_LIFE_MS);
+  return { state: 'pending', createdAt: at, expiresAt, decidedBy: null, decidedAt: null } as const;
+}
+
+const PROPOSAL_LIFE_MS = 7 * 24 * 60 * 60_000;
+
+/** Whether the proposal can still be decided or, if it is an invitation, accepted. */
+export function isOpen({ kind, state, expiresAt }: Proposal, at: Date): boolean {
+  return (state === 'pending' || (kind === 'invitation' && state === 'approved')) && expiresAt > at;
+}
+
+const NOT_FOUND: Readonly<Record<ProposalKind, string>> = {
+  invitation: 'This invitation does not exist or is no longer open. Ask for a new one.',
+  member_change: 'There is no proposal with this id. The list of members shows the pending proposals.',
+  policy_change: 'There is no proposal with this id. The policy shows the pending proposals.',
+};
+
+/**
+ * One error for an unknown id and for a proposal of another merchant; for an invitation also for an unknown token, and when it was
+ * accepted, withdrawn or rejected or has expired.
+ */
+export function proposalNotFound(kind: ProposalKind): DomainError {
+  return new DomainError(`${kind}_not_found`, NOT_FOUND[kind]);
+}
+
+/** The proposer lost the roles that it takes to propose this. */
+export function proposerWithoutPermission(): DomainError {
+  return new DomainError('state_conflict', 'The proposer no longer has permission. Create a new proposal.');
+}

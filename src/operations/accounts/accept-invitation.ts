@@ -3,10 +3,10 @@ import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import {
   findInvitationByToken,
-  listOpenInvitations,
+  listAllOpenInvitations,
   markInvitationAccepted,
   type InvitationTokens,
-} from '../../db/accounts/invitation.ts';
+} from '../../db/accounts/proposal.ts';
 import { findMember, listMembers, lockMembers, putMember } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { noteFailedLogIn } from '../../db/accounts/failed-log-in.ts';
@@ -16,13 +16,9 @@ import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
-import {
-  type Invitation,
-  invitationNotFound,
-  type Member,
-  authenticationFailed,
-} from '../../domain/accounts/member.ts';
+import { authenticationFailed, type Member } from '../../domain/accounts/member.ts';
 import { approvalOf, mayStillGrant } from '../../domain/accounts/member-change.ts';
+import { proposalNotFound, type Invitation } from '../../domain/accounts/proposal.ts';
 import type { VerifiedBy } from '../../domain/accounts/session.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
@@ -66,13 +62,13 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
       return null;
     }
     const { userId } = identified;
-    if (!(await isStillValid(tx, input))) throw invitationNotFound();
+    if (!(await isStillValid(tx, input))) throw proposalNotFound('invitation');
     const { merchantId, roles } = invitation;
     // False: the person became a member in another way in the meantime, and keeps the roles that they have.
-    if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw invitationNotFound();
+    if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw proposalNotFound('invitation');
     // Otherwise a session from a log-in that raced with an earlier removal of the person would become valid again.
     await deleteMemberSessions(tx, { merchantId, userId }, null);
-    if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
+    if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw proposalNotFound('invitation');
     await uncountAttempts(tx, input.counted, at);
     await record(tx, input, identified);
     return findMember(tx, merchantId, userId);
@@ -125,12 +121,12 @@ async function isStillValid(tx: Tx, { tokens, at }: AcceptInvitation): Promise<b
   const invitation = await findInvitationByToken(tx, tokens, at);
   if (!invitation) return false;
   const members = await listMembers(tx, invitation.merchantId);
-  const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
+  const invitations = await listAllOpenInvitations(tx, invitation.merchantId, at);
   return mayStillGrant(invitation, members) && approvalOf(invitation, { members, invitations }).state !== 'waiting';
 }
 
 function record(tx: Tx, input: AcceptInvitation, identified: Identified | null): Promise<void> {
-  const { id, merchantId, roles, approvedBy } = input.invitation;
+  const { id, merchantId, roles, decidedBy } = input.invitation;
   return insertAuditEntry(tx, {
     merchantId,
     userId: identified?.userId ?? null,
@@ -140,7 +136,7 @@ function record(tx: Tx, input: AcceptInvitation, identified: Identified | null):
     after:
       identified === null
         ? { reason: 'wrong password or one-time code' }
-        : { roles, approved_by: approvedBy?.id ?? null, verified_by: identified.verifiedBy },
+        : { roles, approved_by: decidedBy?.id ?? null, verified_by: identified.verifiedBy },
     address: input.address,
     requestId: input.requestId,
     at: input.at,

@@ -1,10 +1,10 @@
 // Changes a member's roles or removes the member: at once, or by a proposal if a second person must approve.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
-import { listOpenInvitations } from '../../db/accounts/invitation.ts';
+import { applyRoles } from '../../db/accounts/apply-roles.ts';
 import { listMembers } from '../../db/accounts/member.ts';
+import { insertProposal, listAllOpenInvitations, replaceProposals } from '../../db/accounts/proposal.ts';
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
-import { applyRoles, insertMemberChange, replaceOwnProposal } from '../../db/accounts/member-change.ts';
 import { newId } from '../../domain/ids.ts';
 import {
   mayChangeRoles,
@@ -15,14 +15,8 @@ import {
   type Member,
   type Role,
 } from '../../domain/accounts/member.ts';
-import {
-  agreementOn,
-  haveSameRoles,
-  requireOwnerLeft,
-  type Agreement,
-  type MemberChange,
-} from '../../domain/accounts/member-change.ts';
-import { PROPOSAL_LIFE_MS } from '../../domain/accounts/proposal.ts';
+import { agreementOn, haveSameRoles, requireOwnerLeft, type Agreement } from '../../domain/accounts/member-change.ts';
+import { pendingUntilExpiry, type MemberChange } from '../../domain/accounts/proposal.ts';
 
 export type ChangeMember = {
   readonly userId: string;
@@ -61,7 +55,7 @@ export async function changeMember(db: Database, input: ChangeMember): Promise<C
     if (roles !== null && haveSameRoles(member.roles, roles)) return { kind: 'changed', member };
     requireOwnerLeft(member, roles, members);
     const { userId } = member;
-    const invitations = await listOpenInvitations(tx, merchantId, at);
+    const invitations = await listAllOpenInvitations(tx, merchantId, at);
     const agreement = agreementOn({ before: member.roles, after, proposer, userId }, { members, invitations });
     if (agreement !== null) {
       const change = await propose(tx, { member, proposer: own, input });
@@ -81,22 +75,13 @@ async function propose(tx: Tx, { member, proposer, input }: NewProposal): Promis
   const { roles, by, at } = input;
   const { merchantId } = by.person;
   const { userId } = member;
-  const change: MemberChange = {
-    id: newId('mch', at.getTime()),
-    merchantId,
-    member: toNamedPerson(member),
-    state: 'pending',
-    before: member.roles,
-    after: roles,
-    proposedBy: toNamedPerson(proposer),
-    createdAt: at,
-    expiresAt: new Date(at.getTime() + PROPOSAL_LIFE_MS),
-    decidedBy: null,
-    decidedAt: null,
-  };
-  await replaceOwnProposal(tx, { merchantId, userId, proposer: proposer.userId }, { by, replacedBy: change.id, at });
-  await insertMemberChange(tx, change);
+  const id = newId('mch', at.getTime());
+  const own = { merchantId, userId, proposer: proposer.userId, withRemovals: true };
+  await replaceProposals(tx, own, { by, replacedBy: id, at });
+  const change = { before: member.roles, after: roles, ...pendingUntilExpiry(at) };
+  const proposed = { kind: 'member_change', id, merchantId, ...change } as const;
+  await insertProposal(tx, { ...proposed, userId, proposedBy: proposer.userId });
   const values = { before: { member: userId, roles: member.roles }, after: { roles } };
-  await recordAct(tx, by, { action: 'member_change.proposed', subjectId: change.id, ...values, at });
-  return change;
+  await recordAct(tx, by, { action: 'member_change.proposed', subjectId: id, ...values, at });
+  return { ...proposed, member: toNamedPerson(member), proposedBy: toNamedPerson(proposer) };
 }

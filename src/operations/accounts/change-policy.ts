@@ -2,9 +2,9 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
 import { findRoles, listMembers } from '../../db/accounts/member.ts';
-import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
-import { findPolicyChange, insertPolicyChange, replacePendingPolicyChange } from '../../db/accounts/policy-change.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
+import { findProposal, insertProposal, replaceProposals } from '../../db/accounts/proposal.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { newId } from '../../domain/ids.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import {
@@ -12,11 +12,10 @@ import {
   isLooser,
   policyObject,
   type Policy,
-  type PolicyChange,
   type PolicyObject,
   type ServiceLimits,
 } from '../../domain/accounts/policy.ts';
-import { PROPOSAL_LIFE_MS } from '../../domain/accounts/proposal.ts';
+import { pendingUntilExpiry, type PolicyChange } from '../../domain/accounts/proposal.ts';
 
 export type ChangePolicy = {
   readonly changes: Partial<PolicyObject>;
@@ -54,32 +53,29 @@ async function apply(
   { before, after }: { readonly before: Policy; readonly after: Policy },
   { by, at }: ChangePolicy,
 ): Promise<ChangedPolicy> {
-  const { merchantId, userId } = by.person;
-  const replaced = await replacePendingPolicyChange(tx, merchantId, userId, at);
+  const { merchantId } = by.person;
   await putPolicy(tx, merchantId, after, at);
   const values = { before: policyObject(before), after: policyObject(after) };
   await recordAct(tx, by, { action: 'policy.changed', subjectId: merchantId, ...values, at });
-  if (replaced !== null) {
-    const next = { replaced_by: null };
-    await recordAct(tx, by, { action: 'policy_change.replaced', subjectId: replaced, after: next, at });
-  }
+  await replaceProposals(tx, ownOf(by), { by, replacedBy: null, at });
   return { kind: 'changed', policy: after };
 }
 
 async function propose(tx: Tx, policy: Policy, { changes, by, at }: ChangePolicy): Promise<ChangedPolicy> {
   const { merchantId, userId } = by.person;
   const id = newId('pch', at.getTime());
-  const replaced = await replacePendingPolicyChange(tx, merchantId, userId, at);
-  const expiresAt = new Date(at.getTime() + PROPOSAL_LIFE_MS);
-  await insertPolicyChange(tx, { id, merchantId, changes, proposedBy: userId, createdAt: at, expiresAt });
   const before = policyObject(policy);
   await recordAct(tx, by, { action: 'policy_change.proposed', subjectId: id, before, after: changes, at });
-  if (replaced !== null) {
-    const next = { replaced_by: id };
-    await recordAct(tx, by, { action: 'policy_change.replaced', subjectId: replaced, after: next, at });
-  }
-  const change = await findPolicyChange(tx, merchantId, id);
+  await replaceProposals(tx, ownOf(by), { by, replacedBy: id, at });
+  const proposed = { kind: 'policy_change', id, merchantId, changes, proposedBy: userId } as const;
+  await insertProposal(tx, { ...proposed, ...pendingUntilExpiry(at) });
+  const change = await findProposal(tx, 'policy_change', merchantId, id);
   if (!change) throw new Error(`proposal ${id} was not found after it was created`);
   const others = (await listMembers(tx, merchantId)).filter((member) => member.userId !== userId);
   return { kind: 'waiting', change, hasSecondPerson: others.some(({ roles }) => holdsOneOf(roles, ['admin'])) };
+}
+
+/** The pending changes of the policy that this person proposed. */
+function ownOf({ person: { merchantId, userId } }: ActedBy) {
+  return { merchantId, userId: null, proposer: userId, withRemovals: true };
 }

@@ -1,24 +1,23 @@
 // Invites a person to act for a merchant.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { insertInvitation, listOpenInvitations, withdrawInvitationsOf } from '../../db/accounts/invitation.ts';
 import { listMembers } from '../../db/accounts/member.ts';
+import { insertProposal, listAllOpenInvitations, withdrawProposal } from '../../db/accounts/proposal.ts';
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { DomainError, invalidParameters } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import {
   holdsOneOf,
-  INVITATION_LIFE_MS,
   MAX_MEMBERS_PER_MERCHANT,
   MAX_OPEN_INVITATIONS_PER_MERCHANT,
   mayGrant,
   toNamedPerson,
   permissionDenied,
   type ActedBy,
-  type Invitation,
   type Role,
 } from '../../domain/accounts/member.ts';
 import { approvalOf, isForOwnerOrAdmin, type InvitationApproval } from '../../domain/accounts/member-change.ts';
+import { pendingUntilExpiry, type Invitation } from '../../domain/accounts/proposal.ts';
 import { newToken } from '../../security/token.ts';
 
 export type CreateInvitation = {
@@ -61,25 +60,26 @@ export async function createInvitation(
         },
       ]);
     }
-    const open = await listOpenInvitations(tx, merchantId, at);
-    if (open.some((other) => other.email === email && isForOwnerOrAdmin(other))) {
+    const open = await listAllOpenInvitations(tx, merchantId, at);
+    const [outdated, invitations] = [
+      open.filter((other) => other.email === email).reverse(),
+      open.filter((other) => other.email !== email),
+    ];
+    if (outdated.some(isForOwnerOrAdmin)) {
       throw permissionDenied('would replace an invitation of an owner or admin by the service');
     }
-    const withdrawn = await withdrawInvitationsOf(tx, merchantId, email, at);
-    const invitations = open.filter((other) => !withdrawn.includes(other.id));
+    for (const old of outdated) await withdrawProposal(tx, old.id, at);
     if (members.length >= MAX_MEMBERS_PER_MERCHANT || invitations.length >= MAX_OPEN_INVITATIONS_PER_MERCHANT) {
       throw new DomainError('state_conflict', 'There are too many members or invitations. Remove some first.');
     }
     const id = newId('inv', at.getTime());
-    const expiresAt = new Date(at.getTime() + INVITATION_LIFE_MS);
-    const created = { id, merchantId, email, roles, createdAt: at, expiresAt };
-    await insertInvitation(tx, { ...created, createdBy: userId, tokenSha256: sha256 });
-    for (const old of withdrawn) {
+    const proposed = { kind: 'invitation', id, merchantId, email, roles, ...pendingUntilExpiry(at) } as const;
+    await insertProposal(tx, { ...proposed, proposedBy: userId, tokenSha256: sha256 });
+    for (const old of outdated) {
       const change = { before: { email }, after: { replaced_by: id } };
-      await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: old, ...change, at });
+      await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: old.id, ...change, at });
     }
-    const createdBy = toNamedPerson(creator);
-    const invitation: Invitation = { ...created, createdBy, approvedAt: null, approvedBy: null };
+    const invitation: Invitation = { ...proposed, proposedBy: toNamedPerson(creator) };
     const approval = approvalOf(invitation, { members, invitations });
     const after = { email, roles, waits_for_approval: approval.state === 'waiting' };
     await recordAct(tx, by, { action: 'invitation.created', subjectId: id, after, at });

@@ -1,11 +1,11 @@
 // Creates a merchant with its ledger accounts, and invites its first owners.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
-import { insertInvitation } from '../../db/accounts/invitation.ts';
 import { ensureOperatorAccount } from '../../db/payments/ledger.ts';
 import { insertMerchant } from '../../db/accounts/merchant.ts';
+import { insertProposal } from '../../db/accounts/proposal.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
-import { INVITATION_LIFE_MS } from '../../domain/accounts/member.ts';
+import { pendingUntilExpiry } from '../../domain/accounts/proposal.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { Currency } from '../../domain/money.ts';
 import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
@@ -40,18 +40,15 @@ async function inviteOwners(
   at: Date,
 ): Promise<void> {
   for (const { email, tokenSha256 } of owners) {
-    const invitation = {
-      id: newId('inv', at.getTime()),
-      merchantId,
-      email,
-      roles: ['owner'],
-      tokenSha256,
-      createdBy: null,
-      createdAt: at,
-      expiresAt: new Date(at.getTime() + INVITATION_LIFE_MS),
-    } as const;
-    await insertInvitation(tx, invitation);
-    const after = { email, roles: invitation.roles };
-    await recordStaffAct(tx, merchantId, by, { action: 'invitation.created', subjectId: invitation.id, after, at });
+    const id = newId('inv', at.getTime());
+    const roles = ['owner'] as const;
+    const invited = { kind: 'invitation', id, merchantId, proposedBy: null, email, roles, tokenSha256 } as const;
+    await insertProposal(tx, { ...invited, ...pendingUntilExpiry(at) });
+    await recordStaffAct(tx, merchantId, by, {
+      action: 'invitation.created',
+      subjectId: id,
+      after: { email, roles },
+      at,
+    });
   }
 }

@@ -17,7 +17,7 @@ import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts
 import { MAX_RECOVERY_NOTICES, RECOVERY_NOTICE_MS, type RecoveryNotice } from '../../domain/accounts/recovery.ts';
 import type { FailedLogIns, Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
-import { countProposals, type Proposals } from '../../db/accounts/waiting-proposals.ts';
+import { countProposals, type WaitingProposals } from '../../db/accounts/waiting-proposals.ts';
 
 export type OwnSession = Session & {
   readonly factors: Factors & { readonly recoveryCodes: number };
@@ -33,7 +33,7 @@ export type OwnSession = Session & {
 };
 
 /** How much waits for the approval of this person as the second one. */
-export type WaitsForYou = Proposals & {
+export type WaitsForYou = WaitingProposals & {
   readonly reversals: number;
   /** Counted up to `MAX_WAITING_SHOWN`. */
   readonly payouts: number;

@@ -1,10 +1,11 @@
 // Reads the members of a merchant, with the proposed changes that wait for approval.
 import type { Database } from '../../db/platform/database.ts';
 import { listAttestedMembers } from '../../db/accounts/member.ts';
-import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
+import { listOpenProposals } from '../../db/accounts/proposal.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Member } from '../../domain/accounts/member.ts';
-import { agreementOnChange, type Agreement, type MemberChange } from '../../domain/accounts/member-change.ts';
+import { agreementOnChange, type Agreement } from '../../domain/accounts/member-change.ts';
+import type { MemberChange } from '../../domain/accounts/proposal.ts';
 
 export type WaitingMemberChange = { readonly change: MemberChange; readonly agreement: Agreement };
 
@@ -18,7 +19,7 @@ export type ListedMember = {
 export async function listMembers(db: Database, merchantId: MerchantId, at: Date): Promise<ListedMember[]> {
   return db.withTransaction(async (tx) => {
     const members = await listAttestedMembers(tx, merchantId);
-    const changes = await listPendingMemberChanges(tx, merchantId, at);
+    const changes = await listOpenProposals(tx, 'member_change', merchantId, at);
     return members.map((member) => ({
       member,
       waiting: changes

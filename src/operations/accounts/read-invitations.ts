@@ -1,17 +1,17 @@
 // Reads the open invitations of a merchant, and the one that a person may accept with the tokens they hold.
 import type { Database } from '../../db/platform/database.ts';
-import {
-  findInvitationByToken,
-  listAttestedInvitations,
-  listOpenInvitations,
-  type InvitationTokens,
-} from '../../db/accounts/invitation.ts';
 import { listAttestedMembers, listMembers } from '../../db/accounts/member.ts';
 import { findMerchantName } from '../../db/accounts/merchant.ts';
+import {
+  findInvitationByToken,
+  listAllOpenInvitations,
+  listOpenProposals,
+  type InvitationTokens,
+} from '../../db/accounts/proposal.ts';
 import { findUserByEmail } from '../../db/accounts/user.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import { invitationNotFound, type Invitation } from '../../domain/accounts/member.ts';
 import { approvalOf, type InvitationApproval } from '../../domain/accounts/member-change.ts';
+import { proposalNotFound, type Invitation } from '../../domain/accounts/proposal.ts';
 
 export type ListedInvitation = { readonly invitation: Invitation; readonly approval: InvitationApproval };
 
@@ -19,7 +19,7 @@ export type ListedInvitation = { readonly invitation: Invitation; readonly appro
 export async function listInvitations(db: Database, merchantId: MerchantId, at: Date): Promise<ListedInvitation[]> {
   return db.withTransaction(async (tx) => {
     const members = await listAttestedMembers(tx, merchantId);
-    const invitations = await listAttestedInvitations(tx, merchantId, at);
+    const invitations = (await listOpenProposals(tx, 'invitation', merchantId, at)).reverse();
     return invitations.map((invitation) => ({
       invitation,
       approval: approvalOf(invitation, { members, invitations }),
@@ -38,10 +38,10 @@ export async function getInvitation(
 ): Promise<{ readonly invitation: Invitation; readonly merchantName: string; readonly hasAccount: boolean }> {
   return db.withTransaction(async (tx) => {
     const invitation = await findInvitationByToken(tx, tokens, at);
-    if (!invitation) throw invitationNotFound();
+    if (!invitation) throw proposalNotFound('invitation');
     const members = await listMembers(tx, invitation.merchantId);
-    const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
-    if (approvalOf(invitation, { members, invitations }).state === 'waiting') throw invitationNotFound();
+    const invitations = await listAllOpenInvitations(tx, invitation.merchantId, at);
+    if (approvalOf(invitation, { members, invitations }).state === 'waiting') throw proposalNotFound('invitation');
     const merchantName = await findMerchantName(tx, invitation.merchantId);
     return { invitation, merchantName, hasAccount: (await findUserByEmail(tx, invitation.email)) !== null };
   });

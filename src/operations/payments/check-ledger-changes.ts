@@ -1,5 +1,6 @@
 // Checks what changed in the ledger since the check before, and records how far it came.
 import type { Database, LongReadLimits } from '../../db/platform/database.ts';
+import { findDoneAsOf, markDone } from '../../db/platform/housekeeping.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import {
   findUnattestedCredits,
@@ -7,12 +8,10 @@ import {
   type UnattestedCredit,
 } from '../../db/payments/attested-credit.ts';
 import {
-  findCheckedPayments,
   findFunds,
   findLastEvent,
   findMovedAccounts,
   isCheckpointAttested,
-  recordCheckedPayments,
   recordCheckpoints,
   type CheckedAccount,
   type MovedAccount,
@@ -146,12 +145,14 @@ function withUnattested(account: MovedAccount, unattested: readonly UnattestedCr
   return { accountId, entry, balanceMinor, unattestedMinor, checkpointAttestation };
 }
 
+const CHECKED = 'changed_payments';
+
 async function checkChangedPayments(
   db: Database,
   limits: LongReadLimits,
   { beganAt, faults }: { readonly beganAt: Date; readonly faults: Faults },
 ): Promise<void> {
-  const checked = await findCheckedPayments(db);
+  const checked = await findDoneAsOf(db, CHECKED);
   const before = lowestIdAt('evt', beganAt.getTime());
   let after: string = lowestIdAt('evt', (checked?.getTime() ?? 0) - LATE_BY_MS);
   let isRight = true;
@@ -164,7 +165,10 @@ async function checkChangedPayments(
       faults.add(range.unposted.map(unpostedFault));
       isRight &&= range.unposted.length === 0;
     }
-    if (isRight) await recordCheckedPayments(db, range === null ? beganAt : new Date(idTimeMs(range.to)));
+    if (isRight) {
+      const doneAsOf = range === null ? beganAt : new Date(idTimeMs(range.to));
+      await markDone(db, { task: CHECKED, doneAsOf, faults: 0 });
+    }
     if (range === null) return;
     after = range.to;
   }

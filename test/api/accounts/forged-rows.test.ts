@@ -244,14 +244,16 @@ describe('with the application’s account of the database alone', () => {
     const token = randomBytes(32).toString('base64url');
     const owner = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
     await database.query(
-      `INSERT INTO invitations (id, merchant_id, email, roles, token_sha256, created_by, created_at, expires_at)
-       VALUES ($1, $2, 'thief@shop.example', '{approver}', $3, $4, now(), now() + interval '1 hour')`,
+      `INSERT INTO proposals (id, kind, merchant_id, state, email, roles, token_sha256, proposed_by, created_at, expires_at)
+       VALUES ($1, 'invitation', $2, 'pending', 'thief@shop.example', '{approver}', $3, $4, now(), now() + interval '1 hour')`,
       [newId('inv'), testEnv.merchant.id, sha256(token), owner.id],
     );
     const json = { token, name: 'Thief', password: 'a password of the thief' };
     const accepted = await openBrowser(testEnv.baseUrl).call('POST', '/v1/console/invitations/accept', { json });
     assertError(accepted, 'invitation_not_found');
-    await database.query('UPDATE invitations SET withdrawn_at = now() WHERE created_by = $1', [owner.id]);
+    await database.query("UPDATE proposals SET state = 'withdrawn', ended_at = now() WHERE proposed_by = $1", [
+      owner.id,
+    ]);
   });
 
   it('nobody proposes in another person’s name what they then approve', async () => {
@@ -264,14 +266,14 @@ describe('with the application’s account of the database alone', () => {
     const browser = await logIn(testEnv, admin);
     const change = newId('mch');
     await database.query(
-      `INSERT INTO member_changes (id, merchant_id, user_id, state, roles_before, roles_after, proposed_by, created_at, expires_at)
-       VALUES ($1, $2, $3, 'pending', '{viewer}', '{approver}', $4, now(), now() + interval '1 hour')`,
+      `INSERT INTO proposals (id, kind, merchant_id, user_id, state, roles_before, roles, proposed_by, created_at, expires_at)
+       VALUES ($1, 'member_change', $2, $3, 'pending', '{viewer}', '{approver}', $4, now(), now() + interval '1 hour')`,
       [change, merchantId, viewer.id, owner.id],
     );
     const policyChange = newId('pch');
     await database.query(
-      `INSERT INTO policy_changes (id, merchant_id, state, changes, proposed_by, created_at, expires_at)
-       VALUES ($1, $2, 'pending', '{"two_approvers_above":null}', $3, now(), now() + interval '1 hour')`,
+      `INSERT INTO proposals (id, kind, merchant_id, state, changes, proposed_by, created_at, expires_at)
+       VALUES ($1, 'policy_change', $2, 'pending', '{"two_approvers_above":null}', $3, now(), now() + interval '1 hour')`,
       [policyChange, merchantId, owner.id],
     );
     const approve = (path: string) => browser.call('POST', `/v1/console/${path}/approve`);

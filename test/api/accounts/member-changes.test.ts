@@ -1,6 +1,6 @@
 // Changes of members that two people must agree to: roles that move money, and the roles of owners and admins.
 import assert from 'node:assert/strict';
-import { decideMemberChange } from '../../../src/operations/accounts/decide-member-change.ts';
+import { decideProposal } from '../../../src/operations/accounts/decide-proposal.ts';
 import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, auditRows } from '../../support/people.ts';
@@ -125,7 +125,7 @@ describe('a change of a member’s roles', () => {
     const third = await members.add(merchantId, 'admin');
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const late = (await members.change(one, person.id, ['maker'])).json['id'];
-    await rewrite(testEnv.db, 'UPDATE member_changes SET expires_at = now() WHERE id = $1', [late]);
+    await rewrite(testEnv.db, 'UPDATE proposals SET expires_at = now() WHERE id = $1', [late]);
     assertError(await members.decide(two, late, 'approve'), 'state_conflict');
     assert.deepEqual(
       (await members.list(one)).flatMap((member) => member.waiting_changes),
@@ -220,14 +220,11 @@ describe('a change of a member’s roles', () => {
   it('is decided by the service staff where no second person is left, under the same rules', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const removal = (await members.remove(one, two.person.id)).json['id'];
-    const input = { id: String(removal), decision: 'approved', at: new Date() } as const;
+    const input = { kind: 'member_change', id: String(removal), decision: 'approved', at: new Date() } as const;
     const by = { serviceFor: merchantId, staff: AMINA };
     const elsewhere = { serviceFor: testEnv.merchant.id, staff: AMINA };
-    await assert.rejects(
-      decideMemberChange(testEnv.db, { ...input, by: elsewhere }),
-      /There is no proposal with this id/,
-    );
-    const decided = await decideMemberChange(testEnv.db, { ...input, by });
+    await assert.rejects(decideProposal(testEnv.db, { ...input, by: elsewhere }), /There is no proposal with this id/);
+    const decided = (await decideProposal(testEnv.db, { ...input, by })).proposal;
     assert.deepEqual([decided.state, decided.decidedBy], ['approved', null]);
     assertNotAuthenticated(await two.browser.call('GET', MEMBERS));
     const { rows } = await testEnv.db.pool.query(
@@ -235,6 +232,6 @@ describe('a change of a member’s roles', () => {
       [removal],
     );
     assert.deepEqual(rows, [{ action: 'member_change.approved', user_id: null, api_key_id: null }]);
-    await assert.rejects(decideMemberChange(testEnv.db, { ...input, by }), /was decided, withdrawn or replaced/);
+    await assert.rejects(decideProposal(testEnv.db, { ...input, by }), /was decided, withdrawn or replaced/);
   });
 });

@@ -341,7 +341,7 @@ describe('the people of a merchant', () => {
       await assertAudited(testEnv, withdrawn, { action: 'invitation.withdrawn', subject_id: one['id']! });
       assertError(await owner.call('DELETE', `${INVITATIONS}/${one['id']!}`), 'invitation_not_found');
       const two = (await invite(owner, newEmail(), ['maker'])).json as unknown as Record<string, string>;
-      await rewrite(testEnv.db, 'UPDATE invitations SET expires_at = now() WHERE id = $1', [two['id']]);
+      await rewrite(testEnv.db, 'UPDATE proposals SET expires_at = now() WHERE id = $1', [two['id']]);
       for (const { token } of [one, two]) {
         assertError(await accept({ token, name: 'Brian', password: PASSWORD }), 'invitation_not_found');
       }

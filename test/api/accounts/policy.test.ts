@@ -130,7 +130,7 @@ describe('the policy', () => {
     assert.deepEqual(await read(two), { policy: STRICT, pending: [] });
     assertError(await withdraw(one, id), 'state_conflict');
     for (const verb of ['approve', 'reject'] as const) assertError(await decide(two, id, verb), 'state_conflict');
-    const { rows } = await testEnv.db.pool.query('SELECT state, decided_by FROM policy_changes WHERE id = $1', [id]);
+    const { rows } = await testEnv.db.pool.query('SELECT state, decided_by FROM proposals WHERE id = $1', [id]);
     assert.deepEqual(rows, [{ state: 'withdrawn', decided_by: null }]);
     assert.equal((await propose(one, { approver_daily_limit: 3 })).status, 202, 'another one may follow');
   });
@@ -242,7 +242,7 @@ describe('the policy', () => {
   it('is not changed by an expired proposal', async () => {
     const [one, two] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
-    await rewrite(testEnv.db, 'UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
+    await rewrite(testEnv.db, 'UPDATE proposals SET expires_at = now() WHERE id = $1', [id]);
     assert.deepEqual((await read(two)).pending, []);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
     assertError(await withdraw(one, id), 'state_conflict');

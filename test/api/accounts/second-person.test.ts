@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { UserId } from '../../../src/domain/ids.ts';
 import { newToken } from '../../../src/security/token.ts';
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
-import { decideInvitation } from '../../../src/operations/accounts/decide-invitation.ts';
+import { decideProposal } from '../../../src/operations/accounts/decide-proposal.ts';
 import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, enrolSecondFactor, logIn } from '../../support/people.ts';
@@ -113,13 +113,13 @@ describe('a second person', () => {
       const { id, token } = invited.json;
       assertError(await members.decide(admin, id, 'approve'), 'permission_denied');
       const input = {
+        kind: 'invitation',
         id: String(id),
         decision: 'approved',
         by: { serviceFor: merchantId, staff: AMINA },
         at: new Date(),
       } as const;
-      const decided = await decideInvitation(testEnv.db, input);
-      assert.ok(decided.kind === 'approved');
+      const decided = await decideProposal(testEnv.db, input);
       const { data } = (await owner.browser.call('GET', '/v1/console/audit?limit=1')).json as unknown as {
         data: Record<string, unknown>[];
       };
@@ -178,7 +178,7 @@ describe('a second person', () => {
     it('must decide within seven days', async () => {
       const { one, two } = await members.twoOwners();
       const { id } = (await members.invite(one, ['maker'])).json;
-      await rewrite(testEnv.db, 'UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
+      await rewrite(testEnv.db, 'UPDATE proposals SET expires_at = now() WHERE id = $1', [id]);
       assertError(await members.decide(two, id, 'approve'), 'invitation_not_found');
     });
   });

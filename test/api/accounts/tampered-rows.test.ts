@@ -46,11 +46,13 @@ describe('by rows that are taken away or tampered with', () => {
     const browser = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     await rewrite(
       testEnv.db,
-      `INSERT INTO invitations (id, merchant_id, email, roles, token_sha256, created_at, expires_at)
-       VALUES ($1, $2, 'second@shop.example', '{owner}', $3, now(), now() + interval '1 hour')`,
+      `INSERT INTO proposals (id, kind, merchant_id, state, email, roles, token_sha256, created_at, expires_at)
+       VALUES ($1, 'invitation', $2, 'pending', 'second@shop.example', '{owner}', $3, now(), now() + interval '1 hour')`,
       [newId('inv'), merchantId, randomBytes(32)],
     );
-    await database.query('UPDATE invitations SET withdrawn_at = now() WHERE merchant_id = $1', [merchantId]);
+    await database.query("UPDATE proposals SET state = 'withdrawn', ended_at = now() WHERE merchant_id = $1", [
+      merchantId,
+    ]);
     const json = { email: `${randomBytes(4).toString('hex')}@shop.example`, roles: ['approver'] };
     assertError(await browser.call('POST', '/v1/console/invitations', { json }), 'permission_denied');
   });
@@ -160,7 +162,7 @@ describe('by rows that are taken away or tampered with', () => {
     assert.equal(looser.status, 202, looser.text);
     const path = `/v1/console/policy/changes/${String(looser.json['id'])}`;
     assert.equal((await second.call('POST', `${path}/reject`)).status, 200);
-    const reopen = "UPDATE policy_changes SET state = 'pending', decided_by = NULL, decided_at = NULL WHERE id = $1";
+    const reopen = "UPDATE proposals SET state = 'pending', decided_by = NULL, decided_at = NULL WHERE id = $1";
     await assert.rejects(database.query(reopen, [looser.json['id']]), /stays as it was decided/);
     assertError(await third.call('POST', `${path}/approve`), 'state_conflict');
   });
@@ -193,18 +195,18 @@ describe('by rows that are taken away or tampered with', () => {
     const browser = await logIn(testEnv, owner);
     await database.query("UPDATE members SET roles = '{owner}' WHERE user_id = $1", [viewer.id]);
     await database.query(
-      `INSERT INTO invitations (id, merchant_id, email, roles, token_sha256, created_by, created_at, expires_at)
-       VALUES ($1, $2, 'thief@shop.example', '{approver}', $3, $4, now(), now() + interval '1 hour')`,
+      `INSERT INTO proposals (id, kind, merchant_id, state, email, roles, token_sha256, proposed_by, created_at, expires_at)
+       VALUES ($1, 'invitation', $2, 'pending', 'thief@shop.example', '{approver}', $3, $4, now(), now() + interval '1 hour')`,
       [newId('inv'), merchantId, randomBytes(32), other.id],
     );
     await database.query(
-      `INSERT INTO policy_changes (id, merchant_id, state, changes, proposed_by, created_at, expires_at)
-       VALUES ($1, $2, 'pending', '{"two_approvers_above":null}', $3, now(), now() + interval '1 hour')`,
+      `INSERT INTO proposals (id, kind, merchant_id, state, changes, proposed_by, created_at, expires_at)
+       VALUES ($1, 'policy_change', $2, 'pending', '{"two_approvers_above":null}', $3, now(), now() + interval '1 hour')`,
       [newId('pch'), merchantId, other.id],
     );
     await database.query(
-      `INSERT INTO member_changes (id, merchant_id, user_id, state, roles_before, roles_after, proposed_by, created_at, expires_at)
-       VALUES ($1, $2, $3, 'pending', '{owner}', '{approver}', $4, now(), now() + interval '1 hour')`,
+      `INSERT INTO proposals (id, kind, merchant_id, user_id, state, roles_before, roles, proposed_by, created_at, expires_at)
+       VALUES ($1, 'member_change', $2, $3, 'pending', '{owner}', '{approver}', $4, now(), now() + interval '1 hour')`,
       [newId('mch'), merchantId, owner.id, other.id],
     );
     const shown = async (path: string) => {

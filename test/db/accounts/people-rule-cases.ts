@@ -66,101 +66,6 @@ const MEMBER_CASES: readonly RuleCase[] = [
   ...refusedChanges('members', ['DELETE', 'TRUNCATE']),
 ];
 
-const INVITATION_CASES: readonly RuleCase[] = [
-  ...wrongInserts('invitations', [
-    ['a malformed id', { id: 'inv_1' }, 'invitations_id_check'],
-    ['an unknown merchant', () => ({ merchant_id: newId('mer'), created_by: null }), 'invitations_merchant_id_fkey'],
-    ['an e-mail in capital letters', { email: 'Amina@shop.example' }, 'invitations_email_check'],
-    ['an empty set of roles', { roles: [] }, 'invitations_roles_check'],
-    ['an unknown role', { roles: ['king'] }, 'invitations_roles_check'],
-    ['a digest of the wrong length', { token_sha256: Buffer.alloc(31) }, 'invitations_token_sha256_check'],
-    [
-      'an invitation by a non-member',
-      ({ otherMemberId }) => ({ created_by: otherMemberId }),
-      'invitations_created_by_member',
-    ],
-    [
-      'an acceptance by a non-member',
-      ({ otherMemberId }) => ({ accepted_by: otherMemberId, accepted_at: new Date() }),
-      'invitations_accepted_by_member',
-    ],
-    ['an acceptance without a person', { accepted_at: new Date() }, 'invitations_accepted'],
-    [
-      'an invitation that is both accepted and withdrawn',
-      ({ ownerId }) => ({ accepted_by: ownerId, accepted_at: new Date(), withdrawn_at: new Date() }),
-      'invitations_one_end',
-    ],
-    [
-      'an approval by the person who sent the invitation',
-      ({ ownerId }) => ({ approved_by: ownerId, approved_at: new Date(), approval_sha256: Buffer.alloc(32, 3) }),
-      'invitations_by_two',
-    ],
-    [
-      'an approval by a non-member',
-      ({ otherMemberId }) => ({
-        approved_by: otherMemberId,
-        approved_at: new Date(),
-        approval_sha256: Buffer.alloc(32, 3),
-      }),
-      'invitations_approved_by_member',
-    ],
-    ['an approval without a token', { approved_at: new Date() }, 'invitations_approved'],
-    ['an approval without a time', ({ approverId }) => ({ approved_by: approverId }), 'invitations_approved'],
-    [
-      'an approval digest of the wrong length',
-      { approved_at: new Date(), approval_sha256: Buffer.alloc(31) },
-      'invitations_approval_sha256_check',
-    ],
-  ]),
-  twoRows('the same invitation twice', 'invitations_pkey', 'invitations', { id: newId('inv') }),
-  twoRows('one token for two invitations', 'invitations_token_sha256_key', 'invitations', {
-    token_sha256: Buffer.alloc(32, 5),
-  }),
-];
-
-const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
-  ...wrongInserts('member_changes', [
-    ['a malformed id', { id: 'mch_1' }, 'member_changes_id_check'],
-    ['an unknown state', { state: 'asleep', decided_at: new Date() }, 'member_changes_state_check'],
-    ['a proposal for a member without a role', { roles_before: [] }, 'member_changes_roles_before_check'],
-    ['a proposal for an unknown role', { roles_after: ['king'] }, 'member_changes_roles_after_check'],
-    [
-      'a proposal about a non-member',
-      ({ otherMemberId }) => ({ user_id: otherMemberId }),
-      'member_changes_of_a_member',
-    ],
-    [
-      'a proposal by a non-member',
-      ({ otherMemberId }) => ({ proposed_by: otherMemberId }),
-      'member_changes_proposed_by_member',
-    ],
-    ['a proposal about the proposer', ({ ownerId }) => ({ user_id: ownerId }), 'member_changes_of_another'],
-    [
-      'a decision without a time',
-      ({ approverId }) => ({ state: 'rejected', decided_by: approverId }),
-      'member_changes_decided',
-    ],
-    [
-      'a decision by a non-member',
-      ({ otherMemberId }) => ({ state: 'approved', decided_by: otherMemberId, decided_at: new Date() }),
-      'member_changes_decided_by_member',
-    ],
-    [
-      'an approval by the person who proposed it',
-      ({ ownerId }) => ({ state: 'approved', decided_by: ownerId, decided_at: new Date() }),
-      'member_changes_by_two',
-    ],
-    ['a rejection without a person', { state: 'rejected', decided_at: new Date() }, 'member_changes_by_two'],
-    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'member_changes_merchant_id_fkey'],
-  ]),
-  ruleCase('the same proposal about a member twice', 'member_changes_pkey', (fixture) => {
-    const id = { id: newId('mch') };
-    const decided = { state: 'withdrawn', decided_at: new Date() };
-    return [insert(fixture, 'member_changes', id), insert(fixture, 'member_changes', { ...id, ...decided })];
-  }),
-  twoRows('two pending proposals by one person about one member', 'member_changes_one_pending', 'member_changes'),
-];
-
 const SESSION_CASES: readonly RuleCase[] = [
   ...wrongInserts('sessions', [
     ['a digest of the wrong length', { token_sha256: Buffer.alloc(33) }, 'sessions_token_sha256_check'],
@@ -204,41 +109,6 @@ const POLICY_CASES: readonly RuleCase[] = [
     ['a payout expiry of zero', { payout_expires_after_ms: 0 }, 'policies_payout_expires_after_ms_check'],
   ]),
   twoRows('two policies of one merchant', 'policies_pkey', 'policies'),
-  ...wrongInserts('policy_changes', [
-    ['a malformed id', { id: 'pch_1' }, 'policy_changes_id_check'],
-    ['an unknown state', { state: 'asleep', decided_at: new Date() }, 'policy_changes_state_check'],
-    ['changes that are an array', { changes: '[]' }, 'policy_changes_changes_check'],
-    [
-      'a proposal by a non-member',
-      ({ otherMemberId }) => ({ proposed_by: otherMemberId }),
-      'policy_changes_proposed_by_member',
-    ],
-    [
-      'a decision without a time',
-      ({ approverId }) => ({ state: 'rejected', decided_by: approverId }),
-      'policy_changes_decided',
-    ],
-    [
-      'a decision by a non-member',
-      ({ otherMemberId }) => ({ state: 'rejected', decided_by: otherMemberId, decided_at: new Date() }),
-      'policy_changes_decided_by_member',
-    ],
-    [
-      'an approval by the person who proposed it',
-      ({ ownerId }) => ({ state: 'approved', decided_by: ownerId, decided_at: new Date() }),
-      'policy_changes_by_two',
-    ],
-    ['an approval without a person', { state: 'approved', decided_at: new Date() }, 'policy_changes_by_two'],
-    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'policy_changes_merchant_id_fkey'],
-  ]),
-  ruleCase('the same proposal twice', 'policy_changes_pkey', (fixture) => {
-    const id = { id: newId('pch') };
-    return [
-      insert(fixture, 'policy_changes', id),
-      insert(fixture, 'policy_changes', { ...id, proposed_by: fixture.approverId }),
-    ];
-  }),
-  twoRows('two pending proposals by one person', 'policy_changes_one_pending', 'policy_changes'),
 ];
 
 const KEY_CASES: readonly RuleCase[] = wrongInserts('api_keys', [
@@ -365,8 +235,6 @@ const AUDIT_CASES: readonly RuleCase[] = [
 export const PEOPLE_RULE_CASES: readonly RuleCase[] = [
   ...USER_CASES,
   ...MEMBER_CASES,
-  ...INVITATION_CASES,
-  ...MEMBER_CHANGE_CASES,
   ...RECOVERY_RULE_CASES,
   ...SESSION_CASES,
   ...COUNTER_CASES,

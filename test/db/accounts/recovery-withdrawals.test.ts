@@ -5,10 +5,9 @@ import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
 import { changeMember } from '../../../src/operations/accounts/change-member.ts';
 import { changePolicy } from '../../../src/operations/accounts/change-policy.ts';
 import { createInvitation } from '../../../src/operations/accounts/create-invitation.ts';
-import { decideInvitation } from '../../../src/operations/accounts/decide-invitation.ts';
-import { decidePolicyChange } from '../../../src/operations/accounts/decide-policy-change.ts';
+import { decideProposal } from '../../../src/operations/accounts/decide-proposal.ts';
 import { recoverAccount } from '../../../src/operations/accounts/recover-account.ts';
-import { listOpenInvitations } from '../../../src/db/accounts/invitation.ts';
+import { listAllOpenInvitations } from '../../../src/db/accounts/proposal.ts';
 import { findUser } from '../../../src/db/accounts/user.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { hashToken } from '../../../src/security/token.ts';
@@ -106,7 +105,7 @@ describe('the recovery of an account', () => {
     const invite = async (by: Person, email: string) =>
       (await createInvitation(db, { email, roles: ['maker'], by: actedBy(by), at })).invitation.id;
     const [own, others] = [await invite(owner, 'own@shop.example'), await invite(admin, 'other@shop.example')];
-    await decideInvitation(db, { id: others, decision: 'approved', by: actedBy(owner), at });
+    await decideProposal(db, { kind: 'invitation', id: others, decision: 'approved', by: actedBy(owner), at });
     await recover(owner);
     assert.deepEqual(await withdrawnIn(merchantId), [
       entry('invitation.approval_withdrawn', others, owner),
@@ -114,17 +113,18 @@ describe('the recovery of an account', () => {
       entry('member_change.withdrawn', memberChange.change.id, owner),
       entry('policy_change.withdrawn', policyChange.change.id, owner),
     ]);
-    const open = await listOpenInvitations(db, merchantId, new Date());
+    const open = await listAllOpenInvitations(db, merchantId, new Date());
     assert.deepEqual(
-      open.map(({ id, approvedAt }) => [id, approvedAt]),
-      [[others, null]],
+      open.map(({ id, state, decidedAt }) => [id, state, decidedAt]),
+      [[others, 'pending', null]],
     );
     const decide = (id: string) =>
-      decidePolicyChange(db, { id, decision: 'approved', by: actedBy(admin), at: new Date() });
+      decideProposal(db, { kind: 'policy_change', id, decision: 'approved', by: actedBy(admin), at: new Date() });
     await assert.rejects(decide(policyChange.change.id), { code: 'state_conflict' });
     const another = await makePerson(db, merchantId, ['owner']);
-    const stands = { id: othersPolicyChange.change.id, decision: 'approved', by: actedBy(another), at } as const;
-    assert.equal((await decidePolicyChange(db, stands)).state, 'approved');
+    const { id } = othersPolicyChange.change;
+    const stands = { kind: 'policy_change', id, decision: 'approved', by: actedBy(another), at } as const;
+    assert.equal((await decideProposal(db, stands)).proposal.state, 'approved');
   });
 
   it('refuses what comes from before it while it is under way', async () => {

@@ -1,10 +1,7 @@
 // The check of what changed in the ledger: from checkpoint to checkpoint, and over no fault.
 import assert from 'node:assert/strict';
-import {
-  findCheckedPayments,
-  findMovedAccounts,
-  recordCheckpoints,
-} from '../../../src/db/payments/ledger-checkpoint.ts';
+import { findMovedAccounts, recordCheckpoints } from '../../../src/db/payments/ledger-checkpoint.ts';
+import { findDoneAsOf } from '../../../src/db/platform/housekeeping.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { checkLedgerChanges } from '../../../src/operations/payments/check-ledger-changes.ts';
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
@@ -17,6 +14,7 @@ const MINUTE_MS = 60_000;
 describe('the check of what changed in the ledger', () => {
   const db = useDatabase();
 
+  const checkedPayments = () => findDoneAsOf(db, 'changed_payments');
   const check = async () => (await checkLedgerChanges(db, new Date())).map(({ subject }) => subject).sort();
   const available = (merchantId: MerchantId) => `${merchantId}/available`;
   const checkpointOf = async (accountId: string) => {
@@ -56,12 +54,12 @@ describe('the check of what changed in the ledger', () => {
       );
     await change(1);
     // The payment of this entry has an event of the last quarter of an hour: as if it were older.
-    await tamper(db, "UPDATE checked_payments SET changed_before = now() + interval '1 hour'");
+    await tamper(db, "UPDATE housekeeping SET done_as_of = now() + interval '1 hour' WHERE task = 'changed_payments'");
     assert.deepEqual(await check(), []);
     assert.equal((await checkLedger(db)).length, 2);
     await change(-1);
     assert.deepEqual(await checkLedger(db), []);
-    await tamper(db, 'DELETE FROM checked_payments');
+    await tamper(db, "DELETE FROM housekeeping WHERE task = 'changed_payments'");
   });
 
   it('finds a changed balance until it is mended, and keeps the checkpoint meanwhile', async () => {
@@ -149,15 +147,15 @@ describe('the check of what changed in the ledger', () => {
       tamper(db, 'UPDATE payments SET state = $2, operator_receipt = $3 WHERE id = $1', [of, state, receipt]);
     await become('succeeded', 'r-1', id);
     await become('succeeded', 'r-2', payout.id);
-    const before = await findCheckedPayments(db);
+    const before = await checkedPayments();
     assert.deepEqual(await check(), [id, payout.id].sort());
     assert.deepEqual(await check(), [id, payout.id].sort());
-    assert.deepEqual(await findCheckedPayments(db), before, 'it is not checked');
+    assert.deepEqual(await checkedPayments(), before, 'it is not checked');
     await become('prompted', null, id);
     await become('released', null, payout.id);
     const beganAt = new Date();
     assert.deepEqual(await checkLedgerChanges(db, beganAt), []);
-    assert.deepEqual(await findCheckedPayments(db), beganAt);
+    assert.deepEqual(await checkedPayments(), beganAt);
   });
 
   it('moves no checkpoint over a fault, however many there are before it', async () => {
@@ -170,9 +168,9 @@ describe('the check of what changed in the ledger', () => {
         `UPDATE payments SET state = '${state}', operator_receipt = ${receipt} WHERE kind = 'collection' AND merchant_id = $1`,
         [merchantId],
       );
-    const before = await findCheckedPayments(db);
+    const before = await checkedPayments();
     // No event reports them.
-    await tamper(db, "UPDATE checked_payments SET changed_before = now() + interval '1 hour'");
+    await tamper(db, "UPDATE housekeeping SET done_as_of = now() + interval '1 hour' WHERE task = 'changed_payments'");
     await become('prompted', 'NULL', many);
     await become('prompted', 'NULL', other);
     assert.equal((await check()).length, 102);
@@ -180,7 +178,7 @@ describe('the check of what changed in the ledger', () => {
     await become('succeeded', "'again-' || id", many);
     assert.equal((await check()).length, 1);
     await become('succeeded', "'again-' || id", other);
-    await tamper(db, 'UPDATE checked_payments SET changed_before = $1', [before]);
+    await tamper(db, "UPDATE housekeeping SET done_as_of = $1 WHERE task = 'changed_payments'", [before]);
     assert.deepEqual(await check(), []);
   });
 
@@ -188,7 +186,11 @@ describe('the check of what changed in the ledger', () => {
     const merchantId = await makeMerchant(db);
     const { id } = await makeCollection(db, merchantId, 'prompted');
     const checkedUpTo = (minutes: number) =>
-      tamper(db, 'UPDATE checked_payments SET changed_before = now() + make_interval(mins => $1)', [minutes]);
+      tamper(
+        db,
+        "UPDATE housekeeping SET done_as_of = now() + make_interval(mins => $1) WHERE task = 'changed_payments'",
+        [minutes],
+      );
     assert.deepEqual(await check(), []);
     await tamper(db, `UPDATE payments SET state = 'succeeded', operator_receipt = 'r-3' WHERE id = $1`, [id]);
     await checkedUpTo(14);
@@ -201,7 +203,7 @@ describe('the check of what changed in the ledger', () => {
 
   it('has checked payments up to no later time than the database’s own, whatever the clock of a process says', async () => {
     assert.deepEqual(await checkLedgerChanges(db, new Date(Date.now() + 60 * MINUTE_MS)), []);
-    const checked = await findCheckedPayments(db);
+    const checked = await checkedPayments();
     assert.ok(checked !== null && checked.getTime() < Date.now() + 30 * MINUTE_MS);
   });
 

@@ -20,7 +20,6 @@ const insert = (account: string, entry: number, balance: number): Sql => ({
   values: [account, entry, balance],
 });
 const update = (assignments: string): Sql => ({ text: `UPDATE ledger_checkpoints SET ${assignments}`, values: [] });
-const checked = (values: string): Sql => ({ text: `INSERT INTO checked_payments VALUES (${values})`, values: [] });
 
 const FORWARD = /the checkpoint of .* goes forward alone/;
 const NO_ENTRY = /no entry .* leaves the balance of its checkpoint/;
@@ -50,16 +49,4 @@ export const LEDGER_CHECKPOINT_RULE_CASES: readonly RuleCase[] = [
     update("account_id = 'mer_x/available', entry = entry + 1"),
   ]),
   ...refusedChanges('ledger_checkpoints', ['DELETE', 'TRUNCATE'], 'account_id'),
-  ruleCase('a second time up to which payments are checked', 'checked_payments_pkey', () => [
-    checked('true, now()'),
-    checked('true, now()'),
-  ]),
-  ruleCase('a time up to which payments are checked that is not the only one', 'checked_payments_one_row', () => [
-    checked('false, now()'),
-  ]),
-  ruleCase('an earlier time up to which payments are checked', /payments are checked goes forward alone/, () => [
-    checked('true, now()'),
-    { text: "UPDATE checked_payments SET changed_before = changed_before - interval '1 s'", values: [] },
-  ]),
-  ...refusedChanges('checked_payments', ['DELETE', 'TRUNCATE'], 'is_only'),
 ];

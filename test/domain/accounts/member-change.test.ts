@@ -1,22 +1,15 @@
 // Changes that need a second person: no series of changes by one person alone gives somebody a part in moving money out.
 import assert from 'node:assert/strict';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
-import {
-  toNamedPerson,
-  holdsOneOf,
-  ROLES,
-  type Invitation,
-  type Member,
-  type Role,
-} from '../../../src/domain/accounts/member.ts';
+import { toNamedPerson, holdsOneOf, ROLES, type Member, type Role } from '../../../src/domain/accounts/member.ts';
 import {
   agreementOn,
   approvalOf,
   requireApplicable,
   secondPersonRole,
-  type MemberChange,
   type People,
 } from '../../../src/domain/accounts/member-change.ts';
+import type { Invitation, MemberChange } from '../../../src/domain/accounts/proposal.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const MONEY: readonly Role[] = ['owner', 'admin', 'maker', 'approver'];
@@ -31,17 +24,19 @@ function member(...roles: Role[]): Member {
   return { userId, name: roles.join(), email: `${userId}@x.example`, roles, hasSecondFactor: false, createdAt: NOW };
 }
 
-function invitation(createdBy: UserId | null, roles: readonly Role[], fields: Partial<Invitation> = {}): Invitation {
+function invitation(proposedBy: UserId | null, roles: readonly Role[], fields: Partial<Invitation> = {}): Invitation {
   return {
+    kind: 'invitation',
     id: newId('inv'),
     merchantId: newId('mer'),
     email: 'amina@shop.example',
     roles,
-    createdBy: createdBy === null ? null : { id: createdBy, name: '', email: '' },
+    state: 'pending',
+    proposedBy: proposedBy === null ? null : { id: proposedBy, name: '', email: '' },
     createdAt: NOW,
     expiresAt: NOW,
-    approvedAt: null,
-    approvedBy: null,
+    decidedBy: null,
+    decidedAt: null,
     ...fields,
   };
 }
@@ -116,7 +111,7 @@ describe('an approval of an invitation', () => {
   const people = ofMembers(owner, admin);
 
   it('is valid while its approver could still give it, and always if the service’s staff gave it', () => {
-    const by = { approvedAt: NOW, approvedBy: toNamedPerson(admin) };
+    const by = { state: 'approved', decidedAt: NOW, decidedBy: toNamedPerson(admin) } as const;
     const approved = invitation(owner.userId, ['maker'], by);
     assert.equal(approvalOf(approved, people).state, 'approved');
     const third = member('owner');
@@ -127,7 +122,7 @@ describe('an approval of an invitation', () => {
       'waiting',
       'an admin cannot approve an owner',
     );
-    const service = { approvedAt: NOW, approvedBy: null };
+    const service = { state: 'approved', decidedAt: NOW, decidedBy: null } as const;
     assert.equal(approvalOf(invitation(owner.userId, ['owner'], service), people).state, 'approved');
   });
 
@@ -143,6 +138,7 @@ describe('an approval of an invitation', () => {
 describe('a proposal to change a member', () => {
   const [owner, admin, viewer] = [member('owner'), member('admin'), member('viewer')];
   const change = (of: Member, after: Role[] | null, by = owner): MemberChange => ({
+    kind: 'member_change',
     id: newId('mch'),
     merchantId: newId('mer'),
     member: toNamedPerson(of),

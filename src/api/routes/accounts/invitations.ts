@@ -3,13 +3,13 @@ import type { z } from 'zod';
 import { accountLimits, accountSubject, addressLimit } from '../../../security/attempt-limit.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
-import { invitationNotFound } from '../../../domain/accounts/member.ts';
+import { proposalNotFound } from '../../../domain/accounts/proposal.ts';
 import { acceptInvitation } from '../../../operations/accounts/accept-invitation.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
-import { decideInvitation } from '../../../operations/accounts/decide-invitation.ts';
-import { withdrawInvitation } from '../../../operations/accounts/withdraw-invitation.ts';
+import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { getInvitation, listInvitations } from '../../../operations/accounts/read-invitations.ts';
+import { withdrawProposal } from '../../../operations/accounts/withdraw-proposal.ts';
 import { passkeyAttempt } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import type { AuthenticationDeps } from '../../own-session.ts';
@@ -108,10 +108,10 @@ function approveRoute(deps: RouteDeps): Route {
     response: { status: 200, description: 'The invitation can now be accepted.', schema: approvedInvitationSchema },
     errors: ['invitation_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
-      const decided = await decideInvitation(deps.db, { id, decision: 'approved', by, at: new Date() });
-      if (decided.kind !== 'approved') throw new Error('an approval was recorded as a rejection');
-      const { invitation, approvalToken } = decided;
-      const approval = { state: 'approved', by: invitation.approvedBy } as const;
+      const input = { kind: 'invitation', id, decision: 'approved', by, at: new Date() } as const;
+      const { proposal: invitation, approvalToken } = await decideProposal(deps.db, input);
+      if (approvalToken === null) throw new Error('an approval was recorded as a rejection');
+      const approval = { state: 'approved', by: invitation.decidedBy } as const;
       return { body: { ...invitationObject(invitation, approval), approval_token: approvalToken } };
     },
   });
@@ -130,7 +130,7 @@ function rejectRoute(deps: RouteDeps): Route {
     response: { status: 204, description: 'The token of the invitation can never be used.' },
     errors: ['invitation_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
-      await decideInvitation(deps.db, { id, decision: 'rejected', by, at: new Date() });
+      await decideProposal(deps.db, { kind: 'invitation', id, decision: 'rejected', by, at: new Date() });
       return { status: 204 };
     },
   });
@@ -149,7 +149,7 @@ function withdrawRoute(deps: RouteDeps): Route {
     response: { status: 204, description: 'The token of the invitation can no longer be used.' },
     errors: ['invitation_not_found'],
     handle: async ({ id, by }) => {
-      await withdrawInvitation(deps.db, id, by, new Date());
+      await withdrawProposal(deps.db, { kind: 'invitation', id, by, at: new Date() });
       return { status: 204 };
     },
   });
@@ -173,7 +173,7 @@ function acceptRoute(deps: AuthenticationDeps): Route {
     handle: async ({ body, address, requestId }) => {
       const at = new Date();
       const tokenSha256 = hashToken(body.token);
-      if (tokenSha256 === null) throw invitationNotFound();
+      if (tokenSha256 === null) throw proposalNotFound('invitation');
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
       const { invitation, merchantName, hasAccount } = await getInvitation(deps.db, tokens, at);
       const limits = [...accountLimits(invitation.email), addressLimit(address)];

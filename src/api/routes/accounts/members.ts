@@ -1,7 +1,7 @@
 // The members of a merchant: list, change roles, remove; and approve, reject or withdraw a change that waits.
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
-import { decideMemberChange } from '../../../operations/accounts/decide-member-change.ts';
-import { withdrawMemberChange } from '../../../operations/accounts/withdraw-member-change.ts';
+import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
+import { withdrawProposal } from '../../../operations/accounts/withdraw-proposal.ts';
 import { listMembers } from '../../../operations/accounts/list-members.ts';
 import { route, type Route, type RouteDeps, type RouteResponse } from '../../route.ts';
 import {
@@ -118,8 +118,8 @@ function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
     errors: ['member_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
-      const change = await decideMemberChange(deps.db, { id, decision, by, at: new Date() });
-      return { body: memberChangeObject(change, null) };
+      const input = { kind: 'member_change', id, decision, by, at: new Date() } as const;
+      return { body: memberChangeObject((await decideProposal(deps.db, input)).proposal, null) };
     },
   });
 }
@@ -136,7 +136,7 @@ function withdrawRoute(deps: RouteDeps): Route {
     response: { status: 204, description: 'Nobody can approve the proposal any more.' },
     errors: ['member_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
-      await withdrawMemberChange(deps.db, id, by, new Date());
+      await withdrawProposal(deps.db, { kind: 'member_change', id, by, at: new Date() });
       return { status: 204 };
     },
   });

@@ -1,8 +1,8 @@
 // A merchant's policy: read it, change it or propose a change, decide on one, withdraw one.
 import { policyObject } from '../../../domain/accounts/policy.ts';
-import { decidePolicyChange } from '../../../operations/accounts/decide-policy-change.ts';
 import { changePolicy } from '../../../operations/accounts/change-policy.ts';
-import { withdrawPolicyChange } from '../../../operations/accounts/withdraw-policy-change.ts';
+import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
+import { withdrawProposal } from '../../../operations/accounts/withdraw-proposal.ts';
 import { getPolicy } from '../../../operations/accounts/get-policy.ts';
 import type { ServiceLimits } from '../../../domain/accounts/policy.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
@@ -96,7 +96,8 @@ function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
     errors: ['policy_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
-      return { body: policyChangeObject(await decidePolicyChange(deps.db, { id, decision, by, at: new Date() })) };
+      const input = { kind: 'policy_change', id, decision, by, at: new Date() } as const;
+      return { body: policyChangeObject((await decideProposal(deps.db, input)).proposal) };
     },
   });
 }
@@ -113,7 +114,7 @@ function withdrawRoute(deps: RouteDeps): Route {
     response: { status: 204, description: 'Nobody can approve the proposal any more.' },
     errors: ['policy_change_not_found', 'state_conflict'],
     handle: async ({ id, by }) => {
-      await withdrawPolicyChange(deps.db, id, by, new Date());
+      await withdrawProposal(deps.db, { kind: 'policy_change', id, by, at: new Date() });
       return { status: 204 };
     },
   });

@@ -1,8 +1,9 @@
 // Members and invitations on the wire.
 import { z } from 'zod';
 import { givenCredential } from './passkey.ts';
-import type { Invitation, Member } from '../../../domain/accounts/member.ts';
-import type { Agreement, InvitationApproval, MemberChange } from '../../../domain/accounts/member-change.ts';
+import type { Member } from '../../../domain/accounts/member.ts';
+import type { Agreement, InvitationApproval } from '../../../domain/accounts/member-change.ts';
+import type { Invitation, MemberChange } from '../../../domain/accounts/proposal.ts';
 import type { ListedMember } from '../../../operations/accounts/list-members.ts';
 import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
 import { idOf, printable, time } from '../primitives.ts';
@@ -167,7 +168,7 @@ export function invitationObject(invitation: Invitation, approval: InvitationApp
     id: invitation.id,
     email: invitation.email,
     roles: [...invitation.roles],
-    created_by: invitation.createdBy,
+    created_by: invitation.proposedBy,
     created_at: invitation.createdAt.toISOString(),
     expires_at: invitation.expiresAt.toISOString(),
     approval: approval.state,

@@ -1,6 +1,6 @@
 // The policy and proposals to change it on the wire.
 import { z } from 'zod';
-import type { PolicyChange } from '../../../domain/accounts/policy.ts';
+import type { PolicyChange } from '../../../domain/accounts/proposal.ts';
 import { namedPerson } from './person.ts';
 import { idOf, time } from '../primitives.ts';
 

@@ -1,0 +1,191 @@
+// Approves or rejects a proposal: an invitation, or a change of a member or of the policy.
+import { applyRoles } from '../../db/accounts/apply-roles.ts';
+import { recordDecision } from '../../db/accounts/audit.ts';
+import { findRoles, listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
+import { decideProposal as decideRow, findProposal, listAllOpenInvitations } from '../../db/accounts/proposal.ts';
+import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
+import {
+  agreementOnChange,
+  approvalOf,
+  isService,
+  mayAgree,
+  mayStillGrant,
+  merchantOf,
+  requireApplicable,
+  type Decider,
+} from '../../domain/accounts/member-change.ts';
+import { changedPolicy, policyObject } from '../../domain/accounts/policy.ts';
+import {
+  isOpen,
+  proposalNotFound,
+  proposerWithoutPermission,
+  type Invitation,
+  type MemberChange,
+  type PolicyChange,
+  type ProposalKind,
+  type ProposalOf,
+} from '../../domain/accounts/proposal.ts';
+import { newToken } from '../../security/token.ts';
+
+type Decide<Kind extends ProposalKind, By> = {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly decision: 'approved' | 'rejected';
+  readonly by: By;
+  readonly at: Date;
+};
+type DecideInvitation = Decide<'invitation', Decider>;
+type DecideMemberChange = Decide<'member_change', Decider>;
+type DecidePolicyChange = Decide<'policy_change', ActedBy>;
+
+export type DecideProposal = DecideInvitation | DecideMemberChange | DecidePolicyChange;
+
+export type DecidedProposal<Kind extends ProposalKind> = {
+  readonly proposal: ProposalOf<Kind>;
+  /** Of an approved invitation, shown this once: without it the invitation's own token is not valid. Null for all else. */
+  readonly approvalToken: string | null;
+};
+
+/**
+ * The decided proposal. A proposal is decided once: of two decisions at the same moment, one applies. Everything is checked again with
+ * the people and the policy that the merchant has now. An approved change applies from the next request on. An invitation has one
+ * token from its sender and another from its approver, so that neither can accept in place of the person whom both agreed on. Throws
+ * `invitation_not_found`, `member_change_not_found` or `policy_change_not_found`; `permission_denied` for the proposer and for anybody
+ * who may not decide so; and `state_conflict` when the proposal is not to be decided any more, or its proposer may no longer propose it.
+ */
+export async function decideProposal<Input extends DecideProposal>(
+  db: Database,
+  input: Input,
+): Promise<DecidedProposal<Input['kind']>> {
+  const { kind, id, decision, by, at }: DecideProposal = input;
+  const merchantId = merchantOf(by);
+  return db.withTransaction(async (tx) => {
+    // Without the lock, each of two simultaneous approvals would undo what the other changed.
+    await lockMembers(tx, merchantId);
+    if (!isService(by)) await requireNotRecovered(tx, by.person);
+    const { proposal, takeEffect } = await judge(tx, input);
+    const token = kind === 'invitation' && decision === 'approved' ? newToken() : null;
+    const row = {
+      state: decision,
+      by: isService(by) ? null : by.person.userId,
+      at,
+      approvalSha256: token?.sha256 ?? null,
+    };
+    if (!(await decideRow(tx, proposal.id, row))) throw new DomainError('state_conflict', ENDED[kind]);
+    await takeEffect();
+    const decided = await findProposal<Input['kind']>(tx, kind, merchantId, id);
+    if (!decided) throw proposalNotFound(kind);
+    return { proposal: decided, approvalToken: token?.token ?? null };
+  });
+}
+
+const ENDED: Readonly<Record<ProposalKind, string>> = {
+  invitation: 'This proposal was decided, withdrawn or replaced, or it has expired.',
+  member_change: 'This proposal was decided, withdrawn or replaced, or it has expired.',
+  policy_change: 'This proposal was decided or replaced, or it has expired.',
+};
+
+/** A proposal that may be decided so, and what follows once it is, with the entry in the audit log. */
+type Judged = { readonly proposal: Invitation | MemberChange | PolicyChange; readonly takeEffect: () => Promise<void> };
+
+function judge(tx: Tx, input: DecideProposal): Promise<Judged> {
+  switch (input.kind) {
+    case 'invitation':
+      return judgeInvitation(tx, input);
+    case 'member_change':
+      return judgeMemberChange(tx, input);
+    case 'policy_change':
+      return judgePolicyChange(tx, input);
+  }
+}
+
+async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitation): Promise<Judged> {
+  const merchantId = merchantOf(by);
+  const invitation = await findProposal(tx, 'invitation', merchantId, id);
+  if (!invitation || !isOpen(invitation, at)) throw proposalNotFound('invitation');
+  const members = await listMembers(tx, merchantId);
+  const approval = approvalOf(invitation, { members, invitations: await listAllOpenInvitations(tx, merchantId, at) });
+  if (!isService(by)) {
+    const { userId } = by.person;
+    requireAdmin(members.find((member) => member.userId === userId)?.roles);
+    if (invitation.proposedBy?.id === userId) throw permissionDenied('decides on an invitation of their own');
+    const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayAgree(approval.agreement, userId);
+    if (!mayDecide) throw permissionDenied('only an owner can approve another owner');
+  }
+  if (approval.state !== 'waiting') {
+    throw new DomainError('state_conflict', 'This invitation needs no approval. Withdraw it if it is wrong.');
+  }
+  if (decision === 'approved' && !mayStillGrant(invitation, members)) {
+    throw new DomainError(
+      'state_conflict',
+      'The sender of this invitation can no longer grant its roles. Create a new invitation.',
+    );
+  }
+  const { email, roles, proposedBy } = invitation;
+  const values =
+    decision === 'approved'
+      ? { after: { email, roles, invited_by: proposedBy?.id ?? null } }
+      : { before: { email, roles } };
+  const act = { action: `invitation.${decision}`, subjectId: id, ...values, at };
+  return { proposal: invitation, takeEffect: () => recordDecision(tx, by, act) };
+}
+
+/** The member concerned may approve, if they are an owner or admin, but not reject. */
+async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberChange): Promise<Judged> {
+  const merchantId = merchantOf(by);
+  const change = await findProposal(tx, 'member_change', merchantId, id);
+  if (!change) throw proposalNotFound('member_change');
+  const members = await listMembers(tx, merchantId);
+  if (!isService(by)) {
+    const { userId } = by.person;
+    requireAdmin(members.find((member) => member.userId === userId)?.roles);
+    if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
+    // Otherwise a member could always keep others from demoting or removing them.
+    if (decision === 'rejected' && change.member.id === userId) throw permissionDenied('rejects a change of their own');
+    if (decision === 'approved' && !mayAgree(agreementOnChange(change, members), userId)) {
+      throw permissionDenied('only an owner can approve another owner');
+    }
+  }
+  const takeEffect = async () => {
+    const roles = decision === 'approved' ? requireApplicable(change, members).roles : change.before;
+    const before = { member: change.member.id, roles };
+    const after = { roles: change.after, proposed_by: change.proposedBy.id };
+    await recordDecision(tx, by, { action: `member_change.${decision}`, subjectId: id, before, after, at });
+    if (decision === 'rejected') return;
+    const member = { merchantId, userId: change.member.id };
+    await applyRoles(tx, member, change.after, { by, replacedBy: change.id, at });
+  };
+  return { proposal: change, takeEffect };
+}
+
+async function judgePolicyChange(tx: Tx, { id, decision, by, at }: DecidePolicyChange): Promise<Judged> {
+  const { merchantId, userId } = by.person;
+  const change = await findProposal(tx, 'policy_change', merchantId, id);
+  if (!change) throw proposalNotFound('policy_change');
+  const { changes, proposedBy } = change;
+  requireAdmin(await findRoles(tx, merchantId, userId));
+  if (decision === 'approved' && !holdsOneOf(await findRoles(tx, merchantId, proposedBy.id), ['admin'])) {
+    throw proposerWithoutPermission();
+  }
+  if (proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
+  const takeEffect = async () => {
+    if (decision === 'rejected') {
+      await recordDecision(tx, by, { action: 'policy_change.rejected', subjectId: id, before: changes, at });
+      return;
+    }
+    const policy = await findPolicy(tx, merchantId);
+    const next = changedPolicy(policy, changes);
+    await putPolicy(tx, merchantId, next, at);
+    const values = { before: policyObject(policy), after: policyObject(next) };
+    await recordDecision(tx, by, { action: 'policy_change.approved', subjectId: id, ...values, at });
+  };
+  return { proposal: change, takeEffect };
+}
+
+function requireAdmin(roles: readonly Role[] | undefined): void {
+  if (!roles || !holdsOneOf(roles, ['admin'])) throw permissionDenied('no longer an admin');
+}
