@@ -7,11 +7,9 @@ import { REVERSAL_STATES } from '../domain/payments/reversal.ts';
 import { PRIORITY, WORK_KINDS, type WorkKind } from '../domain/work.ts';
 import { findOne, statement, type Queryable } from './platform/database.ts';
 
-const LIST_FIGURES = statement(
-  'service_figures_list',
-  `SELECT kind, operator, state, sum(entered - exited)::float8 AS present, sum(entered)::float8 AS entered
-   FROM payment_figures GROUP BY kind, operator, state`,
-);
+const LIST_FIGURES = statement('service_figures_list')`
+  SELECT kind, operator, state, sum(entered - exited)::float8 AS present, sum(entered)::float8 AS entered
+  FROM payment_figures GROUP BY kind, operator, state`;
 
 /** `kind` may be `delivery`, whose dead-lettered ones alone are counted. */
 export type PaymentFigure = {
@@ -27,11 +25,9 @@ export async function listPaymentFigures(db: Queryable): Promise<PaymentFigure[]
   return db.run<PaymentFigure>(LIST_FIGURES, []);
 }
 
-const LIST_DURATIONS = statement(
-  'service_figures_list_durations',
-  `SELECT kind, operator, state, at_most_seconds, entered::float8 AS count, seconds FROM payment_figures
-   WHERE at_most_seconds IS NOT NULL ORDER BY kind, operator, state, at_most_seconds`,
-);
+const LIST_DURATIONS = statement('service_figures_list_durations')`
+  SELECT kind, operator, state, at_most_seconds, entered::float8 AS count, seconds FROM payment_figures
+  WHERE at_most_seconds IS NOT NULL ORDER BY kind, operator, state, at_most_seconds`;
 
 export type DurationFigure = {
   readonly kind: PaymentKind;
@@ -61,14 +57,11 @@ export const AWAITING = (Object.entries(UNFINISHED) as [PaymentKind, readonly Pa
 );
 
 // One entry of an index for each kind and state.
-const LIST_OLDEST = statement(
-  'service_figures_list_oldest',
-  AWAITING.map(
-    ({ kind, state }) =>
-      `SELECT '${kind}' AS kind, '${state}' AS state, ${AGE(`(
+const LIST_OLDEST = statement('service_figures_list_oldest')`${AWAITING.map(
+  ({ kind, state }) =>
+    `SELECT '${kind}' AS kind, '${state}' AS state, ${AGE(`(
          SELECT updated_at FROM payments WHERE kind = '${kind}' AND state = '${state}' ORDER BY updated_at LIMIT 1)`)} AS age_seconds`,
-  ).join(' UNION ALL '),
-);
+).join(' UNION ALL ')}`;
 
 export type OldestPayment = {
   readonly kind: PaymentKind;
@@ -86,15 +79,13 @@ export async function listOldestPayments(db: Queryable): Promise<OldestPayment[]
 const counted = (columns: string, table: string, condition: string) =>
   `(SELECT ${columns} FROM ${table} WHERE ${condition} LIMIT $1) AS counted`;
 
-const LIST_UNSTARTED = statement(
-  'service_figures_list_unstarted',
-  `SELECT each.kind, count(counted.updated_at)::int AS count, ${AGE('min(counted.updated_at)')} AS age_seconds
-   FROM unnest(ARRAY['${WORK_KINDS.join(`', '`)}']) AS each (kind) LEFT JOIN LATERAL (
-     SELECT coalesce((SELECT updated_at FROM payments WHERE id = w.id), (SELECT updated_at FROM deliveries WHERE id = w.id))
-       AS updated_at
-     FROM work w WHERE w.kind = each.kind AND NOT w.is_started AND w.priority < ${PRIORITY.final} LIMIT $1) AS counted ON true
-   GROUP BY each.kind`,
-);
+const LIST_UNSTARTED = statement('service_figures_list_unstarted')`
+  SELECT each.kind, count(counted.updated_at)::int AS count, ${AGE('min(counted.updated_at)')} AS age_seconds
+  FROM unnest(ARRAY['${WORK_KINDS.join(`', '`)}']) AS each (kind) LEFT JOIN LATERAL (
+    SELECT coalesce((SELECT updated_at FROM payments WHERE id = w.id), (SELECT updated_at FROM deliveries WHERE id = w.id))
+      AS updated_at
+    FROM work w WHERE w.kind = each.kind AND NOT w.is_started AND w.priority < ${PRIORITY.final} LIMIT $1) AS counted ON true
+  GROUP BY each.kind`;
 
 export type UnstartedWork = { readonly kind: WorkKind; readonly count: number; readonly ageSeconds: number };
 
@@ -103,13 +94,11 @@ export async function listUnstartedWork(db: Queryable, limit: number): Promise<U
   return db.run<UnstartedWork>(LIST_UNSTARTED, [limit]);
 }
 
-const FIND_DELIVERIES = statement(
-  'service_figures_find_deliveries',
-  `SELECT pending, pending_age_seconds, retrying FROM
-     (SELECT count(*)::int AS pending, ${AGE('min(next_attempt_at)')} AS pending_age_seconds
-      FROM ${counted('next_attempt_at', 'deliveries', `state = 'pending'`)}) AS pending,
-     (SELECT count(*)::int AS retrying FROM ${counted('1', 'deliveries', `state = 'retrying'`)}) AS retrying`,
-);
+const FIND_DELIVERIES = statement('service_figures_find_deliveries')`
+  SELECT pending, pending_age_seconds, retrying FROM
+    (SELECT count(*)::int AS pending, ${AGE('min(next_attempt_at)')} AS pending_age_seconds
+     FROM ${counted('next_attempt_at', 'deliveries', `state = 'pending'`)}) AS pending,
+    (SELECT count(*)::int AS retrying FROM ${counted('1', 'deliveries', `state = 'retrying'`)}) AS retrying`;
 
 export type DeliveryFigures = {
   readonly pending: number;
@@ -124,11 +113,9 @@ export async function findDeliveryFigures(db: Queryable, limit: number): Promise
   return found ?? { pending: 0, pendingAgeSeconds: 0, retrying: 0 };
 }
 
-const LIST_DISABLED = statement(
-  'service_figures_list_disabled',
-  `SELECT disabled_reason AS reason, count(*)::int AS count
-   FROM ${counted('disabled_reason', 'endpoints', `state = 'disabled' AND deleted_at IS NULL`)} GROUP BY disabled_reason`,
-);
+const LIST_DISABLED = statement('service_figures_list_disabled')`
+  SELECT disabled_reason AS reason, count(*)::int AS count
+  FROM ${counted('disabled_reason', 'endpoints', `state = 'disabled' AND deleted_at IS NULL`)} GROUP BY disabled_reason`;
 
 export type DisabledEndpoints = { readonly reason: string; readonly count: number };
 
@@ -137,11 +124,9 @@ export async function listDisabledEndpoints(db: Queryable, limit: number): Promi
   return db.run<DisabledEndpoints>(LIST_DISABLED, [limit]);
 }
 
-const LIST_DISCREPANCIES = statement(
-  'service_figures_list_discrepancies',
-  `SELECT kind, count(*)::int AS count, ${AGE('min(found_at)')} AS age_seconds
-   FROM ${counted('kind, found_at', 'discrepancies', 'settled_at IS NULL')} GROUP BY kind`,
-);
+const LIST_DISCREPANCIES = statement('service_figures_list_discrepancies')`
+  SELECT kind, count(*)::int AS count, ${AGE('min(found_at)')} AS age_seconds
+  FROM ${counted('kind, found_at', 'discrepancies', 'settled_at IS NULL')} GROUP BY kind`;
 
 export type OpenDiscrepancies = { readonly kind: DiscrepancyKind; readonly count: number; readonly ageSeconds: number };
 

@@ -12,38 +12,36 @@ export const MOVED = '(VALUES (to_state, 1), (from_state, -1)) AS moved (state, 
 export const HAS_TOTALS = `operator IS NOT NULL AND kind IN ('collection', 'payout')`;
 
 // Whoever moves the position alone folds. All of a transaction are folded together, so the position is the number of a transaction.
-const FOLD = statement(
-  'state_change_fold',
-  `WITH reached AS (SELECT xid FROM fold_position FOR UPDATE SKIP LOCKED),
-   taken AS MATERIALIZED (
-     SELECT c.* FROM reached CROSS JOIN LATERAL (
-       SELECT * FROM state_changes WHERE xid > reached.xid AND xid < ${HORIZON}
-       ORDER BY xid FETCH FIRST ($1) ROWS WITH TIES) AS c),
-   moves AS (SELECT taken.*, state, n FROM taken CROSS JOIN LATERAL ${MOVED} WHERE state IS NOT NULL),
-   totals AS (
-     INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
-     SELECT merchant_id, quarter_of(payment_created_at), kind, operator, state, sum(n), sum(n * amount_minor)
-     FROM moves WHERE ${HAS_TOTALS}
-     GROUP BY 1, 2, 3, 4, 5 HAVING sum(n) <> 0 OR sum(n * amount_minor) <> 0
-     ON CONFLICT (merchant_id, quarter_at, kind, operator, state) DO UPDATE
-       SET count = payment_totals.count + excluded.count,
-           amount_minor = payment_totals.amount_minor + excluded.amount_minor),
-   figures AS (
-     INSERT INTO payment_figures (kind, operator, state, at_most_seconds, entered, exited, seconds)
-     SELECT kind, coalesce(operator, ''), state, at_most,
-            count(*) FILTER (WHERE n = 1), count(*) FILTER (WHERE n = -1), sum(CASE n WHEN 1 THEN coalesce(seconds, 0) ELSE 0 END)
-     FROM (SELECT *, CASE WHEN n = 1 AND seconds IS NOT NULL THEN
-             coalesce((SELECT min(bound) FROM unnest($2::float8[]) AS bound WHERE bound >= seconds), 'Infinity') END AS at_most
-           FROM moves WHERE operator IS NOT NULL OR kind = 'delivery' AND state = 'dead_lettered') AS timed
-     GROUP BY 1, 2, 3, 4
-     ON CONFLICT (kind, operator, state, at_most_seconds) DO UPDATE
-       SET entered = payment_figures.entered + excluded.entered, exited = payment_figures.exited + excluded.exited,
-           seconds = payment_figures.seconds + excluded.seconds),
-   advanced AS (
-     UPDATE fold_position p SET xid = last.xid, last_id = greatest(p.last_id, last.id)
-     FROM (SELECT max(xid) AS xid, max(id) AS id FROM taken HAVING count(*) > 0) AS last)
-   SELECT count(*)::int AS count FROM taken`,
-);
+const FOLD = statement('state_change_fold')`
+  WITH reached AS (SELECT xid FROM fold_position FOR UPDATE SKIP LOCKED),
+  taken AS MATERIALIZED (
+    SELECT c.* FROM reached CROSS JOIN LATERAL (
+      SELECT * FROM state_changes WHERE xid > reached.xid AND xid < ${HORIZON}
+      ORDER BY xid FETCH FIRST ($1) ROWS WITH TIES) AS c),
+  moves AS (SELECT taken.*, state, n FROM taken CROSS JOIN LATERAL ${MOVED} WHERE state IS NOT NULL),
+  totals AS (
+    INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
+    SELECT merchant_id, quarter_of(payment_created_at), kind, operator, state, sum(n), sum(n * amount_minor)
+    FROM moves WHERE ${HAS_TOTALS}
+    GROUP BY 1, 2, 3, 4, 5 HAVING sum(n) <> 0 OR sum(n * amount_minor) <> 0
+    ON CONFLICT (merchant_id, quarter_at, kind, operator, state) DO UPDATE
+      SET count = payment_totals.count + excluded.count,
+          amount_minor = payment_totals.amount_minor + excluded.amount_minor),
+  figures AS (
+    INSERT INTO payment_figures (kind, operator, state, at_most_seconds, entered, exited, seconds)
+    SELECT kind, coalesce(operator, ''), state, at_most,
+           count(*) FILTER (WHERE n = 1), count(*) FILTER (WHERE n = -1), sum(CASE n WHEN 1 THEN coalesce(seconds, 0) ELSE 0 END)
+    FROM (SELECT *, CASE WHEN n = 1 AND seconds IS NOT NULL THEN
+            coalesce((SELECT min(bound) FROM unnest($2::float8[]) AS bound WHERE bound >= seconds), 'Infinity') END AS at_most
+          FROM moves WHERE operator IS NOT NULL OR kind = 'delivery' AND state = 'dead_lettered') AS timed
+    GROUP BY 1, 2, 3, 4
+    ON CONFLICT (kind, operator, state, at_most_seconds) DO UPDATE
+      SET entered = payment_figures.entered + excluded.entered, exited = payment_figures.exited + excluded.exited,
+          seconds = payment_figures.seconds + excluded.seconds),
+  advanced AS (
+    UPDATE fold_position p SET xid = last.xid, last_id = greatest(p.last_id, last.id)
+    FROM (SELECT max(xid) AS xid, max(id) AS id FROM taken HAVING count(*) > 0) AS last)
+  SELECT count(*)::int AS count FROM taken`;
 
 /**
  * Folds the next changes into totals and figures, all or nothing: at least `limit`, if so many can be read, and all of the last
@@ -55,22 +53,18 @@ export async function foldStateChanges(db: Queryable, limit: number): Promise<nu
 
 // A server numbers its transactions upwards, so it folded no transaction that is yet to come.
 export const IS_OF_ANOTHER_SERVER = `xid >= ${HORIZON}`;
-const FIND_OTHER_SERVER = statement(
-  'state_change_find_other_server',
-  `SELECT xid::text FROM fold_position WHERE ${IS_OF_ANOTHER_SERVER}`,
-);
+const FIND_OTHER_SERVER = statement('state_change_find_other_server')`
+  SELECT xid::text FROM fold_position WHERE ${IS_OF_ANOTHER_SERVER}`;
 const IS_FOLDED_ROW = 'c.xid <= p.xid AND c.id <= p.last_id';
-const DELETE_FOLDED = statement(
-  'state_change_delete_folded',
-  `WITH deleted AS (
-     DELETE FROM state_changes WHERE (xid, id) IN (
-       SELECT c.xid, c.id FROM fold_position p JOIN state_changes c ON ${IS_FOLDED_ROW} LIMIT $1)
-     RETURNING 1)
-   SELECT count(*)::int AS count FROM deleted`,
-);
-const LOCK = statement('state_change_lock', 'LOCK TABLE state_changes IN SHARE ROW EXCLUSIVE MODE');
-const RENUMBER = statement('state_change_renumber', 'UPDATE state_changes SET xid = pg_current_xact_id()');
-const RESET = statement('state_change_reset_position', `UPDATE fold_position SET xid = '0'`);
+const DELETE_FOLDED = statement('state_change_delete_folded')`
+  WITH deleted AS (
+    DELETE FROM state_changes WHERE (xid, id) IN (
+      SELECT c.xid, c.id FROM fold_position p JOIN state_changes c ON ${IS_FOLDED_ROW} LIMIT $1)
+    RETURNING 1)
+  SELECT count(*)::int AS count FROM deleted`;
+const LOCK = statement('state_change_lock')`LOCK TABLE state_changes IN SHARE ROW EXCLUSIVE MODE`;
+const RENUMBER = statement('state_change_renumber')`UPDATE state_changes SET xid = pg_current_xact_id()`;
+const RESET = statement('state_change_reset_position')`UPDATE fold_position SET xid = '0'`;
 
 /**
  * Numbers the changes again when the database was restored from a dump into a server whose transactions have lower numbers, where
@@ -78,7 +72,8 @@ const RESET = statement('state_change_reset_position', `UPDATE fold_position SET
  */
 export async function renumberRestoredChanges(db: Database, limit: number): Promise<void> {
   if ((await findOne(db, FIND_OTHER_SERVER, [])) === null) return;
-  const deleteFolded = async (at: Queryable) => (await findOne<{ count: number }>(at, DELETE_FOLDED, [limit]))?.count ?? 0;
+  const deleteFolded = async (at: Queryable) =>
+    (await findOne<{ count: number }>(at, DELETE_FOLDED, [limit]))?.count ?? 0;
   while ((await deleteFolded(db)) > 0);
   await db.withTransaction(async (tx) => {
     // Whoever writes a change waits, or is done: none is under way.

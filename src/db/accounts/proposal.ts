@@ -26,12 +26,10 @@ import { findOne, statement, type Queryable, type Statement, type Tx } from '../
 import { personColumn } from './names.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 
-const INSERT = statement(
-  'proposal_insert',
-  `INSERT INTO proposals (id, kind, merchant_id, state, proposed_by, created_at, expires_at,
-                          email, token_sha256, user_id, roles_before, roles, changes)
-   VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-);
+const INSERT = statement('proposal_insert')`
+  INSERT INTO proposals (id, kind, merchant_id, state, proposed_by, created_at, expires_at,
+                         email, token_sha256, user_id, roles_before, roles, changes)
+  VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 type NewInvitation = {
   readonly kind: 'invitation';
@@ -113,10 +111,8 @@ async function readAttested<Kind extends ProposalKind>(
   return rows.map(toProposal<Kind>);
 }
 
-const LIST_OPEN = statement(
-  'proposal_list_open',
-  `${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND ${CAN_CHANGE} AND t.expires_at > $3 ORDER BY t.id`,
-);
+const LIST_OPEN = statement('proposal_list_open')`
+  ${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND ${CAN_CHANGE} AND t.expires_at > $3 ORDER BY t.id`;
 
 /**
  * The open proposals of this kind, oldest first. Without those that no process of ours wrote, or whose people it did not: nobody
@@ -132,10 +128,8 @@ export async function listOpenProposals<Kind extends ProposalKind>(
   return (await withAttestedPeople(db, rows, peopleOf)).map(toProposal<Kind>);
 }
 
-const LIST_INVITATIONS = statement(
-  'proposal_list_invitations',
-  `${SELECT} WHERE t.merchant_id = $1 AND t.kind = 'invitation' ORDER BY t.id DESC`,
-);
+const LIST_INVITATIONS = statement('proposal_list_invitations')`
+  ${SELECT} WHERE t.merchant_id = $1 AND t.kind = 'invitation' ORDER BY t.id DESC`;
 
 /**
  * The open invitations, newest first. Throws `permission_denied` when any invitation of the merchant is by no process of ours:
@@ -146,7 +140,7 @@ export async function listAllOpenInvitations(db: Queryable, merchantId: Merchant
   return invitations.filter((invitation) => isOpen(invitation, at));
 }
 
-const FIND = statement('proposal_find', `${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND t.id = $3`);
+const FIND = statement('proposal_find')`${SELECT} WHERE t.merchant_id = $1 AND t.kind = $2 AND t.id = $3`;
 
 /** Throws `permission_denied` for a row that no process of ours wrote, or whose people it did not. */
 export async function findProposal<Kind extends ProposalKind>(
@@ -160,11 +154,9 @@ export async function findProposal<Kind extends ProposalKind>(
   return proposal ?? null;
 }
 
-const FIND_BY_TOKEN = statement(
-  'proposal_find_by_token',
-  `${SELECT} WHERE t.token_sha256 = $1 AND (t.approval_sha256 IS NULL OR t.approval_sha256 = $2)
-     AND ${CAN_CHANGE} AND t.expires_at > $3`,
-);
+const FIND_BY_TOKEN = statement('proposal_find_by_token')`
+  ${SELECT} WHERE t.token_sha256 = $1 AND (t.approval_sha256 IS NULL OR t.approval_sha256 = $2)
+    AND ${CAN_CHANGE} AND t.expires_at > $3`;
 
 /** Digests of the tokens that a person presents. */
 export type InvitationTokens = {
@@ -186,11 +178,9 @@ export async function findInvitationByToken(
   return row !== null && isAttested(db, 'proposals', row) ? toProposal<'invitation'>(row) : null;
 }
 
-const DECIDE = statement(
-  'proposal_decide',
-  `UPDATE proposals t SET state = $2, decided_by = $3, decided_at = $4, approval_sha256 = $5
-   WHERE t.id = $1 AND ${CAN_CHANGE} AND t.expires_at > $6 RETURNING 1`,
-);
+const DECIDE = statement('proposal_decide')`
+  UPDATE proposals t SET state = $2, decided_by = $3, decided_at = $4, approval_sha256 = $5
+  WHERE t.id = $1 AND ${CAN_CHANGE} AND t.expires_at > $6 RETURNING 1`;
 
 /** What a second person decided. `by` is null for the service's staff. */
 export type Decision = {
@@ -212,11 +202,9 @@ export async function decideProposal(tx: Tx, id: Proposal['id'], decision: Decis
 }
 
 // What makes a proposal outdated does so also after its time: nobody has more than one pending about the same.
-const END = statement(
-  'proposal_end',
-  `UPDATE proposals t SET state = $2, ended_at = $3, user_id = coalesce($4, t.user_id)
-   WHERE t.id = $1 AND ${CAN_CHANGE} AND (t.expires_at > $3 OR $2 = 'replaced') RETURNING 1`,
-);
+const END = statement('proposal_end')`
+  UPDATE proposals t SET state = $2, ended_at = $3, user_id = coalesce($4, t.user_id)
+  WHERE t.id = $1 AND ${CAN_CHANGE} AND (t.expires_at > $3 OR $2 = 'replaced') RETURNING 1`;
 
 async function endProposal(
   tx: Tx,
@@ -237,13 +225,11 @@ export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserI
   return endProposal(tx, id, 'accepted', { at, by });
 }
 
-const LIST_PENDING = statement(
-  'proposal_list_pending',
-  `SELECT ${attestedColumns('proposals')} FROM proposals t
-   WHERE t.merchant_id = $1 AND t.kind = $2 AND t.user_id IS NOT DISTINCT FROM $3 AND t.state = 'pending'
-     AND t.proposed_by = coalesce($4, t.proposed_by) AND (t.kind = 'policy_change' OR t.roles IS NOT NULL OR $5)
-   ORDER BY t.id`,
-);
+const LIST_PENDING = statement('proposal_list_pending')`
+  SELECT ${attestedColumns('proposals')} FROM proposals t
+  WHERE t.merchant_id = $1 AND t.kind = $2 AND t.user_id IS NOT DISTINCT FROM $3 AND t.state = 'pending'
+    AND t.proposed_by = coalesce($4, t.proposed_by) AND (t.kind = 'policy_change' OR t.roles IS NOT NULL OR $5)
+  ORDER BY t.id`;
 
 /** The changes of a member, or of the policy, that another change makes outdated. */
 export type Outdated = {
@@ -273,17 +259,13 @@ export async function replaceProposals(tx: Tx, outdated: Outdated, { by, replace
   }
 }
 
-const LIST_OPEN_OF = statement(
-  'proposal_list_open_of',
-  `${SELECT} WHERE t.merchant_id = $1 AND $2 IN (t.proposed_by, t.decided_by) AND ${CAN_CHANGE} AND t.expires_at > $3
-   ORDER BY t.kind DESC, t.id DESC`,
-);
+const LIST_OPEN_OF = statement('proposal_list_open_of')`
+  ${SELECT} WHERE t.merchant_id = $1 AND $2 IN (t.proposed_by, t.decided_by) AND ${CAN_CHANGE} AND t.expires_at > $3
+  ORDER BY t.kind DESC, t.id DESC`;
 
-const TAKE_APPROVAL_BACK = statement(
-  'proposal_take_approval_back',
-  `UPDATE proposals SET state = 'pending', decided_by = NULL, decided_at = NULL, approval_sha256 = NULL
-   WHERE id = $1 AND kind = 'invitation' AND state = 'approved'`,
-);
+const TAKE_APPROVAL_BACK = statement('proposal_take_approval_back')`
+  UPDATE proposals SET state = 'pending', decided_by = NULL, decided_at = NULL, approval_sha256 = NULL
+  WHERE id = $1 AND kind = 'invitation' AND state = 'approved'`;
 
 /**
  * Withdraws the open proposals of the person, and their approval of the invitations that others sent: these wait for somebody again.

@@ -40,10 +40,8 @@ export function insertNewFrom(source: string): string {
    new_work AS (${insertNewWork('made')})`;
 }
 
-const INSERT = statement(
-  'collection_insert',
-  `WITH ${insertNewFrom(`json_to_record($1) AS new (${NEW_ROW})`)} SELECT id FROM made`,
-);
+const INSERT = statement('collection_insert')`
+  WITH ${insertNewFrom(`json_to_record($1) AS new (${NEW_ROW})`)} SELECT id FROM made`;
 
 /** Inserts a new collection: `initiated`, version 0. */
 export async function insertCollection(tx: Tx, collection: Collection): Promise<void> {

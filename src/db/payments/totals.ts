@@ -16,17 +16,13 @@ const ALL = `
     AND payment_created_at >= $2 AND payment_created_at < $3 AND moved.state IS NOT NULL`;
 const SUMS = 'sum(count)::int AS count, sum(amount_minor)::bigint AS amount_minor';
 
-const LIST_DAYS = statement(
-  'payment_total_list_days',
-  `SELECT ($4::text[])[width_bucket(quarter_at, $5::timestamptz[])] AS date, kind, operator, state, ${SUMS}
-   FROM (${ALL}) AS all_of_them GROUP BY 1, kind, operator, state HAVING sum(count) <> 0
-   ORDER BY 1 DESC, kind, operator, state`,
-);
-const LIST = statement(
-  'payment_total_list',
-  `SELECT kind, operator, state, ${SUMS} FROM (${ALL}) AS all_of_them
-   GROUP BY kind, operator, state HAVING sum(count) <> 0 ORDER BY kind, operator, state`,
-);
+const LIST_DAYS = statement('payment_total_list_days')`
+  SELECT ($4::text[])[width_bucket(quarter_at, $5::timestamptz[])] AS date, kind, operator, state, ${SUMS}
+  FROM (${ALL}) AS all_of_them GROUP BY 1, kind, operator, state HAVING sum(count) <> 0
+  ORDER BY 1 DESC, kind, operator, state`;
+const LIST = statement('payment_total_list')`
+  SELECT kind, operator, state, ${SUMS} FROM (${ALL}) AS all_of_them
+  GROUP BY kind, operator, state HAVING sum(count) <> 0 ORDER BY kind, operator, state`;
 
 /** From inclusive, to exclusive; both at quarters of an hour. */
 export type QuarterRange = { readonly from: Date; readonly to: Date };
@@ -54,11 +50,9 @@ export async function listTotals(
 const ofPayments = (kind: string, bounds: string) =>
   `SELECT kind, operator, state, count(*)::int AS count, sum(amount_minor)::bigint AS amount_minor
    FROM payments WHERE merchant_id = $1 AND kind = '${kind}' AND ${bounds} GROUP BY kind, operator, state`;
-const LIST_PART = statement(
-  'payment_total_list_part',
-  `${ofPayments('collection', 'id >= $2 AND id < $3')}
-   UNION ALL ${ofPayments('payout', 'id >= $4 AND id < $5')}`,
-);
+const LIST_PART = statement('payment_total_list_part')`
+  ${ofPayments('collection', 'id >= $2 AND id < $3')}
+  UNION ALL ${ofPayments('payout', 'id >= $4 AND id < $5')}`;
 
 /** The same, counted from the payments: for less than a quarter of an hour. */
 export async function countPayments(
@@ -72,21 +66,19 @@ export async function countPayments(
   return db.run<PaymentTotal>(LIST_PART, [merchantId, ...bounds]);
 }
 
-const LOCK = statement('payment_total_lock', 'SELECT FROM fold_position FOR UPDATE');
-const FORGET = statement('payment_total_forget', 'DELETE FROM payment_totals WHERE merchant_id = $1');
+const LOCK = statement('payment_total_lock')`SELECT FROM fold_position FOR UPDATE`;
+const FORGET = statement('payment_total_forget')`DELETE FROM payment_totals WHERE merchant_id = $1`;
 // Reads payments and changes as of one moment. What is not folded yet is taken off, because it is added when it is folded.
-const REBUILD = statement(
-  'payment_total_rebuild',
-  `INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
-   SELECT $1, quarter_at, kind, operator, state, sum(n), sum(n * amount_minor) FROM (
-     SELECT quarter_of(created_at) AS quarter_at, kind, operator, state, 1 AS n, amount_minor
-     FROM payments WHERE merchant_id = $1 AND kind IN ('collection', 'payout')
-     UNION ALL
-     SELECT quarter_of(payment_created_at), kind, operator, moved.state, -n, amount_minor
-     FROM state_changes CROSS JOIN LATERAL ${MOVED}
-     WHERE merchant_id = $1 AND ${IS_UNFOLDED} AND ${HAS_TOTALS} AND moved.state IS NOT NULL) AS counted
-   GROUP BY quarter_at, kind, operator, state HAVING sum(n) <> 0 OR sum(n * amount_minor) <> 0`,
-);
+const REBUILD = statement('payment_total_rebuild')`
+  INSERT INTO payment_totals (merchant_id, quarter_at, kind, operator, state, count, amount_minor)
+  SELECT $1, quarter_at, kind, operator, state, sum(n), sum(n * amount_minor) FROM (
+    SELECT quarter_of(created_at) AS quarter_at, kind, operator, state, 1 AS n, amount_minor
+    FROM payments WHERE merchant_id = $1 AND kind IN ('collection', 'payout')
+    UNION ALL
+    SELECT quarter_of(payment_created_at), kind, operator, moved.state, -n, amount_minor
+    FROM state_changes CROSS JOIN LATERAL ${MOVED}
+    WHERE merchant_id = $1 AND ${IS_UNFOLDED} AND ${HAS_TOTALS} AND moved.state IS NOT NULL) AS counted
+  GROUP BY quarter_at, kind, operator, state HAVING sum(n) <> 0 OR sum(n * amount_minor) <> 0`;
 
 /** Counts the merchant's payments again. Nobody folds meanwhile, and everybody else goes on. */
 export async function rebuildTotals(tx: Tx, merchantId: MerchantId): Promise<void> {

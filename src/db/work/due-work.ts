@@ -21,21 +21,19 @@ const IS_ANY_LATE = `EXISTS (
 
 const ARE_CHANGES_UNFOLDED = `EXISTS (SELECT FROM state_changes WHERE ${IS_UNFOLDED} ORDER BY xid, id LIMIT 1)`;
 
-const FIND = statement(
-  'due_work_find',
-  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES},
-   owed AS MATERIALIZED (
-     SELECT is_pending, e.state = 'enabled' AS is_enabled, e.failing_since IS NOT NULL AS is_failing
-     FROM (SELECT endpoint_id, true AS is_pending FROM due UNION ALL SELECT endpoint_id, false FROM retried) AS owed
-     CROSS JOIN LATERAL (SELECT state, failing_since FROM endpoints WHERE id = owed.endpoint_id LIMIT 1) AS e)
-   SELECT EXISTS (SELECT FROM owed WHERE is_pending AND is_enabled AND NOT is_failing) AS attempts,
-          ${IS_ANY_UNSTARTED} AS starts,
-          ${IS_ANY_LATE} OR ${IS_ANY_RECHECK_DUE} AS checks,
-          EXISTS (SELECT FROM owed WHERE NOT is_enabled OR is_pending AND is_failing)
-            OR EXISTS (SELECT FROM replays WHERE state = 'running') AS maintenance,
-          EXISTS (SELECT FROM audit_entries_to_link ORDER BY entry_id LIMIT 1) AS audit_chains,
-          ${ARE_CHANGES_UNFOLDED} OR EXISTS (SELECT FROM fold_position WHERE ${IS_OF_ANOTHER_SERVER}) AS totals`,
-);
+const FIND = statement('due_work_find')`
+  WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES},
+  owed AS MATERIALIZED (
+    SELECT is_pending, e.state = 'enabled' AS is_enabled, e.failing_since IS NOT NULL AS is_failing
+    FROM (SELECT endpoint_id, true AS is_pending FROM due UNION ALL SELECT endpoint_id, false FROM retried) AS owed
+    CROSS JOIN LATERAL (SELECT state, failing_since FROM endpoints WHERE id = owed.endpoint_id LIMIT 1) AS e)
+  SELECT EXISTS (SELECT FROM owed WHERE is_pending AND is_enabled AND NOT is_failing) AS attempts,
+         ${IS_ANY_UNSTARTED} AS starts,
+         ${IS_ANY_LATE} OR ${IS_ANY_RECHECK_DUE} AS checks,
+         EXISTS (SELECT FROM owed WHERE NOT is_enabled OR is_pending AND is_failing)
+           OR EXISTS (SELECT FROM replays WHERE state = 'running') AS maintenance,
+         EXISTS (SELECT FROM audit_entries_to_link ORDER BY entry_id LIMIT 1) AS audit_chains,
+         ${ARE_CHANGES_UNFOLDED} OR EXISTS (SELECT FROM fold_position WHERE ${IS_OF_ANOTHER_SERVER}) AS totals`;
 
 /**
  * What a claim, a check or a fold would find is always looked for; the reverse is not so. Of each queue it reads a few entries of an

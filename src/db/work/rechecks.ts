@@ -18,7 +18,7 @@ const DUE_OF_ASKED = `FROM unnest($1::text[]) AS asked (operator) WHERE ${FIRST_
 /** Whether a recheck is due of any of the operators $1. */
 export const IS_ANY_RECHECK_DUE = `EXISTS (SELECT ${DUE_OF_ASKED})`;
 
-const LIST_OPERATORS = statement('recheck_list_operators', `SELECT asked.operator ${DUE_OF_ASKED}`);
+const LIST_OPERATORS = statement('recheck_list_operators')`SELECT asked.operator ${DUE_OF_ASKED}`;
 
 /** Those of the operators of which a recheck is due. */
 export async function listOperatorsToRecheck(db: Queryable, operators: readonly OperatorId[]): Promise<OperatorId[]> {
@@ -26,10 +26,8 @@ export async function listOperatorsToRecheck(db: Queryable, operators: readonly 
   return rows.map(({ operator }) => operator);
 }
 
-const FIRST_DUE_AT = statement(
-  'recheck_first_due_at',
-  `SELECT min(${FIRST_DUE_AT_OF_ASKED}) AS due_at FROM unnest($1::text[]) AS asked (operator)`,
-);
+const FIRST_DUE_AT = statement('recheck_first_due_at')`
+  SELECT min(${FIRST_DUE_AT_OF_ASKED}) AS due_at FROM unnest($1::text[]) AS asked (operator)`;
 
 /** When the recheck that has waited longest, at any of the operators, was due, or the next one is; null when none awaits one. */
 export async function firstRecheckDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
@@ -38,24 +36,20 @@ export async function firstRecheckDueAt(db: Queryable, operators: readonly Opera
 }
 
 // A callback that comes from now on sets due_at again.
-const CLAIM = statement(
-  'recheck_claim',
-  `UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$4')}
-   WHERE w.task = 'recheck' AND w.id = ANY(ARRAY(
-     SELECT w.id FROM work w WHERE w.operator = $1 AND w.kind = $2 AND w.is_started IS NULL AND ${DUE_AT} <= now()
-     ORDER BY ${DUE_AT} LIMIT $3 FOR UPDATE SKIP LOCKED))
-   RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at, w.claimed_until`,
-);
+const CLAIM = statement('recheck_claim')`
+  UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$4')}
+  WHERE w.task = 'recheck' AND w.id = ANY(ARRAY(
+    SELECT w.id FROM work w WHERE w.operator = $1 AND w.kind = $2 AND w.is_started IS NULL AND ${DUE_AT} <= now()
+    ORDER BY ${DUE_AT} LIMIT $3 FOR UPDATE SKIP LOCKED))
+  RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at, w.claimed_until`;
 
 // Times are in milliseconds, as the caller has them, so that they can be compared.
-const READ = statement(
-  'recheck_read',
-  `SELECT p.id, date_trunc('milliseconds', p.updated_at) AS ended_at,
-     CASE WHEN p.state = 'succeeded' THEN 'may_be_returned'
-          WHEN p.failed_by = 'never_accepted' OR p.kind = 'collection' AND p.state = 'expired' THEN 'may_be_paid' END AS reason,
-     (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = p.id) AS called_back_at
-   FROM payments p WHERE p.id = ANY($1)`,
-);
+const READ = statement('recheck_read')`
+  SELECT p.id, date_trunc('milliseconds', p.updated_at) AS ended_at,
+    CASE WHEN p.state = 'succeeded' THEN 'may_be_returned'
+         WHEN p.failed_by = 'never_accepted' OR p.kind = 'collection' AND p.state = 'expired' THEN 'may_be_paid' END AS reason,
+    (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = p.id) AS called_back_at
+  FROM payments p WHERE p.id = ANY($1)`;
 
 /** A final payment that the caller rechecks; nobody else does before `claimedUntil`. */
 export type ClaimedRecheck = Rechecked & {
@@ -87,27 +81,25 @@ export async function claimRechecks(
 }
 
 // A payment that changed since it was claimed has another time for its next recheck.
-const FINISH = statement(
-  'recheck_finish',
-  `WITH finished AS (
-     SELECT w.id, w.kind, w.merchant_id, w.operator, s.is_news,
-       CASE WHEN date_trunc('milliseconds', p.updated_at) = s.ended_at THEN least(w.due_at, s.due_at) ELSE w.due_at END AS due_at
-     FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
-       AS s (id, ended_at, claimed_until, due_at, is_news)
-     JOIN work w ON w.id = s.id AND w.task = 'recheck' AND w.claimed_until = s.claimed_until
-     JOIN payments p ON p.id = s.id
-     FOR UPDATE OF w),
-   ended AS (
-     DELETE FROM work w USING finished f WHERE w.id = f.id AND w.task = 'recheck' AND f.due_at IS NULL),
-   kept AS (
-     UPDATE work w SET claimed_until = NULL, due_at = f.due_at
-     FROM finished f WHERE w.id = f.id AND w.task = 'recheck' AND f.due_at IS NOT NULL),
-   workflow AS (
-     INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
-     SELECT id, 'workflow', kind, merchant_id, operator, ${PRIORITY.final}, false, now() FROM finished WHERE is_news
-     ON CONFLICT (id, task) DO UPDATE SET is_started = false, due_at = excluded.due_at)
-   SELECT id, due_at IS NULL AS is_over FROM finished`,
-);
+const FINISH = statement('recheck_finish')`
+  WITH finished AS (
+    SELECT w.id, w.kind, w.merchant_id, w.operator, s.is_news,
+      CASE WHEN date_trunc('milliseconds', p.updated_at) = s.ended_at THEN least(w.due_at, s.due_at) ELSE w.due_at END AS due_at
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
+      AS s (id, ended_at, claimed_until, due_at, is_news)
+    JOIN work w ON w.id = s.id AND w.task = 'recheck' AND w.claimed_until = s.claimed_until
+    JOIN payments p ON p.id = s.id
+    FOR UPDATE OF w),
+  ended AS (
+    DELETE FROM work w USING finished f WHERE w.id = f.id AND w.task = 'recheck' AND f.due_at IS NULL),
+  kept AS (
+    UPDATE work w SET claimed_until = NULL, due_at = f.due_at
+    FROM finished f WHERE w.id = f.id AND w.task = 'recheck' AND f.due_at IS NOT NULL),
+  workflow AS (
+    INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
+    SELECT id, 'workflow', kind, merchant_id, operator, ${PRIORITY.final}, false, now() FROM finished WHERE is_news
+    ON CONFLICT (id, task) DO UPDATE SET is_started = false, due_at = excluded.due_at)
+  SELECT id, due_at IS NULL AS is_over FROM finished`;
 
 export type FinishedRecheck = {
   readonly recheck: ClaimedRecheck;

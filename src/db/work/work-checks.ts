@@ -9,22 +9,20 @@ export type LateWork = ClaimedWork & { readonly updatedAt: Date };
 // Of the work that has been due for longest, the urgent first and then of each merchant in turn.
 const WINDOW = 1000;
 
-const CLAIM_LATE = statement(
-  'work_claim_late',
-  `WITH due AS (
-     SELECT late.* FROM unnest($4::smallint[]) AS each (priority) CROSS JOIN LATERAL (
-       SELECT w.id, w.merchant_id, w.priority, w.due_at FROM work w
-       WHERE w.kind = $3 AND w.priority = each.priority AND w.is_started AND w.due_at <= now()
-       ORDER BY w.due_at LIMIT ${WINDOW}) AS late),
-   in_turn AS (
-     SELECT id FROM due
-     ORDER BY priority, row_number() OVER (PARTITION BY priority, merchant_id ORDER BY due_at), due_at LIMIT $1)
-   UPDATE work w SET due_at = ${leaseOf('$2')}
-   WHERE w.task = 'workflow' AND w.id = ANY(ARRAY(
-     SELECT w.id FROM work w WHERE w.id = ANY(ARRAY(SELECT id FROM in_turn)) AND w.task = 'workflow' AND w.due_at <= now()
-     FOR UPDATE SKIP LOCKED))
-   RETURNING ${CLAIMED}`,
-);
+const CLAIM_LATE = statement('work_claim_late')`
+  WITH due AS (
+    SELECT late.* FROM unnest($4::smallint[]) AS each (priority) CROSS JOIN LATERAL (
+      SELECT w.id, w.merchant_id, w.priority, w.due_at FROM work w
+      WHERE w.kind = $3 AND w.priority = each.priority AND w.is_started AND w.due_at <= now()
+      ORDER BY w.due_at LIMIT ${WINDOW}) AS late),
+  in_turn AS (
+    SELECT id FROM due
+    ORDER BY priority, row_number() OVER (PARTITION BY priority, merchant_id ORDER BY due_at), due_at LIMIT $1)
+  UPDATE work w SET due_at = ${leaseOf('$2')}
+  WHERE w.task = 'workflow' AND w.id = ANY(ARRAY(
+    SELECT w.id FROM work w WHERE w.id = ANY(ARRAY(SELECT id FROM in_turn)) AND w.task = 'workflow' AND w.due_at <= now()
+    FOR UPDATE SKIP LOCKED))
+  RETURNING ${CLAIMED}`;
 
 export type ClaimLate = {
   readonly limit: number;
@@ -51,12 +49,10 @@ export async function claimLateOfFinal(db: Queryable, kind: WorkKind, claim: Cla
   return claimChecks(db, kind, claim, [PRIORITY.final]);
 }
 
-const SCHEDULE_CHECKS = statement(
-  'work_schedule_checks',
-  `UPDATE work w SET due_at = ${leaseOf('s.delay_ms')}
-   FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, delay_ms)
-   WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`,
-);
+const SCHEDULE_CHECKS = statement('work_schedule_checks')`
+  UPDATE work w SET due_at = ${leaseOf('s.delay_ms')}
+  FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, delay_ms)
+  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
 
 /** When each of these is checked next. Work that changed since it was claimed is left as it is. */
 export async function scheduleChecks(
@@ -72,11 +68,9 @@ const claimsOf = (claimed: readonly Pick<LateWork, 'id' | 'dueAt'>[]): unknown[]
   claimed.map(({ dueAt }) => dueAt),
 ];
 
-const END_WORKFLOWS = statement(
-  'work_end_workflows',
-  `DELETE FROM work w USING unnest($1::text[], $2::timestamptz[]) AS s (id, due_at)
-   WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`,
-);
+const END_WORKFLOWS = statement('work_end_workflows')`
+  DELETE FROM work w USING unnest($1::text[], $2::timestamptz[]) AS s (id, due_at)
+  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
 
 /** Records that the workflows of these final payments have ended. What was started again since the claim is left as it is. */
 export async function endWorkflows(db: Queryable, ended: readonly LateWork[]): Promise<void> {
@@ -84,23 +78,19 @@ export async function endWorkflows(db: Queryable, ended: readonly LateWork[]): P
 }
 
 // Its start is due at once, without the time that a process gets for what it has just recorded.
-const MARK_LOST = statement(
-  'work_mark_lost',
-  `UPDATE work w SET is_started = false, due_at = s.updated_at
-   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS s (id, due_at, updated_at)
-   WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`,
-);
+const MARK_LOST = statement('work_mark_lost')`
+  UPDATE work w SET is_started = false, due_at = s.updated_at
+  FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS s (id, due_at, updated_at)
+  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
 
 /** Marks work that no workflow runs for as unstarted. Work that changed since it was claimed is left as it is. */
 export async function markLost(db: Queryable, lost: readonly LateWork[]): Promise<void> {
   if (lost.length > 0) await db.run(MARK_LOST, [...claimsOf(lost), lost.map(({ updatedAt }) => updatedAt)]);
 }
 
-const MARK_STUCK = statement(
-  'work_mark_stuck',
-  `UPDATE work w SET is_started = false, failures = w.failures + 1, due_at = ${leaseOf('$3')}
-   WHERE w.id = $1 AND w.task = 'workflow' AND w.due_at = $2 RETURNING w.failures AS workflow_failures, w.due_at`,
-);
+const MARK_STUCK = statement('work_mark_stuck')`
+  UPDATE work w SET is_started = false, failures = w.failures + 1, due_at = ${leaseOf('$3')}
+  WHERE w.id = $1 AND w.task = 'workflow' AND w.due_at = $2 RETURNING w.failures AS workflow_failures, w.due_at`;
 
 export type StuckWork = Pick<LateWork, 'kind' | 'id' | 'merchantId' | 'dueAt'>;
 

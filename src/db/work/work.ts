@@ -15,14 +15,10 @@ export const leaseOf = (ms: string): string =>
   `date_trunc('milliseconds', now() + make_interval(secs => ${ms} / 1000.0))`;
 export const CLAIMED = 'w.id, w.merchant_id, w.failures AS workflow_failures, w.due_at';
 
-const READ_PAYMENTS = statement(
-  'work_read_payments',
-  'SELECT id, idempotency_key, operator, state, updated_at, expires_at FROM payments WHERE id = ANY($1)',
-);
-const READ_DELIVERIES = statement(
-  'work_read_deliveries',
-  'SELECT id, endpoint_id, replay_count, next_attempt_at, updated_at FROM deliveries WHERE id = ANY($1)',
-);
+const READ_PAYMENTS = statement('work_read_payments')`
+  SELECT id, idempotency_key, operator, state, updated_at, expires_at FROM payments WHERE id = ANY($1)`;
+const READ_DELIVERIES = statement('work_read_deliveries')`
+  SELECT id, endpoint_id, replay_count, next_attempt_at, updated_at FROM deliveries WHERE id = ANY($1)`;
 
 /**
  * Runs the claim, and then reads what it claimed. In a statement of its own: it sees whatever was written before the claim, and
@@ -47,30 +43,28 @@ export async function claimWork(
 // Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
 // delays nobody; the work of final payments is claimed after all else. A merchant costs three steps in the index, however
 // many rows it has. The rows are locked in a subquery of its own, because a window function may not lock.
-const CLAIM_UNSTARTED = statement(
-  'work_claim_unstarted',
-  `WITH RECURSIVE merchant AS (
-     (SELECT w.merchant_id AS id FROM work w WHERE w.kind = $4 AND NOT w.is_started ORDER BY w.merchant_id LIMIT 1)
-     UNION ALL
-     SELECT (SELECT w.merchant_id FROM work w WHERE w.kind = $4 AND NOT w.is_started AND w.merchant_id > merchant.id
-             ORDER BY w.merchant_id LIMIT 1)
-     FROM merchant WHERE merchant.id IS NOT NULL),
-   share AS (
-     SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
-     CROSS JOIN LATERAL (
-       SELECT FROM work w WHERE w.kind = $4 AND w.merchant_id = merchant.id AND NOT w.is_started
-         AND w.due_at <= now() - make_interval(secs => $2 / 1000.0)
-       ORDER BY w.priority, w.due_at LIMIT 1) AS due),
-   picked AS (
-     SELECT due.id FROM share CROSS JOIN LATERAL (
-       SELECT w.id, w.priority FROM work w
-       WHERE w.kind = $4 AND w.merchant_id = share.merchant_id AND NOT w.is_started
-         AND w.due_at <= now() - make_interval(secs => $2 / 1000.0)
-       ORDER BY w.priority, w.due_at LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
-     ORDER BY due.priority = 2, random() LIMIT $1)
-   UPDATE work w SET due_at = ${leaseOf('$3')}
-   WHERE w.task = 'workflow' AND w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING ${CLAIMED}`,
-);
+const CLAIM_UNSTARTED = statement('work_claim_unstarted')`
+  WITH RECURSIVE merchant AS (
+    (SELECT w.merchant_id AS id FROM work w WHERE w.kind = $4 AND NOT w.is_started ORDER BY w.merchant_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT w.merchant_id FROM work w WHERE w.kind = $4 AND NOT w.is_started AND w.merchant_id > merchant.id
+            ORDER BY w.merchant_id LIMIT 1)
+    FROM merchant WHERE merchant.id IS NOT NULL),
+  share AS (
+    SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
+    CROSS JOIN LATERAL (
+      SELECT FROM work w WHERE w.kind = $4 AND w.merchant_id = merchant.id AND NOT w.is_started
+        AND w.due_at <= now() - make_interval(secs => $2 / 1000.0)
+      ORDER BY w.priority, w.due_at LIMIT 1) AS due),
+  picked AS (
+    SELECT due.id FROM share CROSS JOIN LATERAL (
+      SELECT w.id, w.priority FROM work w
+      WHERE w.kind = $4 AND w.merchant_id = share.merchant_id AND NOT w.is_started
+        AND w.due_at <= now() - make_interval(secs => $2 / 1000.0)
+      ORDER BY w.priority, w.due_at LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
+    ORDER BY due.priority = 2, random() LIMIT $1)
+  UPDATE work w SET due_at = ${leaseOf('$3')}
+  WHERE w.task = 'workflow' AND w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING ${CLAIMED}`;
 
 export type ClaimUnstarted = {
   readonly limit: number;
@@ -88,13 +82,11 @@ export async function claimUnstarted(db: Queryable, kind: WorkKind, claim: Claim
   return claimWork(db, kind, CLAIM_UNSTARTED, [claim.limit, claim.graceMs, claim.leaseMs, kind]);
 }
 
-const POSTPONE_STARTS = statement(
-  'work_postpone_starts',
-  `UPDATE work w
-   SET due_at = ${leaseOf('s.delay_ms')}, failures = w.failures + s.failures, start_failures = w.start_failures + s.failures
-   FROM unnest($1::text[], $2::timestamptz[], $3::float8[], $4::int[]) AS s (id, due_at, delay_ms, failures)
-   WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`,
-);
+const POSTPONE_STARTS = statement('work_postpone_starts')`
+  UPDATE work w
+  SET due_at = ${leaseOf('s.delay_ms')}, failures = w.failures + s.failures, start_failures = w.start_failures + s.failures
+  FROM unnest($1::text[], $2::timestamptz[], $3::float8[], $4::int[]) AS s (id, due_at, delay_ms, failures)
+  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
 
 /** The claim of a start that did not happen: when it is due again, and whether that counts as a failure of its own. */
 export type PostponedStart = Pick<ClaimedWork, 'id' | 'dueAt'> & {
@@ -114,13 +106,11 @@ export async function postponeStarts(db: Queryable, postponed: readonly Postpone
 }
 
 // Failures to start are over; those of its runs count until the workflow records a change.
-const MARK_STARTED = statement(
-  'work_mark_started',
-  `UPDATE work w SET is_started = true, due_at = ${leaseOf('s.check_in_ms')},
-     failures = greatest(0, w.failures - w.start_failures), start_failures = 0
-   FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, check_in_ms)
-   WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`,
-);
+const MARK_STARTED = statement('work_mark_started')`
+  UPDATE work w SET is_started = true, due_at = ${leaseOf('s.check_in_ms')},
+    failures = greatest(0, w.failures - w.start_failures), start_failures = 0
+  FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, check_in_ms)
+  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
 
 /** Work whose workflow runs, as of the `due_at` that was seen before the start, and when it is checked. */
 export type StartedWork = Pick<ClaimedWork, 'id' | 'dueAt'> & { readonly checkInMs: number };
