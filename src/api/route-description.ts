@@ -8,9 +8,14 @@ import type { CodesByParameter } from './validation.ts';
 /** The media types that are streamed. */
 export type StreamType = 'text/event-stream' | 'text/csv';
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The method and the path of a route, as in `GET /v1/api/payouts/{id}`. */
+export type MethodAndPath = `${Method} ${string}`;
+
 /** What router and document need to know of a route. */
 export type RouteDescription = Requirements & {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  readonly method: Lowercase<Method>;
   /** With parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly operationId: string;

@@ -19,7 +19,8 @@ import type { ScopeDeps } from './middleware/api-key.ts';
 import { bodyReader, hasBody } from './middleware/body.ts';
 import { isIdempotencyKey } from '../security/request-fingerprint.ts';
 import { operationOf } from './operation.ts';
-import type { RouteDescription, StreamType } from './route-description.ts';
+import type { Tag } from './openapi-tags.ts';
+import type { MethodAndPath, RouteDescription, StreamType } from './route-description.ts';
 import { PAGE_CODES } from './schemas/page.ts';
 import { noParameters } from './schemas/primitives.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from './session-cookie.ts';
@@ -100,7 +101,9 @@ export function route<
   Idempotent extends true = never,
 >(
   deps: RouteDeps,
-  description: RouteDescription & {
+  tag: Tag,
+  methodAndPath: MethodAndPath,
+  options: Omit<RouteDescription, 'method' | 'path' | 'tag'> & {
     readonly access: Who;
     readonly idPrefix?: Prefix;
     readonly query?: Query;
@@ -109,7 +112,9 @@ export function route<
     readonly handle: (request: RouteRequest<Who, Prefix, Query, Body, Idempotent>) => Promise<RouteResponse>;
   },
 ): Route {
-  const { method, path, response, handle, body } = description;
+  const [method, path] = partsOf(methodAndPath);
+  const description = { ...options, method, path, tag };
+  const { response, handle, body } = options;
   const read = { ...description, readBody: bodyReader(body ?? noParameters) };
   const respond: ApiMiddleware = async (ctx) => {
     const request = await readRequest(ctx, deps, read);
@@ -118,6 +123,11 @@ export function route<
     send(ctx, given, response);
   };
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
+}
+
+function partsOf(methodAndPath: MethodAndPath): [RouteDescription['method'], string] {
+  const [method = '', path = ''] = methodAndPath.split(' ');
+  return [method.toLowerCase() as RouteDescription['method'], path];
 }
 
 /** Offers the payments that the request recorded or decided on, after the commit. */
