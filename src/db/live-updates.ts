@@ -4,7 +4,7 @@ import type { LiveUpdate, LiveUpdateKind, Place } from '../domain/live-update.ts
 import { boundedDelete } from './platform/bounded-delete.ts';
 import { findOne, statement, type Queryable } from './platform/database.ts';
 
-const HORIZON = statement('live_update_horizon', 'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid');
+const HORIZON = statement('live_update_horizon')`SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid`;
 
 /** The lowest transaction that is still under way, of all databases of the server: every update below it can be read by now. */
 export async function findHorizon(db: Queryable): Promise<bigint> {
@@ -13,14 +13,12 @@ export async function findHorizon(db: Queryable): Promise<bigint> {
   return BigInt(row.xid);
 }
 
-const LIST = statement(
-  'live_update_list',
-  `SELECT u.merchant_id, u.kind, u.object_id, u.state, u.changed_at, u.xid::text, u.id
-   FROM unnest($1::text[]) AS m (id) CROSS JOIN LATERAL (
-     SELECT * FROM live_updates
-     WHERE merchant_id = m.id AND (xid, id) > ($2::xid8, $3::bigint) AND xid < $4::xid8 ORDER BY xid, id LIMIT $5) AS u
-   ORDER BY u.xid, u.id LIMIT $5`,
-);
+const LIST = statement('live_update_list')`
+  SELECT u.merchant_id, u.kind, u.object_id, u.state, u.changed_at, u.xid::text, u.id
+  FROM unnest($1::text[]) AS m (id) CROSS JOIN LATERAL (
+    SELECT * FROM live_updates
+    WHERE merchant_id = m.id AND (xid, id) > ($2::xid8, $3::bigint) AND xid < $4::xid8 ORDER BY xid, id LIMIT $5) AS u
+  ORDER BY u.xid, u.id LIMIT $5`;
 
 type Row = {
   readonly merchantId: MerchantId;

@@ -10,40 +10,36 @@ import { findOne, statement, type Queryable } from './platform/database.ts';
 import { SOURCES } from './work/work-sources.ts';
 
 // Whoever folds at the same time takes other rows, and all write the figures in the same order.
-const FOLD = statement(
-  'service_figures_fold',
-  `WITH taken AS (
-     DELETE FROM payment_moves WHERE id IN (SELECT id FROM payment_moves ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-     RETURNING kind, operator, from_state, to_state, seconds),
-   folded AS (
-     INSERT INTO payment_figures (kind, operator, state, present, entered)
-     SELECT kind, operator, moved.state, sum(n), count(*) FILTER (WHERE n = 1)
-     FROM taken CROSS JOIN LATERAL (VALUES (to_state, 1), (from_state, -1)) AS moved (state, n)
-     WHERE moved.state IS NOT NULL GROUP BY kind, operator, moved.state ORDER BY kind, operator, moved.state
-     ON CONFLICT (kind, operator, state) DO UPDATE
-       SET present = payment_figures.present + excluded.present, entered = payment_figures.entered + excluded.entered),
-   timed AS (
-     SELECT kind, operator, to_state AS state, seconds,
-            coalesce((SELECT min(bound) FROM unnest($2::float8[]) AS bound WHERE bound >= seconds), 'Infinity') AS at_most
-     FROM taken WHERE seconds IS NOT NULL),
-   measured AS (
-     INSERT INTO payment_durations (kind, operator, state, at_most_seconds, count, seconds)
-     SELECT kind, operator, state, at_most, count(*), sum(seconds) FROM timed
-     GROUP BY kind, operator, state, at_most ORDER BY kind, operator, state, at_most
-     ON CONFLICT (kind, operator, state, at_most_seconds) DO UPDATE
-       SET count = payment_durations.count + excluded.count, seconds = payment_durations.seconds + excluded.seconds)
-   SELECT count(*)::int AS count FROM taken`,
-);
+const FOLD = statement('service_figures_fold')`
+  WITH taken AS (
+    DELETE FROM payment_moves WHERE id IN (SELECT id FROM payment_moves ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+    RETURNING kind, operator, from_state, to_state, seconds),
+  folded AS (
+    INSERT INTO payment_figures (kind, operator, state, present, entered)
+    SELECT kind, operator, moved.state, sum(n), count(*) FILTER (WHERE n = 1)
+    FROM taken CROSS JOIN LATERAL (VALUES (to_state, 1), (from_state, -1)) AS moved (state, n)
+    WHERE moved.state IS NOT NULL GROUP BY kind, operator, moved.state ORDER BY kind, operator, moved.state
+    ON CONFLICT (kind, operator, state) DO UPDATE
+      SET present = payment_figures.present + excluded.present, entered = payment_figures.entered + excluded.entered),
+  timed AS (
+    SELECT kind, operator, to_state AS state, seconds,
+           coalesce((SELECT min(bound) FROM unnest($2::float8[]) AS bound WHERE bound >= seconds), 'Infinity') AS at_most
+    FROM taken WHERE seconds IS NOT NULL),
+  measured AS (
+    INSERT INTO payment_durations (kind, operator, state, at_most_seconds, count, seconds)
+    SELECT kind, operator, state, at_most, count(*), sum(seconds) FROM timed
+    GROUP BY kind, operator, state, at_most ORDER BY kind, operator, state, at_most
+    ON CONFLICT (kind, operator, state, at_most_seconds) DO UPDATE
+      SET count = payment_durations.count + excluded.count, seconds = payment_durations.seconds + excluded.seconds)
+  SELECT count(*)::int AS count FROM taken`;
 
 /** Folds at most `limit` moves into the figures, all or nothing; returns how many. */
 export async function foldMoves(db: Queryable, limit: number): Promise<number> {
   return (await findOne<{ count: number }>(db, FOLD, [limit, DURATION_BOUNDS_SECONDS]))?.count ?? 0;
 }
 
-const LIST_FIGURES = statement(
-  'service_figures_list',
-  'SELECT kind, operator, state, present::float8 AS present, entered::float8 AS entered FROM payment_figures',
-);
+const LIST_FIGURES = statement('service_figures_list')`
+  SELECT kind, operator, state, present::float8 AS present, entered::float8 AS entered FROM payment_figures`;
 
 /** `kind` may be `delivery`, whose dead-lettered ones alone are counted. */
 export type PaymentFigure = {
@@ -59,11 +55,9 @@ export async function listPaymentFigures(db: Queryable): Promise<PaymentFigure[]
   return db.run<PaymentFigure>(LIST_FIGURES, []);
 }
 
-const LIST_DURATIONS = statement(
-  'service_figures_list_durations',
-  `SELECT kind, operator, state, at_most_seconds, count::float8 AS count, seconds FROM payment_durations
-   ORDER BY kind, operator, state, at_most_seconds`,
-);
+const LIST_DURATIONS = statement('service_figures_list_durations')`
+  SELECT kind, operator, state, at_most_seconds, count::float8 AS count, seconds FROM payment_durations
+  ORDER BY kind, operator, state, at_most_seconds`;
 
 export type DurationFigure = {
   readonly kind: PaymentKind;
@@ -93,14 +87,12 @@ export const AWAITING = (Object.entries(UNFINISHED) as [PaymentKind, readonly Pa
 );
 
 // One entry of an index for each kind and state.
-const LIST_OLDEST = statement(
-  'service_figures_list_oldest',
-  AWAITING.map(
+const LIST_OLDEST = statement('service_figures_list_oldest')`
+  ${AWAITING.map(
     ({ kind, state }) =>
       `SELECT '${kind}' AS kind, '${state}' AS state, ${AGE(`(
-         SELECT updated_at FROM payments WHERE kind = '${kind}' AND state = '${state}' ORDER BY updated_at LIMIT 1)`)} AS age_seconds`,
-  ).join(' UNION ALL '),
-);
+        SELECT updated_at FROM payments WHERE kind = '${kind}' AND state = '${state}' ORDER BY updated_at LIMIT 1)`)} AS age_seconds`,
+  ).join(' UNION ALL ')}`;
 
 export type OldestPayment = {
   readonly kind: PaymentKind;
@@ -118,16 +110,14 @@ export async function listOldestPayments(db: Queryable): Promise<OldestPayment[]
 const counted = (columns: string, table: string, condition: string) =>
   `(SELECT ${columns} FROM ${table} WHERE ${condition} LIMIT $1) AS counted`;
 
-const LIST_UNSTARTED = statement(
-  'service_figures_list_unstarted',
-  WORK_KINDS.map((kind) => {
+const LIST_UNSTARTED = statement('service_figures_list_unstarted')`
+  ${WORK_KINDS.map((kind) => {
     const unfinished =
       kind === 'delivery' ? 'true' : `state IN (${UNFINISHED[kind].map((state) => `'${state}'`).join(', ')})`;
     const { table, isUnstarted } = SOURCES[kind];
     return `SELECT '${kind}' AS kind, count(*)::int AS count, ${AGE('min(updated_at)')} AS age_seconds
-            FROM ${counted('state, updated_at', `${table} w`, isUnstarted)} WHERE ${unfinished}`;
-  }).join(' UNION ALL '),
-);
+           FROM ${counted('state, updated_at', `${table} w`, isUnstarted)} WHERE ${unfinished}`;
+  }).join(' UNION ALL ')}`;
 
 export type UnstartedWork = { readonly kind: WorkKind; readonly count: number; readonly ageSeconds: number };
 
@@ -136,13 +126,11 @@ export async function listUnstartedWork(db: Queryable, limit: number): Promise<U
   return db.run<UnstartedWork>(LIST_UNSTARTED, [limit]);
 }
 
-const FIND_DELIVERIES = statement(
-  'service_figures_find_deliveries',
-  `SELECT pending, pending_age_seconds, retrying FROM
-     (SELECT count(*)::int AS pending, ${AGE('min(next_attempt_at)')} AS pending_age_seconds
-      FROM ${counted('next_attempt_at', 'deliveries', `state = 'pending'`)}) AS pending,
-     (SELECT count(*)::int AS retrying FROM ${counted('1', 'deliveries', `state = 'retrying'`)}) AS retrying`,
-);
+const FIND_DELIVERIES = statement('service_figures_find_deliveries')`
+  SELECT pending, pending_age_seconds, retrying FROM
+    (SELECT count(*)::int AS pending, ${AGE('min(next_attempt_at)')} AS pending_age_seconds
+     FROM ${counted('next_attempt_at', 'deliveries', `state = 'pending'`)}) AS pending,
+    (SELECT count(*)::int AS retrying FROM ${counted('1', 'deliveries', `state = 'retrying'`)}) AS retrying`;
 
 export type DeliveryFigures = {
   readonly pending: number;
@@ -157,11 +145,9 @@ export async function findDeliveryFigures(db: Queryable, limit: number): Promise
   return found ?? { pending: 0, pendingAgeSeconds: 0, retrying: 0 };
 }
 
-const LIST_DISABLED = statement(
-  'service_figures_list_disabled',
-  `SELECT disabled_reason AS reason, count(*)::int AS count
-   FROM ${counted('disabled_reason', 'endpoints', `state = 'disabled' AND deleted_at IS NULL`)} GROUP BY disabled_reason`,
-);
+const LIST_DISABLED = statement('service_figures_list_disabled')`
+  SELECT disabled_reason AS reason, count(*)::int AS count
+  FROM ${counted('disabled_reason', 'endpoints', `state = 'disabled' AND deleted_at IS NULL`)} GROUP BY disabled_reason`;
 
 export type DisabledEndpoints = { readonly reason: string; readonly count: number };
 
@@ -170,11 +156,9 @@ export async function listDisabledEndpoints(db: Queryable, limit: number): Promi
   return db.run<DisabledEndpoints>(LIST_DISABLED, [limit]);
 }
 
-const LIST_DISCREPANCIES = statement(
-  'service_figures_list_discrepancies',
-  `SELECT kind, count(*)::int AS count, ${AGE('min(found_at)')} AS age_seconds
-   FROM ${counted('kind, found_at', 'discrepancies', 'settled_at IS NULL')} GROUP BY kind`,
-);
+const LIST_DISCREPANCIES = statement('service_figures_list_discrepancies')`
+  SELECT kind, count(*)::int AS count, ${AGE('min(found_at)')} AS age_seconds
+  FROM ${counted('kind, found_at', 'discrepancies', 'settled_at IS NULL')} GROUP BY kind`;
 
 export type OpenDiscrepancies = { readonly kind: DiscrepancyKind; readonly count: number; readonly ageSeconds: number };
 

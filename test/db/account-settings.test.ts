@@ -32,14 +32,10 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 /** Each transaction sees the rows as they were at its first statement: a lock that it waits for shows it nothing new. */
 const STALE = { default_transaction_isolation: "'repeatable read'" };
-const SETTINGS = statement(
-  'test_settings',
-  'SELECT lower(name) AS name, setting FROM pg_settings WHERE lower(name) = ANY ($1) ORDER BY 1',
-);
-const MODE = statement(
-  'test_mode',
-  "SELECT current_setting('transaction_isolation') AS isolation, current_setting('transaction_read_only') AS read_only",
-);
+const SETTINGS = statement('test_settings')`
+  SELECT lower(name) AS name, setting FROM pg_settings WHERE lower(name) = ANY ($1) ORDER BY 1`;
+const MODE = statement('test_mode')`
+  SELECT current_setting('transaction_isolation') AS isolation, current_setting('transaction_read_only') AS read_only`;
 const LIMITS = { statementTimeoutMs: 10_000, connectTimeoutMs: 10_000, onIdleError: () => undefined };
 
 type Settings = Readonly<Record<string, string>>;

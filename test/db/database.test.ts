@@ -10,17 +10,15 @@ import { openTcpLine, type TcpLine } from '../support/tcp-line.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useDatabase } from './use-database.ts';
 
-const ADD = statement('test_add', 'UPDATE counters SET value = value + 1 WHERE id = $1');
-const FAIL = statement('test_fail', 'SELECT fail_with($1)');
-const READ = statement('test_read', 'SELECT sum(value)::int AS sum FROM counters');
+const ADD = statement('test_add')`UPDATE counters SET value = value + 1 WHERE id = $1`;
+const FAIL = statement('test_fail')`SELECT fail_with($1)`;
+const READ = statement('test_read')`SELECT sum(value)::int AS sum FROM counters`;
 
 describe('a row', () => {
   const db = useDatabase();
-  const ROW = statement(
-    'test_row',
-    `SELECT 9007199254740993::bigint AS amount_minor, 1 AS number, NULL AS failure_code, '{"ab"}'::text[] AS event_types,
-            '{"first_name": {"last_name": 1}}'::jsonb AS before_change`,
-  );
+  const ROW = statement('test_row')`
+    SELECT 9007199254740993::bigint AS amount_minor, 1 AS number, NULL AS failure_code, '{"ab"}'::text[] AS event_types,
+           '{"first_name": {"last_name": 1}}'::jsonb AS before_change`;
   const reads: readonly [string, () => Promise<object[]>][] = [
     ['the pool', () => db.run(ROW, [])],
     ['a transaction', () => db.withTransaction((tx) => tx.run(ROW, []))],
@@ -116,7 +114,7 @@ describe('a transaction', () => {
       GRANT ALL ON SEQUENCE tries TO ${APPLICATION};
       CREATE FUNCTION count_and_fail(code text) RETURNS void LANGUAGE plpgsql AS
         $$ BEGIN PERFORM nextval('tries'); PERFORM fail_with(code); END $$;`);
-    const count = statement('test_count_and_fail', 'SELECT count_and_fail($1)');
+    const count = statement('test_count_and_fail')`SELECT count_and_fail($1)`;
     await assert.rejects(db.run(count, ['40P01']), { code: '40P01' });
     const { rows } = await db.pool.query('SELECT last_value::int AS tries FROM tries');
     assert.deepEqual(rows, [{ tries: 4 }]);
@@ -173,7 +171,7 @@ describe('a lost connection', () => {
       assert.equal(toDomainError(error).code, 'service_unavailable', error.message);
       return true;
     });
-  const ping = () => db.run(statement('test_ping', 'SELECT 1'), []);
+  const ping = () => db.run(statement('test_ping')`SELECT 1`, []);
   /** However slow the machine is, and however short the limits. */
   const untilConnected = () => {
     const isConnected = () =>
@@ -186,10 +184,10 @@ describe('a lost connection', () => {
 
   it('fails the transaction when it breaks between two statements, and neither the process nor the pool', async () => {
     const work = async (tx: Tx) => {
-      await tx.run(statement('test_one', 'SELECT 1'), []);
+      await tx.run(statement('test_one')`SELECT 1`, []);
       await line.cut();
       await sleep(50);
-      await tx.run(statement('test_one', 'SELECT 1'), []);
+      await tx.run(statement('test_one')`SELECT 1`, []);
     };
     // By then the end of the connection is known, or not yet.
     await assertAway(db.withTransaction(work), /not queryable|Connection terminated/);
@@ -213,7 +211,7 @@ describe('a lost connection', () => {
     line.silence();
     const startedMs = Date.now();
     await assertAway(
-      db.withTransaction((tx) => tx.run(statement('test_one', 'SELECT 1'), [])),
+      db.withTransaction((tx) => tx.run(statement('test_one')`SELECT 1`, [])),
       /read timeout/,
     );
     assert.ok(Date.now() - startedMs < 15_000, `${Date.now() - startedMs} ms`);

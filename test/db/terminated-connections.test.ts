@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { openMergingLine, type MergingLine } from '../support/merging-line.ts';
 import { eventually } from '../support/test-environment.ts';
 
-const PING = statement('test_ping', 'SELECT 1');
+const PING = statement('test_ping')`SELECT 1`;
 
 describe('a connection that is terminated in the moment in which it is handed over', () => {
   let database: TestDatabase;

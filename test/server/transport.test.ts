@@ -73,7 +73,7 @@ describe('a connection to PostgreSQL', () => {
     });
     try {
       const [row] = await db.run<{ ssl: boolean }>(
-        statement('test_ssl', 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
+        statement('test_ssl')`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`,
         [],
       );
       return row?.ssl === true;

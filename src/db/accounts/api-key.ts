@@ -32,12 +32,10 @@ export type ApiKey = {
   readonly rowVersion: string;
 };
 
-const INSERT = statement(
-  'api_key_insert',
-  `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at, expires_at,
-                         allowed_addresses)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-);
+const INSERT = statement('api_key_insert')`
+  INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at, expires_at,
+                        allowed_addresses)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 export type NewApiKey = {
   readonly id: ApiKeyId;
@@ -80,16 +78,14 @@ export function rowVersionOf(table: string): string {
   return `${table}.xmin::text || ' ' || ${table}.ctid::text`;
 }
 
-const FIND = statement(
-  'api_key_find',
-  `SELECT ${attestedColumns('api_keys')}, uses.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
-          c.approver_since, c.removed_at, c.attestation AS member_attestation, ${rowVersionOf('t')} AS row_version
-   FROM api_keys t
-     JOIN merchants m ON m.id = t.merchant_id
-     JOIN api_key_uses uses ON uses.api_key_id = t.id
-     LEFT JOIN members c ON c.merchant_id = t.merchant_id AND c.user_id = t.created_by AND c.removed_at IS NULL
-   WHERE t.key_sha256 = $1`,
-);
+const FIND = statement('api_key_find')`
+  SELECT ${attestedColumns('api_keys')}, uses.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
+         c.approver_since, c.removed_at, c.attestation AS member_attestation, ${rowVersionOf('t')} AS row_version
+  FROM api_keys t
+    JOIN merchants m ON m.id = t.merchant_id
+    JOIN api_key_uses uses ON uses.api_key_id = t.id
+    LEFT JOIN members c ON c.merchant_id = t.merchant_id AND c.user_id = t.created_by AND c.removed_at IS NULL
+  WHERE t.key_sha256 = $1`;
 
 type KeyAndCreator = Omit<ApiKey, 'maker'> &
   AttestedRow<'api_keys'> &
@@ -117,13 +113,11 @@ function makerOf(db: Queryable, row: KeyAndCreator): UserId | null {
 }
 
 // Of requests that come at once one records it, and no other waits for that one.
-const TOUCH = statement(
-  'api_key_touch',
-  `UPDATE api_key_uses SET last_used_at = $2
-   WHERE api_key_id = (
-     SELECT api_key_id FROM api_key_uses WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $3)
-     FOR NO KEY UPDATE SKIP LOCKED)`,
-);
+const TOUCH = statement('api_key_touch')`
+  UPDATE api_key_uses SET last_used_at = $2
+  WHERE api_key_id = (
+    SELECT api_key_id FROM api_key_uses WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $3)
+    FOR NO KEY UPDATE SKIP LOCKED)`;
 
 /** Records a use, unless one is recorded that is not before `notSince`. */
 export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date, notSince: Date): Promise<void> {
@@ -135,7 +129,7 @@ const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${p
   FROM api_keys k JOIN api_key_uses uses ON uses.api_key_id = k.id LEFT JOIN users u ON u.id = k.created_by
   WHERE k.merchant_id = $1`;
 
-const LIST = statement('api_key_list', `${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`);
+const LIST = statement('api_key_list')`${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`;
 
 /** A page of the newest keys that are older than `before` (null: of all), including revoked and expired ones. */
 export async function listApiKeys(
@@ -147,7 +141,7 @@ export async function listApiKeys(
   return readPage(limit, (count) => db.run<ListedApiKey>(LIST, [merchantId, before, count]));
 }
 
-const FIND_ONE = statement('api_key_find_one', `${SELECT_LISTED} AND k.id = $2`);
+const FIND_ONE = statement('api_key_find_one')`${SELECT_LISTED} AND k.id = $2`;
 
 /** Throws `api_key_not_found`. */
 export async function getApiKey(db: Queryable, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey> {
@@ -156,7 +150,7 @@ export async function getApiKey(db: Queryable, merchantId: MerchantId, id: ApiKe
   return key;
 }
 
-const FIND_LOCKED = statement('api_key_find_locked', `${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`);
+const FIND_LOCKED = statement('api_key_find_locked')`${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`;
 
 /**
  * The key, locked: no other transaction rolls or revokes it until this one ends. Throws `permission_denied` when no process of
@@ -170,21 +164,17 @@ export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKe
   return key;
 }
 
-const COUNT_ACTIVE = statement(
-  'api_key_count_active',
-  `SELECT count(*)::int AS count FROM api_keys
-   WHERE merchant_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
-);
+const COUNT_ACTIVE = statement('api_key_count_active')`
+  SELECT count(*)::int AS count FROM api_keys
+  WHERE merchant_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`;
 
 export async function countActiveApiKeys(db: Queryable, merchantId: MerchantId, at: Date): Promise<number> {
   const [row] = await db.run<{ count: number }>(COUNT_ACTIVE, [merchantId, at]);
   return row?.count ?? 0;
 }
 
-const END = statement(
-  'api_key_end',
-  'UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1',
-);
+const END = statement('api_key_end')`
+  UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1`;
 
 export type ApiKeyEnd = {
   readonly expiresAt: Date | null;

@@ -10,15 +10,13 @@ import { boundedDelete } from '../platform/bounded-delete.ts';
 import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
 
-const INSERT = statement(
-  'api_request_insert',
-  `INSERT INTO api_requests (id, merchant_id, api_key_id, method, route, path, status, error_code, duration_ms, address,
-                             idempotency_key, is_repeat, object_id, created_at)
-   SELECT * FROM jsonb_to_recordset($1::jsonb) AS r (
-     "id" text, "merchantId" text, "apiKeyId" text, "method" text, "route" text, "path" text, "status" integer, "errorCode" text,
-     "durationMs" integer, "address" inet, "idempotencyKey" text, "isRepeat" boolean, "objectId" text, "createdAt" timestamptz)
-   ON CONFLICT (id) DO NOTHING`,
-);
+const INSERT = statement('api_request_insert')`
+  INSERT INTO api_requests (id, merchant_id, api_key_id, method, route, path, status, error_code, duration_ms, address,
+                            idempotency_key, is_repeat, object_id, created_at)
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS r (
+    "id" text, "merchantId" text, "apiKeyId" text, "method" text, "route" text, "path" text, "status" integer, "errorCode" text,
+    "durationMs" integer, "address" inet, "idempotencyKey" text, "isRepeat" boolean, "objectId" text, "createdAt" timestamptz)
+  ON CONFLICT (id) DO NOTHING`;
 
 /** Inserts all of them, or none. */
 export async function insertApiRequests(db: Queryable, requests: readonly ApiRequest[]): Promise<void> {
@@ -77,7 +75,7 @@ export async function listApiRequests(
   return readPage(limit, (count) => db.run<ListedApiRequest>(query, [merchantId, count, ...values]));
 }
 
-const FIND = statement('api_request_find', `${SELECT} AND r.id = $2`);
+const FIND = statement('api_request_find')`${SELECT} AND r.id = $2`;
 
 /** Throws `request_not_found`. */
 export async function getApiRequest(db: Queryable, merchantId: MerchantId, id: string): Promise<ListedApiRequest> {

@@ -5,15 +5,13 @@ import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 // One statement under the row's own lock, so that simultaneous attempts cannot exceed the limit together.
-const COUNT = statement(
-  'attempt_counter_count',
-  `INSERT INTO attempt_counters AS c (subject, failures, window_ends_at) VALUES ($1, 1, $4)
-   ON CONFLICT (subject) DO UPDATE SET
-     failures = CASE WHEN c.window_ends_at <= $3 THEN 1 ELSE c.failures + 1 END,
-     window_ends_at = CASE WHEN c.window_ends_at <= $3 THEN excluded.window_ends_at ELSE c.window_ends_at END
-   WHERE c.window_ends_at <= $3 OR c.failures < $2
-   RETURNING 1`,
-);
+const COUNT = statement('attempt_counter_count')`
+  INSERT INTO attempt_counters AS c (subject, failures, window_ends_at) VALUES ($1, 1, $4)
+  ON CONFLICT (subject) DO UPDATE SET
+    failures = CASE WHEN c.window_ends_at <= $3 THEN 1 ELSE c.failures + 1 END,
+    window_ends_at = CASE WHEN c.window_ends_at <= $3 THEN excluded.window_ends_at ELSE c.window_ends_at END
+  WHERE c.window_ends_at <= $3 OR c.failures < $2
+  RETURNING 1`;
 
 /** Counts one attempt. False when the current window already has `max` attempts; then nothing changes. */
 export async function addAttempt(
@@ -26,10 +24,8 @@ export async function addAttempt(
   return rows.length === 1;
 }
 
-const FIND_WINDOW_END = statement(
-  'attempt_counter_find_window_end',
-  'SELECT window_ends_at FROM attempt_counters WHERE subject = $1',
-);
+const FIND_WINDOW_END = statement('attempt_counter_find_window_end')`
+  SELECT window_ends_at FROM attempt_counters WHERE subject = $1`;
 
 export async function findWindowEnd(db: Queryable, subject: string): Promise<Date | null> {
   const [row] = await db.run<{ windowEndsAt: Date }>(FIND_WINDOW_END, [subject]);
@@ -49,12 +45,10 @@ export async function requireAttempt(
 }
 
 // Locks in the order of the subjects, as counting does, so that no two transactions deadlock.
-const UNCOUNT = statement(
-  'attempt_counter_uncount',
-  `UPDATE attempt_counters SET failures = failures - 1 WHERE subject IN (
-     SELECT subject FROM attempt_counters WHERE subject = ANY ($1) AND failures > 0 AND window_ends_at > $2
-     ORDER BY subject FOR UPDATE)`,
-);
+const UNCOUNT = statement('attempt_counter_uncount')`
+  UPDATE attempt_counters SET failures = failures - 1 WHERE subject IN (
+    SELECT subject FROM attempt_counters WHERE subject = ANY ($1) AND failures > 0 AND window_ends_at > $2
+    ORDER BY subject FOR UPDATE)`;
 
 /** Takes one attempt of each subject back: it was counted before it was checked, and it succeeded. */
 export async function uncountAttempts(tx: Tx, subjects: readonly string[], at: Date): Promise<void> {

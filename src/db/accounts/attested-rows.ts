@@ -165,15 +165,13 @@ const STATEMENTS = Object.fromEntries(
       table,
       {
         locks: [
-          statement(`${table}_lock_attested`, `SELECT 1 FROM ${table} t WHERE ${isRow} FOR NO KEY UPDATE`),
-          ...(locked === undefined ? [] : [statement(`${table}_lock_more_attested`, locked)]),
+          statement(`${table}_lock_attested`)`SELECT 1 FROM ${table} t WHERE ${isRow} FOR NO KEY UPDATE`,
+          ...(locked === undefined ? [] : [statement(`${table}_lock_more_attested`)`${locked}`]),
         ],
-        find: statement(`${table}_find_attested`, `SELECT ${attestedColumns(table)} FROM ${table} t WHERE ${isRow}`),
-        set: statement(`${table}_attest`, `UPDATE ${table} t SET attestation = $${key.length + 1} WHERE ${isRow}`),
-        listKeys: statement(
-          `${table}_list_attested_keys`,
-          `SELECT ${names} FROM ${table} t WHERE (${names}) > (${after}) ORDER BY ${names} LIMIT $${key.length + 1}`,
-        ),
+        find: statement(`${table}_find_attested`)`SELECT ${attestedColumns(table)} FROM ${table} t WHERE ${isRow}`,
+        set: statement(`${table}_attest`)`UPDATE ${table} t SET attestation = $${key.length + 1} WHERE ${isRow}`,
+        listKeys: statement(`${table}_list_attested_keys`)`
+          SELECT ${names} FROM ${table} t WHERE (${names}) > (${after}) ORDER BY ${names} LIMIT $${key.length + 1}`,
       },
     ];
   }),

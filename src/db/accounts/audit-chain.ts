@@ -14,10 +14,8 @@ export type AuditLink = AuditChain & { readonly entryId: bigint };
 
 // Two processes that link at once would give one place to two entries. No account but the application's can lock this row; every
 // one could hold an advisory lock, and linking would stand still.
-const LOCK = statement(
-  'audit_chain_lock',
-  "SELECT chain FROM audit_chains WHERE chain = 'service' FOR UPDATE SKIP LOCKED",
-);
+const LOCK = statement('audit_chain_lock')`
+  SELECT chain FROM audit_chains WHERE chain = 'service' FOR UPDATE SKIP LOCKED`;
 
 /** Whether this transaction, and no other, links or signs entries now. */
 export async function lockAuditChains(tx: Tx): Promise<boolean> {
@@ -27,29 +25,23 @@ export async function lockAuditChains(tx: Tx): Promise<boolean> {
 const ENTRY = `e.id, e.merchant_id, e.user_id, e.api_key_id, e.staff, e.action, e.outcome, e.subject_id, e.before, e.after,
   host(e.address) AS address, e.request_id, e.created_at AS at`;
 
-const LIST_UNLINKED = statement(
-  'audit_entry_list_unlinked',
-  `SELECT ${ENTRY} FROM audit_entries_to_link q JOIN audit_entries e ON e.id = q.entry_id ORDER BY q.entry_id LIMIT $1`,
-);
+const LIST_UNLINKED = statement('audit_entry_list_unlinked')`
+  SELECT ${ENTRY} FROM audit_entries_to_link q JOIN audit_entries e ON e.id = q.entry_id ORDER BY q.entry_id LIMIT $1`;
 
 export async function listUnlinkedEntries(db: Queryable, limit: number): Promise<RecordedAuditEntry[]> {
   return db.run<RecordedAuditEntry>(LIST_UNLINKED, [limit]);
 }
 
-const LIST_CHAINS = statement(
-  'audit_chain_list',
-  'SELECT chain, position, hash FROM audit_chains WHERE chain = ANY ($1) ORDER BY chain',
-);
+const LIST_CHAINS = statement('audit_chain_list')`
+  SELECT chain, position, hash FROM audit_chains WHERE chain = ANY ($1) ORDER BY chain`;
 
 export async function listAuditChains(db: Queryable, chains: readonly AuditChainName[]): Promise<AuditChain[]> {
   return db.run<AuditChain>(LIST_CHAINS, [chains]);
 }
 
-const INSERT_LINKS = statement(
-  'audit_link_insert',
-  `INSERT INTO audit_links (chain, position, entry_id, hash)
-   SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[])`,
-);
+const INSERT_LINKS = statement('audit_link_insert')`
+  INSERT INTO audit_links (chain, position, entry_id, hash)
+  SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[])`;
 
 /** Records the links, which are each the next of their chain. The database moves the ends of the chains with them. */
 export async function insertAuditLinks(tx: Tx, links: readonly AuditLink[]): Promise<void> {
@@ -63,15 +55,13 @@ export async function insertAuditLinks(tx: Tx, links: readonly AuditLink[]): Pro
 
 // A head of a later time than ours, by another clock or by somebody's hand, keeps no chain unsigned, and neither does one of
 // another key.
-const LIST_TO_SIGN = statement(
-  'audit_chain_list_to_sign',
-  `SELECT c.chain, c.position, c.hash FROM audit_chains c
-   LEFT JOIN LATERAL (
-     SELECT h.signed_at FROM audit_heads h WHERE h.chain = c.chain AND h.public_key = ANY ($4)
-     ORDER BY h.position DESC LIMIT 1) last ON true
-   WHERE c.unsigned_since IS NOT NULL AND (last.signed_at IS NULL OR last.signed_at NOT BETWEEN $1 AND $2)
-   ORDER BY c.unsigned_since, c.chain LIMIT $3`,
-);
+const LIST_TO_SIGN = statement('audit_chain_list_to_sign')`
+  SELECT c.chain, c.position, c.hash FROM audit_chains c
+  LEFT JOIN LATERAL (
+    SELECT h.signed_at FROM audit_heads h WHERE h.chain = c.chain AND h.public_key = ANY ($4)
+    ORDER BY h.position DESC LIMIT 1) last ON true
+  WHERE c.unsigned_since IS NOT NULL AND (last.signed_at IS NULL OR last.signed_at NOT BETWEEN $1 AND $2)
+  ORDER BY c.unsigned_since, c.chain LIMIT $3`;
 
 export type ListChainsToSign = {
   readonly signedAfter: Date;
@@ -86,24 +76,20 @@ export async function listChainsToSign(db: Queryable, options: ListChainsToSign)
   return db.run<AuditChain>(LIST_TO_SIGN, [signedAfter, signedBefore, limit, publicKeys]);
 }
 
-const LIST_LAST_HEADS = statement(
-  'audit_head_list_last',
-  `SELECT h.* FROM audit_chains c CROSS JOIN LATERAL (
-     SELECT chain, position, hash, signed_at, key_name, public_key, signature FROM audit_heads h
-     WHERE h.chain = c.chain ORDER BY h.position DESC LIMIT 1) h
-   WHERE c.chain > $1 ORDER BY c.chain LIMIT $2`,
-);
+const LIST_LAST_HEADS = statement('audit_head_list_last')`
+  SELECT h.* FROM audit_chains c CROSS JOIN LATERAL (
+    SELECT chain, position, hash, signed_at, key_name, public_key, signature FROM audit_heads h
+    WHERE h.chain = c.chain ORDER BY h.position DESC LIMIT 1) h
+  WHERE c.chain > $1 ORDER BY c.chain LIMIT $2`;
 
 /** The last head of each chain that has one, whoever wrote it: in the order of the chains' names, those after `after`. */
 export async function listLastHeads(db: Queryable, after: string, limit: number): Promise<AuditHead[]> {
   return db.run<AuditHead>(LIST_LAST_HEADS, [after, limit]);
 }
 
-const INSERT_HEAD = statement(
-  'audit_head_insert',
-  `INSERT INTO audit_heads (chain, position, hash, signed_at, key_name, public_key, signature)
-   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-);
+const INSERT_HEAD = statement('audit_head_insert')`
+  INSERT INTO audit_heads (chain, position, hash, signed_at, key_name, public_key, signature)
+  VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 
 export async function insertAuditHead(tx: Tx, head: AuditHead): Promise<void> {
   const { chain, position, hash, signedAt, keyName, publicKey, signature } = head;
@@ -111,12 +97,10 @@ export async function insertAuditHead(tx: Tx, head: AuditHead): Promise<void> {
 }
 
 // A chain whose record somebody removed has no end, and is verified all the same.
-const LIST_RECORDED = statement(
-  'audit_chain_list_recorded',
-  `SELECT chain, coalesce(position, 0) AS position, coalesce(hash, '') AS hash
-   FROM audit_chains FULL JOIN (SELECT chain FROM audit_links UNION SELECT chain FROM audit_heads) linked USING (chain)
-   WHERE $1::text IS NULL OR chain = $1 ORDER BY chain`,
-);
+const LIST_RECORDED = statement('audit_chain_list_recorded')`
+  SELECT chain, coalesce(position, 0) AS position, coalesce(hash, '') AS hash
+  FROM audit_chains FULL JOIN (SELECT chain FROM audit_links UNION SELECT chain FROM audit_heads) linked USING (chain)
+  WHERE $1::text IS NULL OR chain = $1 ORDER BY chain`;
 
 /** The chain, or with null every chain, of which there is a record, a link or a head. Reads all links. */
 export async function listRecordedChains(db: Queryable, chain: AuditChainName | null): Promise<AuditChain[]> {
@@ -132,14 +116,12 @@ export type LinkedAuditEntry = {
   readonly head: AuditHead | null;
 };
 
-const LIST_LINKED = statement(
-  'audit_link_list',
-  `SELECT l.position AS link_position, l.hash AS link_hash, ${ENTRY},
-     h.hash AS head_hash, h.signed_at, h.key_name, h.public_key, h.signature
-   FROM audit_links l LEFT JOIN audit_entries e ON e.id = l.entry_id
-   LEFT JOIN audit_heads h ON h.chain = l.chain AND h.position = l.position
-   WHERE l.chain = $1 AND l.position > $2 ORDER BY l.position LIMIT $3`,
-);
+const LIST_LINKED = statement('audit_link_list')`
+  SELECT l.position AS link_position, l.hash AS link_hash, ${ENTRY},
+    h.hash AS head_hash, h.signed_at, h.key_name, h.public_key, h.signature
+  FROM audit_links l LEFT JOIN audit_entries e ON e.id = l.entry_id
+  LEFT JOIN audit_heads h ON h.chain = l.chain AND h.position = l.position
+  WHERE l.chain = $1 AND l.position > $2 ORDER BY l.position LIMIT $3`;
 
 type LinkedRow = Omit<RecordedAuditEntry, 'id'> &
   Omit<AuditHead, 'chain' | 'position' | 'hash' | 'signedAt'> & {
@@ -170,15 +152,13 @@ export async function listLinkedEntries(
   });
 }
 
-const COUNT_UNLINKED = statement(
-  'audit_entry_count_unlinked',
-  `SELECT count(*) FILTER (WHERE q.entry_id IS NULL) AS lost, count(q.entry_id) AS waiting,
-     count(*) FILTER (WHERE q.queued_at < $2) AS overdue
-   FROM audit_entries e
-   LEFT JOIN audit_links l ON l.entry_id = e.id AND l.chain = coalesce(e.merchant_id, 'service')
-   LEFT JOIN audit_entries_to_link q ON q.entry_id = e.id
-   WHERE l.entry_id IS NULL AND ($1::text IS NULL OR coalesce(e.merchant_id, 'service') = $1)`,
-);
+const COUNT_UNLINKED = statement('audit_entry_count_unlinked')`
+  SELECT count(*) FILTER (WHERE q.entry_id IS NULL) AS lost, count(q.entry_id) AS waiting,
+    count(*) FILTER (WHERE q.queued_at < $2) AS overdue
+  FROM audit_entries e
+  LEFT JOIN audit_links l ON l.entry_id = e.id AND l.chain = coalesce(e.merchant_id, 'service')
+  LEFT JOIN audit_entries_to_link q ON q.entry_id = e.id
+  WHERE l.entry_id IS NULL AND ($1::text IS NULL OR coalesce(e.merchant_id, 'service') = $1)`;
 
 export type UnlinkedEntries = {
   /** They neither have a link in the chain of their merchant nor wait for one. */
@@ -198,18 +178,16 @@ export async function countUnlinkedEntries(
   return row ?? { lost: 0n, waiting: 0n, overdue: 0n };
 }
 
-const COUNT_LINKED_TWICE = statement(
-  'audit_link_count_twice',
-  `SELECT count(*) AS count FROM (
-     SELECT FROM audit_links WHERE $1::text IS NULL OR chain = $1 GROUP BY entry_id HAVING count(*) > 1) twice`,
-);
+const COUNT_LINKED_TWICE = statement('audit_link_count_twice')`
+  SELECT count(*) AS count FROM (
+    SELECT FROM audit_links WHERE $1::text IS NULL OR chain = $1 GROUP BY entry_id HAVING count(*) > 1) twice`;
 
 /** How many entries have more than one link in the chain, or with null in all chains. */
 export async function countEntriesLinkedTwice(db: Queryable, chain: AuditChainName | null): Promise<bigint> {
   return (await findOne<{ count: bigint }>(db, COUNT_LINKED_TWICE, [chain]))?.count ?? 0n;
 }
 
-const COUNT_HEADS = statement('audit_head_count', 'SELECT count(*) AS heads FROM audit_heads WHERE chain = $1');
+const COUNT_HEADS = statement('audit_head_count')`SELECT count(*) AS heads FROM audit_heads WHERE chain = $1`;
 
 export async function countAuditHeads(db: Queryable, chain: AuditChainName): Promise<bigint> {
   return (await findOne<{ heads: bigint }>(db, COUNT_HEADS, [chain]))?.heads ?? 0n;

@@ -30,12 +30,10 @@ export type Act = {
   readonly at: Date;
 };
 
-const INSERT = statement(
-  'audit_entry_insert',
-  `INSERT INTO audit_entries (merchant_id, user_id, api_key_id, action, outcome, subject_id, before, after, address,
-                              request_id, created_at, staff)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-);
+const INSERT = statement('audit_entry_insert')`
+  INSERT INTO audit_entries (merchant_id, user_id, api_key_id, action, outcome, subject_id, before, after, address,
+                             request_id, created_at, staff)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
   const { userId = null, apiKeyId = null, before = null, after = null, address = null, requestId = null } = entry;

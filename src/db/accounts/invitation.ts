@@ -14,11 +14,9 @@ import { statement, type Queryable, type Statement, type Tx } from '../platform/
 import { personColumn } from './names.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 
-const INSERT = statement(
-  'invitation_insert',
-  `INSERT INTO invitations (id, merchant_id, email, roles, token_sha256, created_by, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-);
+const INSERT = statement('invitation_insert')`
+  INSERT INTO invitations (id, merchant_id, email, roles, token_sha256, created_by, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
 export type NewInvitation = Omit<Invitation, 'createdBy' | 'approvedAt' | 'approvedBy'> & {
   readonly createdBy: UserId | null;
@@ -61,7 +59,7 @@ async function readAttested(db: Queryable, query: Statement, values: readonly un
 
 const peopleOf = ({ sender, approver }: InvitationRow) => [sender, approver];
 
-const LIST = statement('invitation_list', `${SELECT} WHERE t.merchant_id = $1 ORDER BY t.id DESC`);
+const LIST = statement('invitation_list')`${SELECT} WHERE t.merchant_id = $1 ORDER BY t.id DESC`;
 
 /** Throws `permission_denied` when one of the rows is by no process of ours: decisions depend on what else is there. */
 export async function listOpenInvitations(db: Queryable, merchantId: MerchantId, at: Date): Promise<Invitation[]> {
@@ -81,11 +79,9 @@ function openAmong(rows: readonly InvitationRow[], at: Date): Invitation[] {
     .map(toInvitation);
 }
 
-const FIND_BY_TOKEN = statement(
-  'invitation_find_by_token',
-  `${SELECT} WHERE t.token_sha256 = $1 AND (t.approval_sha256 IS NULL OR t.approval_sha256 = $2)
-     AND ${IS_OPEN} AND t.expires_at > $3`,
-);
+const FIND_BY_TOKEN = statement('invitation_find_by_token')`
+  ${SELECT} WHERE t.token_sha256 = $1 AND (t.approval_sha256 IS NULL OR t.approval_sha256 = $2)
+    AND ${IS_OPEN} AND t.expires_at > $3`;
 
 /** Digests of the tokens that a person presents. */
 export type InvitationTokens = {
@@ -107,10 +103,8 @@ export async function findInvitationByToken(
   return row !== undefined && isAttested(db, 'invitations', row) ? toInvitation(row) : null;
 }
 
-const FIND_OPEN = statement(
-  'invitation_find_open',
-  `${SELECT} WHERE t.merchant_id = $1 AND t.id = $2 AND ${IS_OPEN} AND t.expires_at > $3`,
-);
+const FIND_OPEN = statement('invitation_find_open')`
+  ${SELECT} WHERE t.merchant_id = $1 AND t.id = $2 AND ${IS_OPEN} AND t.expires_at > $3`;
 
 export async function findOpenInvitation(
   db: Queryable,
@@ -122,10 +116,8 @@ export async function findOpenInvitation(
   return row === undefined ? null : toInvitation(row);
 }
 
-const APPROVE = statement(
-  'invitation_approve',
-  `UPDATE invitations t SET approved_by = $2, approved_at = $3, approval_sha256 = $4 WHERE t.id = $1 AND ${IS_OPEN}`,
-);
+const APPROVE = statement('invitation_approve')`
+  UPDATE invitations t SET approved_by = $2, approved_at = $3, approval_sha256 = $4 WHERE t.id = $1 AND ${IS_OPEN}`;
 
 /** Records an approval; it replaces an earlier one that is no longer valid. `by` is null for the service's staff. */
 export async function approveInvitation(
@@ -137,11 +129,9 @@ export async function approveInvitation(
   await changeAttestedRow(tx, 'invitations', [id], () => tx.run(APPROVE, [id, by, at, tokenSha256]));
 }
 
-const ACCEPT = statement(
-  'invitation_accept',
-  `UPDATE invitations t SET accepted_by = $2, accepted_at = $3
-   WHERE t.id = $1 AND ${IS_OPEN} AND t.expires_at > $3 RETURNING 1`,
-);
+const ACCEPT = statement('invitation_accept')`
+  UPDATE invitations t SET accepted_by = $2, accepted_at = $3
+  WHERE t.id = $1 AND ${IS_OPEN} AND t.expires_at > $3 RETURNING 1`;
 
 /** Accepts the invitation if it is still open; returns whether it was. Of two people at once, only one accepts it. */
 export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserId, at: Date): Promise<boolean> {
@@ -149,11 +139,9 @@ export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserI
   return rows.length === 1;
 }
 
-const WITHDRAW = statement(
-  'invitation_withdraw',
-  `UPDATE invitations t SET withdrawn_at = $3
-   WHERE t.merchant_id = $1 AND t.id = $2 AND ${IS_OPEN} AND t.expires_at > $3 RETURNING t.email`,
-);
+const WITHDRAW = statement('invitation_withdraw')`
+  UPDATE invitations t SET withdrawn_at = $3
+  WHERE t.merchant_id = $1 AND t.id = $2 AND ${IS_OPEN} AND t.expires_at > $3 RETURNING t.email`;
 
 /** Withdraws the open invitation; returns its e-mail, or null when there is none. */
 export async function withdrawInvitation(
@@ -167,11 +155,9 @@ export async function withdrawInvitation(
   return row?.email ?? null;
 }
 
-const LIST_OF_EMAIL = statement(
-  'invitation_list_of_email',
-  `SELECT t.id FROM invitations t
-   WHERE t.merchant_id = $1 AND t.email = $2 AND ${IS_OPEN} AND t.expires_at > $3 ORDER BY t.id`,
-);
+const LIST_OF_EMAIL = statement('invitation_list_of_email')`
+  SELECT t.id FROM invitations t
+  WHERE t.merchant_id = $1 AND t.email = $2 AND ${IS_OPEN} AND t.expires_at > $3 ORDER BY t.id`;
 
 /** Withdraws the open invitations for this e-mail; returns their ids. */
 export async function withdrawInvitationsOf(
@@ -187,10 +173,8 @@ export async function withdrawInvitationsOf(
   return withdrawn;
 }
 
-const UNAPPROVE = statement(
-  'invitation_unapprove',
-  `UPDATE invitations t SET approved_by = NULL, approved_at = NULL, approval_sha256 = NULL WHERE t.id = $1 AND ${IS_OPEN}`,
-);
+const UNAPPROVE = statement('invitation_unapprove')`
+  UPDATE invitations t SET approved_by = NULL, approved_at = NULL, approval_sha256 = NULL WHERE t.id = $1 AND ${IS_OPEN}`;
 
 type WithdrawnOfInvitation = readonly [
   action: 'invitation.withdrawn' | 'invitation.approval_withdrawn',

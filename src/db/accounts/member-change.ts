@@ -10,12 +10,10 @@ import { personColumn } from './names.ts';
 import { proposalStatements } from './proposal.ts';
 import { deleteMemberSessions } from './session.ts';
 
-const INSERT = statement(
-  'member_change_insert',
-  `INSERT INTO member_changes (id, merchant_id, user_id, state, roles_before, roles_after, proposed_by, created_at,
-                               expires_at)
-   VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8)`,
-);
+const INSERT = statement('member_change_insert')`
+  INSERT INTO member_changes (id, merchant_id, user_id, state, roles_before, roles_after, proposed_by, created_at,
+                              expires_at)
+  VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8)`;
 
 export async function insertMemberChange(tx: Tx, change: MemberChange): Promise<void> {
   const { id, merchantId, member, before, after, proposedBy, createdAt, expiresAt } = change;
@@ -23,13 +21,11 @@ export async function insertMemberChange(tx: Tx, change: MemberChange): Promise<
   await attestRow(tx, 'member_changes', [id]);
 }
 
-const REPLACE_PENDING = statement(
-  'member_change_replace_pending',
-  `UPDATE member_changes SET state = 'replaced', decided_at = $4
-   WHERE merchant_id = $1 AND user_id = $2 AND proposed_by = coalesce($3, proposed_by) AND state = 'pending'
-     AND (roles_after IS NOT NULL OR $5)
-   RETURNING id`,
-);
+const REPLACE_PENDING = statement('member_change_replace_pending')`
+  UPDATE member_changes SET state = 'replaced', decided_at = $4
+  WHERE merchant_id = $1 AND user_id = $2 AND proposed_by = coalesce($3, proposed_by) AND state = 'pending'
+    AND (roles_after IS NOT NULL OR $5)
+  RETURNING id`;
 
 /** Who makes proposals outdated, and by which other proposal; null: by a change that needed no proposal. */
 export type Replacement = { readonly by: Decider; readonly replacedBy: MemberChangeId | null; readonly at: Date };

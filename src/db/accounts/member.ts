@@ -12,7 +12,7 @@ import {
 } from './attested-rows.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
-const LOCK = statement('member_lock', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
+const LOCK = statement('member_lock')`SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE`;
 
 /** Until this transaction ends, no other one changes the merchant's members. Payments are not blocked. */
 export async function lockMembers(tx: Tx, merchantId: MerchantId): Promise<void> {
@@ -36,7 +36,7 @@ async function readMemberships(db: Queryable, query: Statement, values: readonly
   return rows;
 }
 
-const FIND_MEMBERSHIP = statement('membership_find', `${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2`);
+const FIND_MEMBERSHIP = statement('membership_find')`${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2`;
 
 /** Null when the person is not, or no longer, a member. */
 export async function findMembership(
@@ -48,10 +48,8 @@ export async function findMembership(
   return membership ?? null;
 }
 
-const LIST_MEMBERSHIPS = statement(
-  'membership_list_among',
-  `${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = ANY($2)`,
-);
+const LIST_MEMBERSHIPS = statement('membership_list_among')`
+  ${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = ANY($2)`;
 
 /** Those of these people who are members now. */
 export async function listMembershipsAmong(
@@ -62,17 +60,15 @@ export async function listMembershipsAmong(
   return readMemberships(db, LIST_MEMBERSHIPS, [merchantId, userIds]);
 }
 
-const LIST_ATTESTED = statement('membership_list', `${SELECT_MEMBERSHIP} AND t.merchant_id = $1`);
+const LIST_ATTESTED = statement('membership_list')`${SELECT_MEMBERSHIP} AND t.merchant_id = $1`;
 
 /** The merchant's members now, without those whose row is by no process of ours: they have no rights. */
 export async function listAttestedMemberships(db: Queryable, merchantId: MerchantId): Promise<Membership[]> {
   return attestedOnly(db, 'members', await db.run<Membership & AttestedRow<'members'>>(LIST_ATTESTED, [merchantId]));
 }
 
-const LOCK_MEMBERSHIP = statement(
-  'membership_lock',
-  `${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2 FOR NO KEY UPDATE`,
-);
+const LOCK_MEMBERSHIP = statement('membership_lock')`
+  ${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2 FOR NO KEY UPDATE`;
 
 /**
  * The roles that a person has now, none if they are not a member. Until the transaction ends nobody changes them, and
@@ -88,7 +84,7 @@ export async function findRoles(db: Queryable, merchantId: MerchantId, userId: U
   return (await findMembership(db, merchantId, userId))?.roles ?? [];
 }
 
-const LIST_OF_USER = statement('membership_list_of_user', `${SELECT_MEMBERSHIP} AND t.user_id = $1`);
+const LIST_OF_USER = statement('membership_list_of_user')`${SELECT_MEMBERSHIP} AND t.user_id = $1`;
 
 /** The roles that the person has now at any of their merchants. */
 export async function listRolesOf(db: Queryable, userId: UserId): Promise<readonly Role[]> {
@@ -112,7 +108,7 @@ function toMember(row: MemberRow): Member {
   return { userId, name, email, roles, hasSecondFactor, createdAt };
 }
 
-const FIND = statement('member_find', `${SELECT} AND t.user_id = $2`);
+const FIND = statement('member_find')`${SELECT} AND t.user_id = $2`;
 
 export async function findMember(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<Member | null> {
   const row = await findOne<MemberRow>(db, FIND, [merchantId, userId]);
@@ -122,7 +118,7 @@ export async function findMember(db: Queryable, merchantId: MerchantId, userId: 
   return toMembers([row])[0] ?? null;
 }
 
-const LIST = statement('member_list', `${SELECT} ORDER BY t.created_at, t.user_id`);
+const LIST = statement('member_list')`${SELECT} ORDER BY t.created_at, t.user_id`;
 
 /** Throws `permission_denied` when one of the rows is by no process of ours: decisions depend on who else is there. */
 export async function listMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
@@ -140,13 +136,11 @@ export async function listAttestedMembers(db: Queryable, merchantId: MerchantId)
   return toMembers(await withAttestedPeople(db, rows, personOf));
 }
 
-const PUT = statement(
-  'member_put',
-  `INSERT INTO members (merchant_id, user_id, roles, created_at) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (merchant_id, user_id) DO UPDATE SET roles = excluded.roles, removed_at = NULL
-     WHERE members.removed_at IS NOT NULL
-   RETURNING 1`,
-);
+const PUT = statement('member_put')`
+  INSERT INTO members (merchant_id, user_id, roles, created_at) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (merchant_id, user_id) DO UPDATE SET roles = excluded.roles, removed_at = NULL
+    WHERE members.removed_at IS NOT NULL
+  RETURNING 1`;
 
 export type NewMember = {
   readonly merchantId: MerchantId;
@@ -162,28 +156,24 @@ export async function putMember(tx: Tx, member: NewMember): Promise<boolean> {
   return (await changeAttestedRow(tx, 'members', [merchantId, userId], put)).length === 1;
 }
 
-const SET_ROLES = statement(
-  'member_set_roles',
-  'UPDATE members SET roles = $3 WHERE merchant_id = $1 AND user_id = $2',
-);
+const SET_ROLES = statement('member_set_roles')`
+  UPDATE members SET roles = $3 WHERE merchant_id = $1 AND user_id = $2`;
 
 export async function setRoles(tx: Tx, merchantId: MerchantId, userId: UserId, roles: readonly Role[]): Promise<void> {
   const set = () => tx.run(SET_ROLES, [merchantId, userId, roles]);
   await changeAttestedRow(tx, 'members', [merchantId, userId], set);
 }
 
-const REMOVE = statement('member_remove', 'UPDATE members SET removed_at = $3 WHERE merchant_id = $1 AND user_id = $2');
+const REMOVE = statement('member_remove')`UPDATE members SET removed_at = $3 WHERE merchant_id = $1 AND user_id = $2`;
 
 export async function markMemberRemoved(tx: Tx, merchantId: MerchantId, userId: UserId, at: Date): Promise<void> {
   const remove = () => tx.run(REMOVE, [merchantId, userId, at]);
   await changeAttestedRow(tx, 'members', [merchantId, userId], remove);
 }
 
-const LIST_MERCHANTS = statement(
-  'member_list_merchants',
-  `SELECT ${attestedColumns('members')}, c.name FROM members t JOIN merchants c ON c.id = t.merchant_id
-   WHERE t.user_id = $1 ORDER BY t.created_at, t.merchant_id`,
-);
+const LIST_MERCHANTS = statement('member_list_merchants')`
+  SELECT ${attestedColumns('members')}, c.name FROM members t JOIN merchants c ON c.id = t.merchant_id
+  WHERE t.user_id = $1 ORDER BY t.created_at, t.merchant_id`;
 
 type MerchantRow = AttestedRow<'members'> & { readonly merchantId: MerchantId; readonly name: string };
 type NamedMerchant = { readonly id: MerchantId; readonly name: string };

@@ -4,12 +4,10 @@ import type { MerchantId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
-const INSERT = statement(
-  'merchant_insert',
-  `WITH merchant AS (INSERT INTO merchants (id, name, currency, created_at) VALUES ($1, $2, $3, $4))
-   INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor)
-   VALUES ($5, 'available', $1, $3, 0), ($6, 'held', $1, $3, 0)`,
-);
+const INSERT = statement('merchant_insert')`
+  WITH merchant AS (INSERT INTO merchants (id, name, currency, created_at) VALUES ($1, $2, $3, $4))
+  INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor)
+  VALUES ($5, 'available', $1, $3, 0), ($6, 'held', $1, $3, 0)`;
 
 export async function insertMerchant(
   tx: Tx,
@@ -25,7 +23,7 @@ export async function insertMerchant(
   ]);
 }
 
-const FIND_NAME = statement('merchant_find_name', 'SELECT name FROM merchants WHERE id = $1');
+const FIND_NAME = statement('merchant_find_name')`SELECT name FROM merchants WHERE id = $1`;
 
 /** Of a merchant that exists. */
 export async function findMerchantName(db: Queryable, id: MerchantId): Promise<string> {
@@ -34,11 +32,9 @@ export async function findMerchantName(db: Queryable, id: MerchantId): Promise<s
   return row.name;
 }
 
-const LIST = statement(
-  'merchant_list',
-  `SELECT id, name, currency, created_at FROM merchants
-   WHERE id > $1 AND strpos(lower(name), lower($2)) > 0 ORDER BY id LIMIT $3`,
-);
+const LIST = statement('merchant_list')`
+  SELECT id, name, currency, created_at FROM merchants
+  WHERE id > $1 AND strpos(lower(name), lower($2)) > 0 ORDER BY id LIMIT $3`;
 
 export type ListedMerchant = {
   readonly id: MerchantId;

@@ -23,7 +23,7 @@ export type Names = {
   readonly key: (id: ApiKeyId) => KnownKey;
 };
 
-const LIST_KEYS = statement('api_key_names', 'SELECT id, name FROM api_keys WHERE merchant_id = $1 AND id = ANY($2)');
+const LIST_KEYS = statement('api_key_names')`SELECT id, name FROM api_keys WHERE merchant_id = $1 AND id = ANY($2)`;
 
 /** A person whose account no process of ours wrote has neither name nor e-mail: by these, people decide what they agree to. */
 export async function findNames(

@@ -15,11 +15,9 @@ export type StoredPasskey = Passkey & {
 
 const SELECT = `SELECT ${attestedColumns('passkeys')}, t.name, t.counter, t.created_at, t.last_used_at FROM passkeys t`;
 
-const INSERT = statement(
-  'passkey_insert',
-  `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, counter, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (credential_id) DO NOTHING RETURNING 1`,
-);
+const INSERT = statement('passkey_insert')`
+  INSERT INTO passkeys (id, user_id, name, credential_id, public_key, counter, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (credential_id) DO NOTHING RETURNING 1`;
 
 /** False when the credential is registered already, by whomever. */
 export async function insertPasskey(tx: Tx, passkey: Omit<StoredPasskey, 'lastUsedAt'>): Promise<boolean> {
@@ -31,13 +29,13 @@ export async function insertPasskey(tx: Tx, passkey: Omit<StoredPasskey, 'lastUs
   return true;
 }
 
-const LIST = statement('passkey_list', `${SELECT} WHERE t.user_id = $1 ORDER BY t.id`);
+const LIST = statement('passkey_list')`${SELECT} WHERE t.user_id = $1 ORDER BY t.id`;
 
 export async function listPasskeys(db: Queryable, userId: UserId): Promise<StoredPasskey[]> {
   return db.run<StoredPasskey>(LIST, [userId]);
 }
 
-const FIND = statement('passkey_find_locked', `${SELECT} WHERE t.user_id = $1 AND t.credential_id = $2 FOR UPDATE`);
+const FIND = statement('passkey_find_locked')`${SELECT} WHERE t.user_id = $1 AND t.credential_id = $2 FOR UPDATE`;
 
 /**
  * The person's passkey with this credential, locked: two uses at once are compared with its counter one by one. Null, too,
@@ -48,20 +46,20 @@ export async function findPasskeyLocked(tx: Tx, userId: UserId, credentialId: Bu
   return row !== null && isAttested(tx, 'passkeys', row) ? row : null;
 }
 
-const USE = statement('passkey_use', 'UPDATE passkeys SET counter = $2, last_used_at = $3 WHERE id = $1');
+const USE = statement('passkey_use')`UPDATE passkeys SET counter = $2, last_used_at = $3 WHERE id = $1`;
 
 export async function usePasskey(tx: Tx, id: PasskeyId, counter: number, at: Date): Promise<void> {
   await tx.run(USE, [id, counter, at]);
 }
 
-const RENAME = statement('passkey_rename', 'UPDATE passkeys SET name = $3 WHERE user_id = $1 AND id = $2 RETURNING 1');
+const RENAME = statement('passkey_rename')`UPDATE passkeys SET name = $3 WHERE user_id = $1 AND id = $2 RETURNING 1`;
 
 /** False when the person has no such passkey. */
 export async function renamePasskey(tx: Tx, userId: UserId, id: PasskeyId, name: string): Promise<boolean> {
   return (await tx.run(RENAME, [userId, id, name])).length === 1;
 }
 
-const DELETE = statement('passkey_delete', 'DELETE FROM passkeys WHERE user_id = $1 AND id = $2 RETURNING name');
+const DELETE = statement('passkey_delete')`DELETE FROM passkeys WHERE user_id = $1 AND id = $2 RETURNING name`;
 
 /** The name that it had; null when the person has no such passkey. */
 export async function deletePasskey(tx: Tx, userId: UserId, id: PasskeyId): Promise<string | null> {
@@ -69,16 +67,14 @@ export async function deletePasskey(tx: Tx, userId: UserId, id: PasskeyId): Prom
   return row?.name ?? null;
 }
 
-const DELETE_ALL = statement('passkey_delete_all', 'DELETE FROM passkeys WHERE user_id = $1');
+const DELETE_ALL = statement('passkey_delete_all')`DELETE FROM passkeys WHERE user_id = $1`;
 
 export async function deletePasskeys(tx: Tx, userId: UserId): Promise<void> {
   await changeAttestedRow(tx, 'users', [userId], () => tx.run(DELETE_ALL, [userId]));
 }
 
-const PUT_CHALLENGE = statement(
-  'passkey_challenge_put',
-  'INSERT INTO passkey_challenges (challenge_sha256, purpose, subject, expires_at) VALUES ($1, $2, $3, $4)',
-);
+const PUT_CHALLENGE = statement('passkey_challenge_put')`
+  INSERT INTO passkey_challenges (challenge_sha256, purpose, subject, expires_at) VALUES ($1, $2, $3, $4)`;
 
 /** A new challenge, of which only the digest is stored. */
 export async function createChallenge(tx: Tx, { purpose, subject }: ChallengeUse, at: Date): Promise<Buffer> {
@@ -88,11 +84,9 @@ export async function createChallenge(tx: Tx, { purpose, subject }: ChallengeUse
   return Buffer.from(token, 'base64url');
 }
 
-const USE_CHALLENGE = statement(
-  'passkey_challenge_use',
-  `DELETE FROM passkey_challenges WHERE challenge_sha256 = $1 AND purpose = $2 AND subject = $3 AND expires_at > $4
-   RETURNING 1`,
-);
+const USE_CHALLENGE = statement('passkey_challenge_use')`
+  DELETE FROM passkey_challenges WHERE challenge_sha256 = $1 AND purpose = $2 AND subject = $3 AND expires_at > $4
+  RETURNING 1`;
 
 /** Uses the challenge up. False when it is unknown, used, expired, or for another purpose or subject. */
 export async function useChallenge(tx: Tx, challenge: string, use: ChallengeUse, at: Date): Promise<boolean> {

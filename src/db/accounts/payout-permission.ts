@@ -19,10 +19,8 @@ export const PERMISSION_VERSION = `concat(
    WHERE m.merchant_id = k.merchant_id
      AND (m.user_id = k.created_by OR m.removed_at IS NULL AND 'owner' = ANY (m.roles))))`;
 
-const FIND = statement(
-  'payout_permission_find_version',
-  `SELECT ${PERMISSION_VERSION} AS version FROM api_keys k WHERE k.id = $1 AND ${rowVersionOf('k')} = $2`,
-);
+const FIND = statement('payout_permission_find_version')`
+  SELECT ${PERMISSION_VERSION} AS version FROM api_keys k WHERE k.id = $1 AND ${rowVersionOf('k')} = $2`;
 
 /** The versions; null when the row of the key has another version than this one. */
 export async function findPermissionVersion(db: Queryable, id: ApiKeyId, keyVersion: string): Promise<string | null> {

@@ -5,11 +5,9 @@ import { attestRow } from './attested-rows.ts';
 import { statement, type Tx } from '../platform/database.ts';
 import { proposalStatements } from './proposal.ts';
 
-const INSERT = statement(
-  'policy_change_insert',
-  `INSERT INTO policy_changes (id, merchant_id, state, changes, proposed_by, created_at, expires_at)
-   VALUES ($1, $2, 'pending', $3, $4, $5, $6)`,
-);
+const INSERT = statement('policy_change_insert')`
+  INSERT INTO policy_changes (id, merchant_id, state, changes, proposed_by, created_at, expires_at)
+  VALUES ($1, $2, 'pending', $3, $4, $5, $6)`;
 
 export type NewPolicyChange = Pick<PolicyChange, 'id' | 'merchantId' | 'changes' | 'createdAt' | 'expiresAt'> & {
   readonly proposedBy: UserId;
@@ -21,11 +19,9 @@ export async function insertPolicyChange(tx: Tx, change: NewPolicyChange): Promi
   await attestRow(tx, 'policy_changes', [id]);
 }
 
-const REPLACE_PENDING = statement(
-  'policy_change_replace_pending',
-  `UPDATE policy_changes SET state = 'replaced', decided_at = $3
-   WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending' RETURNING id`,
-);
+const REPLACE_PENDING = statement('policy_change_replace_pending')`
+  UPDATE policy_changes SET state = 'replaced', decided_at = $3
+  WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending' RETURNING id`;
 
 /** Marks the person's pending proposal as replaced; returns its id, or null when there is none. */
 export async function replacePendingPolicyChange(

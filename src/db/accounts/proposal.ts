@@ -45,21 +45,15 @@ export function proposalStatements<Change extends Proposal<string, string>, Own>
       t.decided_at${own}
     FROM ${table} t JOIN users p ON p.id = t.proposed_by LEFT JOIN users d ON d.id = t.decided_by ${join}
     WHERE t.merchant_id = $1`;
-  const LIST_PENDING = statement(
-    `${noun}_list_pending`,
-    `${select} AND t.state = 'pending' AND t.expires_at > $2 ORDER BY t.id`,
-  );
-  const FIND = statement(`${noun}_find`, `${select} AND t.id = $2`);
-  const DECIDE = statement(
-    `${noun}_decide`,
-    `UPDATE ${noun}s SET state = $2, decided_by = $3, decided_at = $4
-     WHERE id = $1 AND state = 'pending' AND expires_at > $4 RETURNING 1`,
-  );
-  const WITHDRAW_OF = statement(
-    `${noun}_withdraw_of`,
-    `UPDATE ${noun}s SET state = 'withdrawn', decided_at = $3
-     WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending' AND expires_at > $3 RETURNING id`,
-  );
+  const LIST_PENDING = statement(`${noun}_list_pending`)`
+    ${select} AND t.state = 'pending' AND t.expires_at > $2 ORDER BY t.id`;
+  const FIND = statement(`${noun}_find`)`${select} AND t.id = $2`;
+  const DECIDE = statement(`${noun}_decide`)`
+    UPDATE ${noun}s SET state = $2, decided_by = $3, decided_at = $4
+    WHERE id = $1 AND state = 'pending' AND expires_at > $4 RETURNING 1`;
+  const WITHDRAW_OF = statement(`${noun}_withdraw_of`)`
+    UPDATE ${noun}s SET state = 'withdrawn', decided_at = $3
+    WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending' AND expires_at > $3 RETURNING id`;
   type Row = ProposalRow<Proposal<string, string>> & Own & AttestedRow<typeof table>;
   const toChange = (row: Row): Change => {
     const { id, merchantId, state, proposer, createdAt, expiresAt, decider, decidedAt } = row;

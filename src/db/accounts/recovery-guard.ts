@@ -21,10 +21,8 @@ export async function lockMembersAs(tx: Tx, { person }: ActedBy): Promise<void> 
   await requireNotRecovered(tx, person);
 }
 
-const LOCK_MEMBERSHIPS = statement(
-  'membership_lock_of_user',
-  'SELECT 1 FROM members WHERE user_id = $1 ORDER BY merchant_id FOR NO KEY UPDATE',
-);
+const LOCK_MEMBERSHIPS = statement('membership_lock_of_user')`
+  SELECT 1 FROM members WHERE user_id = $1 ORDER BY merchant_id FOR NO KEY UPDATE`;
 
 /** Until this transaction ends the person approves nothing, at any merchant. */
 export async function lockMemberships(tx: Tx, userId: Person['userId']): Promise<void> {

@@ -14,11 +14,9 @@ import { boundedDelete } from '../platform/bounded-delete.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { personColumn } from './names.ts';
 
-const DELETE_OF_USER = statement('recovery_delete_of_user', 'DELETE FROM recoveries WHERE user_id = $1');
-const INSERT = statement(
-  'recovery_insert',
-  `INSERT INTO recoveries (id, user_id, reason, requested_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-);
+const DELETE_OF_USER = statement('recovery_delete_of_user')`DELETE FROM recoveries WHERE user_id = $1`;
+const INSERT = statement('recovery_insert')`
+  INSERT INTO recoveries (id, user_id, reason, requested_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`;
 
 export type NewRecovery = Pick<RecoveryRequest, 'id' | 'reason' | 'requestedBy' | 'createdAt' | 'expiresAt'> & {
   readonly userId: UserId;
@@ -43,10 +41,8 @@ function toRequest(db: Queryable, row: RecoveryRequest & AttestedRow<'recoveries
   return { id, person, reason, requestedBy, createdAt, expiresAt };
 }
 
-const LIST_REQUESTS = statement(
-  'recovery_list_requests',
-  `${SELECT_REQUEST} AND t.expires_at > $1 ORDER BY t.id LIMIT $2`,
-);
+const LIST_REQUESTS = statement('recovery_list_requests')`
+  ${SELECT_REQUEST} AND t.expires_at > $1 ORDER BY t.id LIMIT $2`;
 
 /** The recoveries that wait for an approval, oldest first, at most `limit`. */
 export async function listRecoveryRequests(db: Queryable, at: Date, limit: number): Promise<RecoveryRequest[]> {
@@ -54,10 +50,8 @@ export async function listRecoveryRequests(db: Queryable, at: Date, limit: numbe
   return rows.map((row) => toRequest(db, row));
 }
 
-const FIND_REQUEST_LOCKED = statement(
-  'recovery_find_request_locked',
-  `${SELECT_REQUEST} AND t.id = $1 AND t.expires_at > $2 FOR UPDATE OF t`,
-);
+const FIND_REQUEST_LOCKED = statement('recovery_find_request_locked')`
+  ${SELECT_REQUEST} AND t.id = $1 AND t.expires_at > $2 FOR UPDATE OF t`;
 
 /** The recovery if it waits for an approval, locked: until this transaction ends nobody else approves or replaces it. */
 export async function findRecoveryRequestLocked(tx: Tx, id: RecoveryId, at: Date): Promise<RecoveryRequest | null> {
@@ -65,10 +59,8 @@ export async function findRecoveryRequestLocked(tx: Tx, id: RecoveryId, at: Date
   return row && toRequest(tx, row);
 }
 
-const APPROVE = statement(
-  'recovery_approve',
-  'UPDATE recoveries SET approved_by = $2, approved_at = $3, token_sha256 = $4, expires_at = $5 WHERE id = $1',
-);
+const APPROVE = statement('recovery_approve')`
+  UPDATE recoveries SET approved_by = $2, approved_at = $3, token_sha256 = $4, expires_at = $5 WHERE id = $1`;
 
 export type RecoveryApproval = {
   readonly by: Staff;
@@ -83,10 +75,8 @@ export async function approveRecovery(tx: Tx, id: RecoveryId, approval: Recovery
   await changeAttestedRow(tx, 'recoveries', [id], () => tx.run(APPROVE, [id, by, at, tokenSha256, expiresAt]));
 }
 
-const FIND = statement(
-  'recovery_find',
-  `SELECT ${attestedColumns('recoveries')} FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2`,
-);
+const FIND = statement('recovery_find')`
+  SELECT ${attestedColumns('recoveries')} FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2`;
 
 type UsableRow = AttestedRow<'recoveries'> & { readonly userId: UserId };
 
@@ -101,10 +91,8 @@ export async function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date)
   return userOf(db, row);
 }
 
-const USE = statement(
-  'recovery_use',
-  `DELETE FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2 RETURNING ${attestedColumns('recoveries')}`,
-);
+const USE = statement('recovery_use')`
+  DELETE FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2 RETURNING ${attestedColumns('recoveries')}`;
 
 /** Like `findRecovery`, and uses the token up. Of two people who present it at the same moment, only one succeeds. */
 export async function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
@@ -119,14 +107,12 @@ export const deleteEndedRecoveries = boundedDelete('recovery_delete_ended', {
 });
 
 // The audit log is what is told: it is never changed.
-const LIST_NOTICES = statement(
-  'recovery_list_notices',
-  `SELECT split_part(a.action, '.', 2) AS step, ${personColumn('u')} AS person, a.staff, a.created_at AS at
-   FROM audit_entries a JOIN users u ON u.id = a.subject_id
-   WHERE a.merchant_id = $1 AND a.action LIKE 'recovery.%' AND a.outcome = 'done' AND a.created_at > $2
-     AND a.subject_id = coalesce($3, a.subject_id)
-   ORDER BY a.id DESC LIMIT $4`,
-);
+const LIST_NOTICES = statement('recovery_list_notices')`
+  SELECT split_part(a.action, '.', 2) AS step, ${personColumn('u')} AS person, a.staff, a.created_at AS at
+  FROM audit_entries a JOIN users u ON u.id = a.subject_id
+  WHERE a.merchant_id = $1 AND a.action LIKE 'recovery.%' AND a.outcome = 'done' AND a.created_at > $2
+    AND a.subject_id = coalesce($3, a.subject_id)
+  ORDER BY a.id DESC LIMIT $4`;
 
 export type NoticesWanted = {
   readonly since: Date;

@@ -8,18 +8,14 @@ import { actorOf, insertAuditEntry, type Act } from './audit.ts';
 export type Refusal = Pick<Act, 'action' | 'subjectId' | 'at'> & { readonly reason: string };
 
 const COUNT_COLUMNS = 'merchant_id, user_id, action, reason, began_at, ends_at, times';
-const TAKE_ENDED_OF = statement(
-  'refusal_count_take_ended_of',
-  `DELETE FROM refusal_counts WHERE merchant_id = $1 AND user_id = $2 AND action = $3 AND reason = $4 AND ends_at <= $5
-   RETURNING ${COUNT_COLUMNS}`,
-);
+const TAKE_ENDED_OF = statement('refusal_count_take_ended_of')`
+  DELETE FROM refusal_counts WHERE merchant_id = $1 AND user_id = $2 AND action = $3 AND reason = $4 AND ends_at <= $5
+  RETURNING ${COUNT_COLUMNS}`;
 // Under the row's own lock, so that refusals at the same moment get different numbers.
-const COUNT = statement(
-  'refusal_count_count',
-  `INSERT INTO refusal_counts AS c (${COUNT_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, 1)
-   ON CONFLICT (merchant_id, user_id, action, reason) DO UPDATE SET times = c.times + 1
-   RETURNING times`,
-);
+const COUNT = statement('refusal_count_count')`
+  INSERT INTO refusal_counts AS c (${COUNT_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, 1)
+  ON CONFLICT (merchant_id, user_id, action, reason) DO UPDATE SET times = c.times + 1
+  RETURNING times`;
 
 /**
  * Counts the refusal, and adds an entry for it unless there are so many of its kind in this hour already. What was left out
@@ -36,13 +32,11 @@ export async function recordRefusal(tx: Tx, by: ActedBy, { reason, ...refusal }:
   await insertAuditEntry(tx, { ...refusal, ...actorOf(by), outcome: 'refused', after: { reason } });
 }
 
-const TAKE_ENDED = statement(
-  'refusal_count_take_ended',
-  `DELETE FROM refusal_counts WHERE (merchant_id, user_id, action, reason) IN (
-     SELECT merchant_id, user_id, action, reason FROM refusal_counts WHERE ends_at <= $1
-     ORDER BY ends_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-   RETURNING ${COUNT_COLUMNS}`,
-);
+const TAKE_ENDED = statement('refusal_count_take_ended')`
+  DELETE FROM refusal_counts WHERE (merchant_id, user_id, action, reason) IN (
+    SELECT merchant_id, user_id, action, reason FROM refusal_counts WHERE ends_at <= $1
+    ORDER BY ends_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING ${COUNT_COLUMNS}`;
 
 /** Adds the entries of at most `limit` hours that are over; returns how many of them it read. */
 export async function recordEndedRefusals(tx: Tx, at: Date, limit: number): Promise<number> {

@@ -8,12 +8,10 @@ import { useTotpStep, type User } from './user.ts';
 /** What a person has enrolled as second factors. */
 export type Factors = { readonly hasTotp: boolean; readonly passkeys: number };
 
-const FIND_FACTORS = statement(
-  'second_factor_find',
-  `SELECT totp_secret_sealed IS NOT NULL AS has_totp,
-          (SELECT count(*)::int FROM passkeys p WHERE p.user_id = u.id) AS passkeys
-   FROM users u WHERE id = $1`,
-);
+const FIND_FACTORS = statement('second_factor_find')`
+  SELECT totp_secret_sealed IS NOT NULL AS has_totp,
+         (SELECT count(*)::int FROM passkeys p WHERE p.user_id = u.id) AS passkeys
+  FROM users u WHERE id = $1`;
 
 export async function findFactors(db: Queryable, userId: UserId): Promise<Factors> {
   const [row] = await db.run<Factors>(FIND_FACTORS, [userId]);

@@ -8,12 +8,10 @@ import { attestedColumns, attestRow, changeAttestedRow, isAttested, type Atteste
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
-const INSERT = statement(
-  'session_insert',
-  `INSERT INTO sessions (id, token_sha256, merchant_id, user_id, created_at, last_used_at, verified_at, expires_at,
-                         second_factor_at, address, user_agent)
-   VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9)`,
-);
+const INSERT = statement('session_insert')`
+  INSERT INTO sessions (id, token_sha256, merchant_id, user_id, created_at, last_used_at, verified_at, expires_at,
+                        second_factor_at, address, user_agent)
+  VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9)`;
 
 export type NewSession = {
   readonly id: SessionId;
@@ -36,17 +34,15 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
 }
 
 // Membership, roles and second factor are read at every request, so that a change applies from the next request on.
-const FIND = statement(
-  'session_find',
-  `SELECT ${attestedColumns('sessions')}, t.last_used_at, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
-          m.approver_since, m.removed_at, m.attestation AS member_attestation, u.name, u.email,
-          ${HAS_SECOND_FACTOR} AS has_second_factor, u.lost_second_factor, u.recovered_at
-   FROM sessions t
-     JOIN members m ON m.merchant_id = t.merchant_id AND m.user_id = t.user_id AND m.removed_at IS NULL
-     JOIN users u ON u.id = t.user_id
-     JOIN merchants c ON c.id = t.merchant_id
-   WHERE t.token_sha256 = $1`,
-);
+const FIND = statement('session_find')`
+  SELECT ${attestedColumns('sessions')}, t.last_used_at, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
+         m.approver_since, m.removed_at, m.attestation AS member_attestation, u.name, u.email,
+         ${HAS_SECOND_FACTOR} AS has_second_factor, u.lost_second_factor, u.recovered_at
+  FROM sessions t
+    JOIN members m ON m.merchant_id = t.merchant_id AND m.user_id = t.user_id AND m.removed_at IS NULL
+    JOIN users u ON u.id = t.user_id
+    JOIN merchants c ON c.id = t.merchant_id
+  WHERE t.token_sha256 = $1`;
 
 type SessionAndMember = Omit<Session, 'person'> &
   Person &
@@ -66,22 +62,18 @@ export async function findSession(db: Queryable, tokenSha256: Buffer, at: Date):
   return session && sessionEndsAt(session) > at ? session : null;
 }
 
-const TOUCH = statement(
-  'session_touch',
-  'UPDATE sessions SET last_used_at = $2 WHERE token_sha256 = $1 AND last_used_at < $2',
-);
+const TOUCH = statement('session_touch')`
+  UPDATE sessions SET last_used_at = $2 WHERE token_sha256 = $1 AND last_used_at < $2`;
 
 export async function touchSession(db: Queryable, tokenSha256: Buffer, at: Date): Promise<void> {
   await db.run(TOUCH, [tokenSha256, at]);
 }
 
-const FIND_ID = statement('session_find_id', 'SELECT id FROM sessions WHERE token_sha256 = $1');
+const FIND_ID = statement('session_find_id')`SELECT id FROM sessions WHERE token_sha256 = $1`;
 
-const RENEW = statement(
-  'session_renew',
-  `UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4, verified_at = $3
-   WHERE token_sha256 = $1 RETURNING 1`,
-);
+const RENEW = statement('session_renew')`
+  UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4, verified_at = $3
+  WHERE token_sha256 = $1 RETURNING 1`;
 
 /**
  * Gives the session a new token, after the person was verified again; the old token is invalid then. Throws
@@ -100,15 +92,13 @@ export async function renewSession(
   return renewed;
 }
 
-const MOVE = statement(
-  'session_move',
-  `WITH ended AS (DELETE FROM sessions WHERE token_sha256 = $1 RETURNING *)
-   INSERT INTO sessions (id, token_sha256, merchant_id, last_used_at, user_id, created_at, verified_at, expires_at, second_factor_at,
-                         address, user_agent, failed_log_ins, last_failed_at, last_failed_address)
-   SELECT $2, $3, $4, $5, user_id, created_at, verified_at, expires_at, second_factor_at,
-          address, user_agent, failed_log_ins, last_failed_at, last_failed_address
-   FROM ended RETURNING 1`,
-);
+const MOVE = statement('session_move')`
+  WITH ended AS (DELETE FROM sessions WHERE token_sha256 = $1 RETURNING *)
+  INSERT INTO sessions (id, token_sha256, merchant_id, last_used_at, user_id, created_at, verified_at, expires_at, second_factor_at,
+                        address, user_agent, failed_log_ins, last_failed_at, last_failed_address)
+  SELECT $2, $3, $4, $5, user_id, created_at, verified_at, expires_at, second_factor_at,
+         address, user_agent, failed_log_ins, last_failed_at, last_failed_address
+  FROM ended RETURNING 1`;
 
 /**
  * Ends the session and opens one of the same person at another merchant, which keeps the times of log-in and verification. Of two moves at
@@ -130,16 +120,14 @@ export async function moveSession(
   return opened;
 }
 
-const DELETE = statement('session_delete', 'DELETE FROM sessions WHERE token_sha256 = $1');
+const DELETE = statement('session_delete')`DELETE FROM sessions WHERE token_sha256 = $1`;
 
 export async function deleteSession(tx: Tx, tokenSha256: Buffer): Promise<void> {
   await tx.run(DELETE, [tokenSha256]);
 }
 
-const DELETE_OF_USER = statement(
-  'session_delete_of_user',
-  'DELETE FROM sessions WHERE user_id = $1 AND token_sha256 IS DISTINCT FROM $2',
-);
+const DELETE_OF_USER = statement('session_delete_of_user')`
+  DELETE FROM sessions WHERE user_id = $1 AND token_sha256 IS DISTINCT FROM $2`;
 
 /** Ends every session of the person, at every merchant, except the one with the token `kept`, if one is given. */
 export async function deleteSessionsOfUser(tx: Tx, userId: UserId, kept: Buffer | null): Promise<void> {
@@ -153,11 +141,9 @@ export type SessionRow = Pick<Session, 'id' | 'tokenSha256' | 'createdAt' | 'las
   readonly userAgent: string | null;
 };
 
-const LIST = statement(
-  'session_list',
-  `SELECT id, token_sha256, created_at, last_used_at, expires_at, host(address) AS address, user_agent
-   FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND expires_at > $4 ORDER BY last_used_at DESC, id LIMIT $3`,
-);
+const LIST = statement('session_list')`
+  SELECT id, token_sha256, created_at, last_used_at, expires_at, host(address) AS address, user_agent
+  FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND expires_at > $4 ORDER BY last_used_at DESC, id LIMIT $3`;
 
 /** The member's sessions whose time is not over at `at`, the last used first; some of them may have ended for want of use. */
 export async function listSessions(
@@ -168,20 +154,16 @@ export async function listSessions(
   return db.run<SessionRow>(LIST, [merchantId, userId, limit, at]);
 }
 
-const DELETE_BY_ID = statement(
-  'session_delete_by_id',
-  'DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND id = $3 RETURNING 1',
-);
+const DELETE_BY_ID = statement('session_delete_by_id')`
+  DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND id = $3 RETURNING 1`;
 
 /** False when the member has no session with this id. */
 export async function deleteSessionById(tx: Tx, { merchantId, userId }: Member, id: SessionId): Promise<boolean> {
   return (await tx.run(DELETE_BY_ID, [merchantId, userId, id])).length === 1;
 }
 
-const DELETE_OTHERS = statement(
-  'session_delete_others',
-  'DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND token_sha256 IS DISTINCT FROM $3 RETURNING 1',
-);
+const DELETE_OTHERS = statement('session_delete_others')`
+  DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND token_sha256 IS DISTINCT FROM $3 RETURNING 1`;
 
 /** Ends the member's sessions at the merchant except the one with the token `kept`, if one is given; returns how many. */
 export async function deleteMemberSessions(
@@ -192,13 +174,11 @@ export async function deleteMemberSessions(
   return (await tx.run(DELETE_OTHERS, [merchantId, userId, kept])).length;
 }
 
-const DELETE_LEAST_USED = statement(
-  'session_delete_least_used',
-  `DELETE FROM sessions WHERE id IN (
-     SELECT id FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND expires_at > $4
-     ORDER BY last_used_at DESC, id DESC OFFSET $3)
-   RETURNING 1`,
-);
+const DELETE_LEAST_USED = statement('session_delete_least_used')`
+  DELETE FROM sessions WHERE id IN (
+    SELECT id FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND expires_at > $4
+    ORDER BY last_used_at DESC, id DESC OFFSET $3)
+  RETURNING 1`;
 
 /**
  * Ends the member's sessions at the merchant but for the `kept` that were used last, of those whose time is not over at `at`;
@@ -212,11 +192,9 @@ export async function deleteLeastUsedSessions(
   return (await tx.run(DELETE_LEAST_USED, [merchantId, userId, kept, at])).length;
 }
 
-const LIST_OF_USER = statement('session_list_of_user', 'SELECT id FROM sessions WHERE user_id = $1 ORDER BY id');
-const FORGET_SECOND_FACTOR = statement(
-  'session_forget_second_factor',
-  'UPDATE sessions SET second_factor_at = NULL WHERE id = $1',
-);
+const LIST_OF_USER = statement('session_list_of_user')`SELECT id FROM sessions WHERE user_id = $1 ORDER BY id`;
+const FORGET_SECOND_FACTOR = statement('session_forget_second_factor')`
+  UPDATE sessions SET second_factor_at = NULL WHERE id = $1`;
 
 /** Marks no session of the person as verified by a second factor. Called when the factor is removed. */
 export async function forgetSecondFactor(tx: Tx, userId: UserId): Promise<void> {

@@ -42,11 +42,9 @@ function toUser(db: Queryable, row: UserRow): User {
   return row;
 }
 
-const INSERT = statement(
-  'user_insert',
-  `INSERT INTO users (id, email, name, password_hash, totp_secret_sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (email) DO NOTHING RETURNING 1`,
-);
+const INSERT = statement('user_insert')`
+  INSERT INTO users (id, email, name, password_hash, totp_secret_sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (email) DO NOTHING RETURNING 1`;
 
 export type NewUser = Pick<User, 'id' | 'email' | 'name' | 'passwordHash' | 'totpSecretSealed'> & {
   readonly createdAt: Date;
@@ -61,26 +59,26 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   return true;
 }
 
-const FIND_BY_EMAIL = statement('user_find_by_email', `${SELECT} WHERE t.email = $1`);
+const FIND_BY_EMAIL = statement('user_find_by_email')`${SELECT} WHERE t.email = $1`;
 
 export async function findUserByEmail(db: Queryable, email: string): Promise<User | null> {
   return find(db, FIND_BY_EMAIL, email);
 }
 
-const FIND_ID_BY_EMAIL = statement('user_find_id_by_email', 'SELECT id FROM users WHERE email = $1');
+const FIND_ID_BY_EMAIL = statement('user_find_id_by_email')`SELECT id FROM users WHERE email = $1`;
 
 /** Whose e-mail it is, for the audit log alone: the row counts for nothing unless it is attested, which this does not ask. */
 export async function findUserIdByEmail(db: Queryable, email: string): Promise<UserId | null> {
   return (await findOne<{ id: UserId }>(db, FIND_ID_BY_EMAIL, [email]))?.id ?? null;
 }
 
-const FIND = statement('user_find', `${SELECT} WHERE t.id = $1`);
+const FIND = statement('user_find')`${SELECT} WHERE t.id = $1`;
 
 export async function findUser(db: Queryable, id: UserId): Promise<User | null> {
   return find(db, FIND, id);
 }
 
-const LIST = statement('user_list', `${SELECT} WHERE t.id = ANY($1) ORDER BY t.id`);
+const LIST = statement('user_list')`${SELECT} WHERE t.id = ANY($1) ORDER BY t.id`;
 
 /** Those of these people whose rows a process of ours wrote: nobody else can log in. */
 export async function listUsers(db: Queryable, ids: readonly UserId[]): Promise<User[]> {
@@ -116,7 +114,7 @@ export async function requireAttestedPeople<Row>(
   if (attested.length < rows.length) throw permissionDenied('the row of a person’s account is not attested');
 }
 
-const LOCK = statement('user_lock', 'SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE');
+const LOCK = statement('user_lock')`SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE`;
 
 /** The user, locked: no other transaction changes their password or second factor until this one ends. */
 export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
@@ -125,17 +123,15 @@ export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
   return findUser(tx, id);
 }
 
-const SET_PASSWORD = statement('user_set_password', 'UPDATE users SET password_hash = $2 WHERE id = $1');
+const SET_PASSWORD = statement('user_set_password')`UPDATE users SET password_hash = $2 WHERE id = $1`;
 
 export async function setPassword(tx: Tx, id: UserId, passwordHash: string): Promise<void> {
   await changeAttestedRow(tx, 'users', [id], () => tx.run(SET_PASSWORD, [id, passwordHash]));
 }
 
-const USE_TOTP_STEP = statement(
-  'user_use_totp_step',
-  `UPDATE users SET totp_last_step = $2
-   WHERE id = $1 AND totp_secret_sealed IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2) RETURNING 1`,
-);
+const USE_TOTP_STEP = statement('user_use_totp_step')`
+  UPDATE users SET totp_last_step = $2
+  WHERE id = $1 AND totp_secret_sealed IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2) RETURNING 1`;
 
 /** Uses up the code of this time step and of every earlier one. False when it was used already. */
 export async function useTotpStep(tx: Tx, id: UserId, step: number): Promise<boolean> {
@@ -143,36 +139,32 @@ export async function useTotpStep(tx: Tx, id: UserId, step: number): Promise<boo
   return rows.length === 1;
 }
 
-const SET_PENDING_TOTP = statement('user_set_pending_totp', 'UPDATE users SET totp_pending_sealed = $2 WHERE id = $1');
+const SET_PENDING_TOTP = statement('user_set_pending_totp')`UPDATE users SET totp_pending_sealed = $2 WHERE id = $1`;
 
 export async function setPendingTotp(tx: Tx, id: UserId, sealed: string): Promise<void> {
   await tx.run(SET_PENDING_TOTP, [id, sealed]);
 }
 
-const CONFIRM_TOTP = statement(
-  'user_confirm_totp',
-  `UPDATE users SET totp_secret_sealed = totp_pending_sealed, totp_pending_sealed = NULL, totp_last_step = $2,
-     lost_second_factor = false
-   WHERE id = $1`,
-);
+const CONFIRM_TOTP = statement('user_confirm_totp')`
+  UPDATE users SET totp_secret_sealed = totp_pending_sealed, totp_pending_sealed = NULL, totp_last_step = $2,
+    lost_second_factor = false
+  WHERE id = $1`;
 
 /** Makes the pending secret the second factor, and uses up the step whose code confirmed it. */
 export async function confirmTotp(tx: Tx, id: UserId, step: number): Promise<void> {
   await changeAttestedRow(tx, 'users', [id], () => tx.run(CONFIRM_TOTP, [id, step]));
 }
 
-const END_LOSS = statement('user_end_loss', 'UPDATE users SET lost_second_factor = false WHERE id = $1');
+const END_LOSS = statement('user_end_loss')`UPDATE users SET lost_second_factor = false WHERE id = $1`;
 
 /** The person has a second factor again, other than by an authenticator app. */
 export async function endLossOfSecondFactor(tx: Tx, id: UserId): Promise<void> {
   await changeAttestedRow(tx, 'users', [id], () => tx.run(END_LOSS, [id]));
 }
 
-const MARK_RECOVERED = statement(
-  'user_mark_recovered',
-  `UPDATE users SET recovered_at = greatest(recovered_at, $2), lost_second_factor = lost_second_factor OR has_second_factor(id)
-   WHERE id = $1`,
-);
+const MARK_RECOVERED = statement('user_mark_recovered')`
+  UPDATE users SET recovered_at = greatest(recovered_at, $2), lost_second_factor = lost_second_factor OR has_second_factor(id)
+  WHERE id = $1`;
 
 /**
  * Notes that the account was recovered. A person who has a second factor then must enrol another one before anything
@@ -182,10 +174,8 @@ export async function markRecovered(tx: Tx, id: UserId, at: Date): Promise<void>
   await changeAttestedRow(tx, 'users', [id], () => tx.run(MARK_RECOVERED, [id, at]));
 }
 
-const REMOVE_TOTP = statement(
-  'user_remove_totp',
-  'UPDATE users SET totp_secret_sealed = NULL, totp_pending_sealed = NULL, totp_last_step = NULL WHERE id = $1',
-);
+const REMOVE_TOTP = statement('user_remove_totp')`
+  UPDATE users SET totp_secret_sealed = NULL, totp_pending_sealed = NULL, totp_last_step = NULL WHERE id = $1`;
 
 export async function removeTotp(tx: Tx, id: UserId): Promise<void> {
   await changeAttestedRow(tx, 'users', [id], () => tx.run(REMOVE_TOTP, [id]));

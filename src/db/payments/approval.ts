@@ -8,10 +8,8 @@ import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 type ApprovedKind = 'payout' | 'reversal';
 
-const INSERT = statement(
-  'approval_insert',
-  `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation) VALUES ($1, $2, $3, $4, $5)`,
-);
+const INSERT = statement('approval_insert')`
+  INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation) VALUES ($1, $2, $3, $4, $5)`;
 
 export type NewApproval = {
   readonly kind: ApprovedKind;
@@ -40,19 +38,15 @@ export function toApprovals(inRow: ApprovalsInRow): Approval[] {
   return (inRow ?? []).map(({ approvedAtMs: ms, ...approval }) => ({ ...approval, approvedAt: new Date(ms) }));
 }
 
-const LOCK_UNRELEASED = statement(
-  'approval_lock_unreleased_of',
-  `SELECT 1 FROM payments p WHERE p.merchant_id = $1 AND p.kind = $3 AND p.state = 'queued' AND EXISTS (
-     SELECT 1 FROM approvals a WHERE a.payment_id = p.id AND a.user_id = $2 AND a.withdrawn_at IS NULL)
-   ORDER BY p.id FOR NO KEY UPDATE OF p`,
-);
-const WITHDRAW = statement(
-  'approval_withdraw_of',
-  `UPDATE approvals a SET withdrawn_at = $4 FROM payments p
-   WHERE p.id = a.payment_id AND p.merchant_id = $1 AND p.kind = $3 AND p.state = 'queued' AND a.user_id = $2
-     AND a.withdrawn_at IS NULL
-   RETURNING p.id`,
-);
+const LOCK_UNRELEASED = statement('approval_lock_unreleased_of')`
+  SELECT 1 FROM payments p WHERE p.merchant_id = $1 AND p.kind = $3 AND p.state = 'queued' AND EXISTS (
+    SELECT 1 FROM approvals a WHERE a.payment_id = p.id AND a.user_id = $2 AND a.withdrawn_at IS NULL)
+  ORDER BY p.id FOR NO KEY UPDATE OF p`;
+const WITHDRAW = statement('approval_withdraw_of')`
+  UPDATE approvals a SET withdrawn_at = $4 FROM payments p
+  WHERE p.id = a.payment_id AND p.merchant_id = $1 AND p.kind = $3 AND p.state = 'queued' AND a.user_id = $2
+    AND a.withdrawn_at IS NULL
+  RETURNING p.id`;
 
 /**
  * Withdraws what the person approved of payments that nobody released yet; returns their ids. A release of one of them that is under
@@ -68,12 +62,10 @@ export async function withdrawApprovalsBy(
   return (await tx.run<{ id: string }>(WITHDRAW, [merchantId, userId, kind, at])).map(({ id }) => id);
 }
 
-const REQUIRE = statement(
-  'approval_require',
-  `UPDATE payments SET approvals_required = $2, request_attestation = $4, updated_at = $3, workflow_started_at = NULL,
-     start_due_at = now()
-   WHERE id = $1 AND state = 'queued'`,
-);
+const REQUIRE = statement('approval_require')`
+  UPDATE payments SET approvals_required = $2, request_attestation = $4, updated_at = $3, workflow_started_at = NULL,
+    start_due_at = now()
+  WHERE id = $1 AND state = 'queued'`;
 
 export type RequiredApprovals = Pick<NewApproval, 'id' | 'at'> & {
   readonly count: number;
@@ -98,11 +90,9 @@ export async function countApprovers(
   return (await waitedAmong(tx, approvers, move)).length;
 }
 
-const SUM_SINCE = statement(
-  'approval_sum_since',
-  `SELECT coalesce(sum(p.amount_minor), 0)::bigint AS amount_minor FROM approvals a JOIN payments p ON p.id = a.payment_id
-   WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL`,
-);
+const SUM_SINCE = statement('approval_sum_since')`
+  SELECT coalesce(sum(p.amount_minor), 0)::bigint AS amount_minor FROM approvals a JOIN payments p ON p.id = a.payment_id
+  WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3 AND a.withdrawn_at IS NULL`;
 
 /** The sum of the payouts and refunds that a person approved for the merchant since then, sent or not, without what was withdrawn. */
 export async function sumApprovedSince(
@@ -115,20 +105,16 @@ export async function sumApprovedSince(
   return row?.amountMinor ?? 0n;
 }
 
-const COUNT_WAITING_FOR = statement(
-  'approval_count_waiting_for',
-  `SELECT count(*)::int AS count FROM (
-     SELECT 1 FROM payments p
-     WHERE p.merchant_id = $1 AND p.kind = $2 AND p.state = 'queued' AND p.created_by <> $3 AND p.expires_at > $4
-       AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.payment_id = p.id AND a.user_id = $3 AND a.withdrawn_at IS NULL)
-     LIMIT $5) AS waiting`,
-);
+const COUNT_WAITING_FOR = statement('approval_count_waiting_for')`
+  SELECT count(*)::int AS count FROM (
+    SELECT 1 FROM payments p
+    WHERE p.merchant_id = $1 AND p.kind = $2 AND p.state = 'queued' AND p.created_by <> $3 AND p.expires_at > $4
+      AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.payment_id = p.id AND a.user_id = $3 AND a.withdrawn_at IS NULL)
+    LIMIT $5) AS waiting`;
 
-const COUNT_QUEUED = statement(
-  'approval_count_queued',
-  `SELECT count(*)::int AS count FROM (
-     SELECT 1 FROM payments WHERE merchant_id = $1 AND kind = $2 AND state = 'queued' AND expires_at > $3 LIMIT $4) AS queued`,
-);
+const COUNT_QUEUED = statement('approval_count_queued')`
+  SELECT count(*)::int AS count FROM (
+    SELECT 1 FROM payments WHERE merchant_id = $1 AND kind = $2 AND state = 'queued' AND expires_at > $3 LIMIT $4) AS queued`;
 
 /** How many payments of this kind wait for anybody's approval, counted up to `limit`. */
 export async function countQueued(

@@ -83,25 +83,21 @@ const COLUMNS = `kind, payment_id, credit_account_id AS credit_account, amount_m
   status_kind, status_queried_at, status_attestation`;
 
 // Read by the index with the number of the entry: with a limit it cannot be joined in any other way.
-const OF_ENTRIES = statement(
-  'ledger_credits_of_entries',
-  `SELECT t.* FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
-   CROSS JOIN LATERAL (
-     SELECT ${COLUMNS} FROM ledger_transfers
-     WHERE credit_account_id = moved.account_id AND credit_entry > moved.after AND credit_entry <= moved.entry
-     ORDER BY credit_entry LIMIT moved.entry - moved.after) AS t
-   WHERE t.kind IN ('collection_paid', 'payout_voided', 'payout_returned')`,
-);
+const OF_ENTRIES = statement('ledger_credits_of_entries')`
+  SELECT t.* FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (account_id, after, entry)
+  CROSS JOIN LATERAL (
+    SELECT ${COLUMNS} FROM ledger_transfers
+    WHERE credit_account_id = moved.account_id AND credit_entry > moved.after AND credit_entry <= moved.entry
+    ORDER BY credit_entry LIMIT moved.entry - moved.after) AS t
+  WHERE t.kind IN ('collection_paid', 'payout_voided', 'payout_returned')`;
 
 // Where its collection was returned by the operator, the money is gone whatever became of the refund.
-const OF_REFUNDS = statement(
-  'ledger_credits_of_refunds',
-  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
-     r.status_kind, r.status_queried_at, r.status_attestation,
-     EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_closed
-   FROM payments r JOIN payments c ON c.id = r.collection_id
-   WHERE r.merchant_id = ANY($1::text[]) AND r.kind = 'reversal' AND r.state = 'failed' AND c.state = 'succeeded'`,
-);
+const OF_REFUNDS = statement('ledger_credits_of_refunds')`
+  SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
+    r.status_kind, r.status_queried_at, r.status_attestation,
+    EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_closed
+  FROM payments r JOIN payments c ON c.id = r.collection_id
+  WHERE r.merchant_id = ANY($1::text[]) AND r.kind = 'reversal' AND r.state = 'failed' AND c.state = 'succeeded'`;
 
 /** Money that is available by a transfer, or by a refund that failed, which no process of ours attested. */
 export type UnattestedCredit = {
@@ -162,12 +158,10 @@ function toUnattested(credit: StoredCredit): UnattestedCredit {
   return { ref: { kind, id, merchantId } as PaymentRef, accountId, amountMinor, table, isClosed };
 }
 
-const OF_COLLECTION = statement(
-  'ledger_credit_of_collection',
-  `SELECT ${COLUMNS}, credit_entry,
-     EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = $1 AND d.kind = 'credit_unattested') AS is_reported
-   FROM ledger_transfers WHERE payment_id = $1 AND kind = 'collection_paid'`,
-);
+const OF_COLLECTION = statement('ledger_credit_of_collection')`
+  SELECT ${COLUMNS}, credit_entry,
+    EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = $1 AND d.kind = 'credit_unattested') AS is_reported
+  FROM ledger_transfers WHERE payment_id = $1 AND kind = 'collection_paid'`;
 
 type CollectionCredit = StoredCredit & { readonly creditEntry: bigint; readonly isReported: boolean };
 
@@ -181,18 +175,14 @@ export async function isPaymentAttested(db: Queryable, collectionId: string, che
   return isAttested(db, credit) || (credit.creditEntry <= checkedTo && !credit.isReported);
 }
 
-const FAILED_REFUNDS = statement(
-  'ledger_failed_refunds',
-  `SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
-     r.status_kind, r.status_queried_at, r.status_attestation
-   FROM payments r WHERE r.kind = 'reversal' AND r.state = 'failed' AND r.id > greatest($1, 'rev_') ORDER BY r.id LIMIT $2`,
-);
-const RENEW_REFUNDS = statement(
-  'ledger_failed_refunds_renew',
-  `UPDATE payments r SET status_attestation = renewed.attestation
-   FROM unnest($1::text[], $2::text[], $3::text[]) AS renewed (id, before, attestation)
-   WHERE r.id = renewed.id AND r.status_attestation = renewed.before`,
-);
+const FAILED_REFUNDS = statement('ledger_failed_refunds')`
+  SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
+    r.status_kind, r.status_queried_at, r.status_attestation
+  FROM payments r WHERE r.kind = 'reversal' AND r.state = 'failed' AND r.id > greatest($1, 'rev_') ORDER BY r.id LIMIT $2`;
+const RENEW_REFUNDS = statement('ledger_failed_refunds_renew')`
+  UPDATE payments r SET status_attestation = renewed.attestation
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS renewed (id, before, attestation)
+  WHERE r.id = renewed.id AND r.status_attestation = renewed.before`;
 
 export type RenewedRefunds = {
   readonly attested: number;

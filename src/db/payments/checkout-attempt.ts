@@ -4,10 +4,8 @@ import type { Attempt, Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
-const INSERT = statement(
-  'checkout_attempt_insert',
-  `INSERT INTO checkout_attempts (code_sha256, checkout_id, merchant_id, collection_id, created_at) VALUES ($1, $2, $3, $4, $5)`,
-);
+const INSERT = statement('checkout_attempt_insert')`
+  INSERT INTO checkout_attempts (code_sha256, checkout_id, merchant_id, collection_id, created_at) VALUES ($1, $2, $3, $4, $5)`;
 
 /** The collection was inserted in the same transaction, as the checkout has it. */
 export async function insertAttempt(
@@ -19,18 +17,14 @@ export async function insertAttempt(
   await tx.run(INSERT, [codeSha256, checkoutId, merchantId, collection.id, collection.createdAt]);
 }
 
-const LIST_OF_ONE_TIME = statement(
-  'checkout_attempt_list_of_one_time',
-  `SELECT c.state, c.failure_code, c.updated_at FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
-   WHERE a.checkout_id = $1`,
-);
+const LIST_OF_ONE_TIME = statement('checkout_attempt_list_of_one_time')`
+  SELECT c.state, c.failure_code, c.updated_at FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
+  WHERE a.checkout_id = $1`;
 // By the phone's collections: a reusable checkout may have any number of attempts.
-const LIST_LIVE_OF_PHONE = statement(
-  'checkout_attempt_list_live_of_phone',
-  `SELECT c.state, c.failure_code, c.updated_at
-   FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = $1
-   WHERE c.merchant_id = $2 AND c.kind = 'collection' AND c.phone = $3 AND c.state IN ('initiated', 'prompted', 'reconciling')`,
-);
+const LIST_LIVE_OF_PHONE = statement('checkout_attempt_list_live_of_phone')`
+  SELECT c.state, c.failure_code, c.updated_at
+  FROM payments c JOIN checkout_attempts a ON a.collection_id = c.id AND a.checkout_id = $1
+  WHERE c.merchant_id = $2 AND c.kind = 'collection' AND c.phone = $3 AND c.state IN ('initiated', 'prompted', 'reconciling')`;
 
 /** What decides whether there may be another attempt by this phone; null: by any phone, which is known of a one-time checkout alone. */
 export async function listEarlierAttempts(
@@ -42,12 +36,10 @@ export async function listEarlierAttempts(
   return phone === null ? [] : db.run<Attempt>(LIST_LIVE_OF_PHONE, [id, merchantId, phone]);
 }
 
-const FIND = statement(
-  'checkout_attempt_find',
-  `SELECT a.collection_id, c.operator_receipt,
-     (SELECT v.created_at FROM events v WHERE v.payment_id = c.id AND v.type = 'collection.succeeded') AS paid_at
-   FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id WHERE a.checkout_id = $1 AND a.code_sha256 = $2`,
-);
+const FIND = statement('checkout_attempt_find')`
+  SELECT a.collection_id, c.operator_receipt,
+    (SELECT v.created_at FROM events v WHERE v.payment_id = c.id AND v.type = 'collection.succeeded') AS paid_at
+  FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id WHERE a.checkout_id = $1 AND a.code_sha256 = $2`;
 
 export type FoundAttempt = {
   readonly collectionId: CollectionId;
@@ -61,12 +53,10 @@ export async function findAttempt(db: Queryable, id: CheckoutId, codeSha256: Buf
   return findOne<FoundAttempt>(db, FIND, [id, codeSha256]);
 }
 
-const LIST = statement(
-  'checkout_attempt_list',
-  `SELECT c.id AS collection_id, c.state, c.phone, c.operator, c.failure_code, c.created_at, c.updated_at
-   FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
-   WHERE a.checkout_id = $1 AND a.merchant_id = $2 ORDER BY a.collection_id DESC LIMIT $3`,
-);
+const LIST = statement('checkout_attempt_list')`
+  SELECT c.id AS collection_id, c.state, c.phone, c.operator, c.failure_code, c.created_at, c.updated_at
+  FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
+  WHERE a.checkout_id = $1 AND a.merchant_id = $2 ORDER BY a.collection_id DESC LIMIT $3`;
 
 export type ListedAttempt = Pick<
   Collection,
@@ -83,10 +73,8 @@ export async function listAttempts(
   return db.run<ListedAttempt>(LIST, [id, merchantId, limit]);
 }
 
-const LIST_CHECKOUT_IDS = statement(
-  'checkout_attempt_list_checkout_ids',
-  'SELECT collection_id, checkout_id FROM checkout_attempts WHERE collection_id = ANY($1)',
-);
+const LIST_CHECKOUT_IDS = statement('checkout_attempt_list_checkout_ids')`
+  SELECT collection_id, checkout_id FROM checkout_attempts WHERE collection_id = ANY($1)`;
 
 /** The checkouts at which these collections were made, by the ids of the collections. */
 export async function findCheckoutIds(

@@ -8,12 +8,10 @@ import { composedStatement, findOne, statement, type Queryable, type Tx } from '
 const COLUMNS = `k.id, k.code, k.merchant_id, k.amount_minor, k.currency, k.reference, k.description, k.metadata, k.use,
   k.return_url, k.expires_at, k.cancelled_at, k.created_by, k.created_at`;
 
-const INSERT = statement(
-  'checkout_insert',
-  `INSERT INTO checkouts (id, code, merchant_id, amount_minor, currency, reference, description, metadata, use, return_url,
-     expires_at, created_by, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-);
+const INSERT = statement('checkout_insert')`
+  INSERT INTO checkouts (id, code, merchant_id, amount_minor, currency, reference, description, metadata, use, return_url,
+    expires_at, created_by, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 
 export async function insertCheckout(tx: Tx, checkout: Checkout): Promise<void> {
   await tx.run(INSERT, [
@@ -33,26 +31,22 @@ export async function insertCheckout(tx: Tx, checkout: Checkout): Promise<void> 
   ]);
 }
 
-const FIND = statement('checkout_find', `SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2`);
+const FIND = statement('checkout_find')`SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2`;
 
 export async function findCheckout(db: Queryable, merchantId: MerchantId, id: CheckoutId): Promise<Checkout | null> {
   return findOne<Checkout>(db, FIND, [merchantId, id]);
 }
 
-const LOCK = statement(
-  'checkout_lock',
-  `SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2 FOR NO KEY UPDATE`,
-);
+const LOCK = statement('checkout_lock')`
+  SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2 FOR NO KEY UPDATE`;
 
 /** Nobody else makes an attempt at it or cancels it until the transaction ends. */
 export async function findCheckoutLocked(tx: Tx, merchantId: MerchantId, id: CheckoutId): Promise<Checkout | null> {
   return findOne<Checkout>(tx, LOCK, [merchantId, id]);
 }
 
-const FIND_BY_CODE = statement(
-  'checkout_find_by_code',
-  `SELECT ${COLUMNS}, m.name AS merchant_name FROM checkouts k JOIN merchants m ON m.id = k.merchant_id WHERE k.code = $1`,
-);
+const FIND_BY_CODE = statement('checkout_find_by_code')`
+  SELECT ${COLUMNS}, m.name AS merchant_name FROM checkouts k JOIN merchants m ON m.id = k.merchant_id WHERE k.code = $1`;
 
 /** Searches all merchants: only for the page, whose address names nothing but the code. */
 export async function findCheckoutByCode(
@@ -65,7 +59,7 @@ export async function findCheckoutByCode(
   return { checkout, merchantName };
 }
 
-const CANCEL = statement('checkout_cancel', 'UPDATE checkouts SET cancelled_at = $2 WHERE id = $1');
+const CANCEL = statement('checkout_cancel')`UPDATE checkouts SET cancelled_at = $2 WHERE id = $1`;
 
 /** Of a checkout that is locked and not cancelled. */
 export async function cancelCheckout(tx: Tx, id: CheckoutId, at: Date): Promise<void> {
@@ -73,13 +67,11 @@ export async function cancelCheckout(tx: Tx, id: CheckoutId, at: Date): Promise<
 }
 
 // Stops at the first hundred: what has more is long known to be paid.
-const COUNT_PAID = statement(
-  'checkout_count_paid',
-  `SELECT k.id, p.count FROM unnest($1::text[]) AS k (id) CROSS JOIN LATERAL (
-     SELECT count(*)::int AS count FROM (
-       SELECT FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
-       WHERE a.checkout_id = k.id AND c.state IN ('succeeded', 'reversed') LIMIT ${MOST_COUNTED_PAID}) AS paid) AS p`,
-);
+const COUNT_PAID = statement('checkout_count_paid')`
+  SELECT k.id, p.count FROM unnest($1::text[]) AS k (id) CROSS JOIN LATERAL (
+    SELECT count(*)::int AS count FROM (
+      SELECT FROM checkout_attempts a JOIN payments c ON c.id = a.collection_id
+      WHERE a.checkout_id = k.id AND c.state IN ('succeeded', 'reversed') LIMIT ${MOST_COUNTED_PAID}) AS paid) AS p`;
 
 /** How many attempts at each checkout were paid, also those whose money was returned since; counted up to a hundred. */
 export async function countPaid(db: Queryable, ids: readonly CheckoutId[]): Promise<Map<CheckoutId, number>> {

@@ -19,21 +19,19 @@ export type Acceptance = {
 // The row of the API key is looked up by its id for each, however many there are: the planner cannot make a scan of it. The lock comes
 // before the insert, as in a transaction of several statements, so that no call waits for another. Of two with the same idempotency
 // key only one is taken.
-const ACCEPT = statement(
-  'collection_accept',
-  `WITH wanted AS (
-     SELECT * FROM json_to_recordset($1) AS w (
-       ${NEW_ROW}, "keyVersion" text, "fingerprint" bytea, "status" integer, "body" text)),
-   verified AS (
-     SELECT DISTINCT ON ("merchantId", "idempotencyKey") * FROM wanted
-     WHERE (SELECT ${rowVersionOf('k')} FROM api_keys k WHERE k.id = "apiKeyId") = "keyVersion"
-       AND ${tryLockKey('"merchantId"', '"idempotencyKey"')}),
-   claimed AS (${putKey(
-     'SELECT "merchantId", "idempotencyKey", "fingerprint", "status", "body", "createdAt" FROM verified',
-   )})
-   ${insertNewFrom('verified JOIN claimed ON claimed.merchant_id = "merchantId" AND claimed.key = "idempotencyKey"')}
-   RETURNING id`,
-);
+const ACCEPT = statement('collection_accept')`
+  WITH wanted AS (
+    SELECT * FROM json_to_recordset($1) AS w (
+      ${NEW_ROW}, "keyVersion" text, "fingerprint" bytea, "status" integer, "body" text)),
+  verified AS (
+    SELECT DISTINCT ON ("merchantId", "idempotencyKey") * FROM wanted
+    WHERE (SELECT ${rowVersionOf('k')} FROM api_keys k WHERE k.id = "apiKeyId") = "keyVersion"
+      AND ${tryLockKey('"merchantId"', '"idempotencyKey"')}),
+  claimed AS (${putKey(
+    'SELECT "merchantId", "idempotencyKey", "fingerprint", "status", "body", "createdAt" FROM verified',
+  )})
+  ${insertNewFrom('verified JOIN claimed ON claimed.merchant_id = "merchantId" AND claimed.key = "idempotencyKey"')}
+  RETURNING id`;
 
 /**
  * Claims the idempotency keys, stores the responses and inserts the collections, in one statement that is a transaction of its

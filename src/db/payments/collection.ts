@@ -36,7 +36,7 @@ export function insertNewFrom(source: string): string {
    FROM ${source}`;
 }
 
-const INSERT = statement('collection_insert', insertNewFrom(`json_to_record($1) AS new (${NEW_ROW})`));
+const INSERT = statement('collection_insert')`${insertNewFrom(`json_to_record($1) AS new (${NEW_ROW})`)}`;
 
 /** Inserts a new collection: `initiated`, version 0. */
 export async function insertCollection(tx: Tx, collection: Collection): Promise<void> {

@@ -11,15 +11,13 @@ export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'fou
 };
 
 // What a person settled is settled, as long as the operator says the same.
-const INSERT = statement(
-  'discrepancy_insert',
-  `INSERT INTO discrepancies (merchant_id, payment_id, kind, operator_receipt, reported_amount, reported_currency, found_at)
-   SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::timestamptz
-   WHERE NOT EXISTS (
-     SELECT 1 FROM discrepancies WHERE payment_id = $2 AND kind = $3
-       AND (operator_receipt, reported_amount, reported_currency) IS NOT DISTINCT FROM ($4::text, $5::text, $6::text))
-   ON CONFLICT DO NOTHING RETURNING 1`,
-);
+const INSERT = statement('discrepancy_insert')`
+  INSERT INTO discrepancies (merchant_id, payment_id, kind, operator_receipt, reported_amount, reported_currency, found_at)
+  SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::timestamptz
+  WHERE NOT EXISTS (
+    SELECT 1 FROM discrepancies WHERE payment_id = $2 AND kind = $3
+      AND (operator_receipt, reported_amount, reported_currency) IS NOT DISTINCT FROM ($4::text, $5::text, $6::text))
+  ON CONFLICT DO NOTHING RETURNING 1`;
 
 /**
  * Stores it, with an entry in the merchant's audit log. False, and nothing is written, when it is stored already, settled or
@@ -54,11 +52,9 @@ export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewD
   return true;
 }
 
-const HAS_OPEN = statement(
-  'discrepancy_has_open',
-  `SELECT 1 FROM discrepancies
-   WHERE payment_id = $1 AND kind = ANY($2) AND settled_at IS NULL`,
-);
+const HAS_OPEN = statement('discrepancy_has_open')`
+  SELECT 1 FROM discrepancies
+  WHERE payment_id = $1 AND kind = ANY($2) AND settled_at IS NULL`;
 
 /** Whether the payment has a discrepancy of one of these kinds that nobody has settled yet. */
 export async function hasOpenDiscrepancy(
@@ -72,21 +68,17 @@ export async function hasOpenDiscrepancy(
 const COLUMNS = `id::text, merchant_id, payment_id AS subject, kind, operator_receipt,
   reported_amount, reported_currency, found_at`;
 
-const FIND_OPEN = statement(
-  'discrepancy_find_open',
-  `SELECT ${COLUMNS} FROM discrepancies WHERE settled_at IS NULL ORDER BY discrepancies.id LIMIT $1`,
-);
+const FIND_OPEN = statement('discrepancy_find_open')`
+  SELECT ${COLUMNS} FROM discrepancies WHERE settled_at IS NULL ORDER BY discrepancies.id LIMIT $1`;
 
 /** Discrepancies that nobody has settled yet, of all merchants, oldest first, at most `limit`. */
 export async function findOpenDiscrepancies(db: Queryable, limit: number): Promise<Discrepancy[]> {
   return db.run<Discrepancy>(FIND_OPEN, [limit]);
 }
 
-const SETTLE = statement(
-  'discrepancy_settle',
-  `UPDATE discrepancies SET settled_at = $2, settled_how = $3 WHERE id = $1 AND settled_at IS NULL
-   RETURNING ${COLUMNS}, (SELECT p.kind FROM payments p WHERE p.id = payment_id) AS noun`,
-);
+const SETTLE = statement('discrepancy_settle')`
+  UPDATE discrepancies SET settled_at = $2, settled_how = $3 WHERE id = $1 AND settled_at IS NULL
+  RETURNING ${COLUMNS}, (SELECT p.kind FROM payments p WHERE p.id = payment_id) AS noun`;
 
 export type SettleDiscrepancy = {
   readonly id: string;

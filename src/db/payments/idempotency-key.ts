@@ -15,18 +15,16 @@ export function tryLockKey(merchantId: string, key: string): string {
   return `pg_try_advisory_xact_lock(hashtextextended(${merchantId} || ' ' || ${key}, 0))`;
 }
 
-const TRY_LOCK = statement('idempotency_key_try_lock', `SELECT ${tryLockKey('$1', '$2')} AS is_locked`);
+const TRY_LOCK = statement('idempotency_key_try_lock')`SELECT ${tryLockKey('$1', '$2')} AS is_locked`;
 
 export async function tryLockIdempotencyKey(tx: Tx, merchantId: MerchantId, key: string): Promise<boolean> {
   const [row] = await tx.run<{ isLocked: boolean }>(TRY_LOCK, [merchantId, key]);
   return row?.isLocked === true;
 }
 
-const FIND = statement(
-  'idempotency_key_find',
-  `SELECT request_sha256 AS fingerprint, response_status AS status, response_body AS body FROM idempotency_keys
-   WHERE merchant_id = $1 AND key = $2 AND created_at >= $3`,
-);
+const FIND = statement('idempotency_key_find')`
+  SELECT request_sha256 AS fingerprint, response_status AS status, response_body AS body FROM idempotency_keys
+  WHERE merchant_id = $1 AND key = $2 AND created_at >= $3`;
 
 export async function findIdempotencyKey(
   tx: Tx,
@@ -40,10 +38,8 @@ export async function findIdempotencyKey(
   return { fingerprint, response };
 }
 
-const LIST_USED = statement(
-  'idempotency_key_list_used',
-  'SELECT key FROM idempotency_keys WHERE merchant_id = $1 AND key = ANY($2) AND created_at >= $3',
-);
+const LIST_USED = statement('idempotency_key_list_used')`
+  SELECT key FROM idempotency_keys WHERE merchant_id = $1 AND key = ANY($2) AND created_at >= $3`;
 
 /** Those of the keys under which a response is stored that has not expired. */
 export async function listUsedKeys(
@@ -78,7 +74,7 @@ export function hasResponse(merchantId: string, key: string, at: string): string
     AND created_at >= ${at}::timestamptz - interval '${IDEMPOTENCY_KEPT_FOR_MS} milliseconds')`;
 }
 
-const PUT = statement('idempotency_key_put', putKey('VALUES ($1, $2, $3, $4, $5, $6)'));
+const PUT = statement('idempotency_key_put')`${putKey('VALUES ($1, $2, $3, $4, $5, $6)')}`;
 
 /**
  * The response that is stored for this very request, or null: then the key belongs to this transaction until it ends.

@@ -38,34 +38,32 @@ export function isCheckpointAttested(
   return isAttested(db, 'ledger_checkpoints', { ...row, attestation: checkpointAttestation });
 }
 
-const FIND_MOVED = statement(
-  'ledger_find_moved_accounts',
-  `WITH moved AS (
-     SELECT a.id, a.entry_count, a.balance_minor, ${CHECKPOINT}
-     FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
-     WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $4
-       AND (a.entry_count <> coalesce(c.entry, 0) OR a.balance_minor <> coalesce(c.balance_minor, 0))
-     ORDER BY a.id LIMIT $2)
-   SELECT moved.id AS account_id, moved.after, moved.checked_minor, moved.checked_unattested_minor, moved.checkpoint_attestation,
-     ends.entry, (moved.checked_minor + read.sum_minor)::bigint AS balance_minor,
-     read.entries = ends.entry - moved.after AND read.are_right
-       AND (ends.entry < moved.entry_count OR moved.checked_minor + read.sum_minor = moved.balance_minor) AS adds_up,
-     ends.entry < moved.entry_count AS has_more
-   FROM moved
-   CROSS JOIN LATERAL (SELECT least(moved.entry_count, moved.after + $3::bigint) AS entry) AS ends
-   CROSS JOIN LATERAL (
-     SELECT count(*) AS entries, coalesce(sum(amount_minor), 0) AS sum_minor,
-       coalesce(bool_and(balance_minor = moved.checked_minor + running_minor), true) AS are_right
-     FROM (
-       SELECT amount_minor, balance_minor, sum(amount_minor) OVER (ORDER BY entry) AS running_minor
-       FROM (
-         SELECT credit_entry AS entry, amount_minor, credit_balance_minor AS balance_minor FROM ledger_transfers
-         WHERE credit_account_id = moved.id AND credit_entry > moved.after AND credit_entry <= ends.entry
-         UNION ALL
-         SELECT debit_entry, -amount_minor, debit_balance_minor FROM ledger_transfers
-         WHERE debit_account_id = moved.id AND debit_entry > moved.after AND debit_entry <= ends.entry) AS entries) AS read) AS read
-   ORDER BY moved.id`,
-);
+const FIND_MOVED = statement('ledger_find_moved_accounts')`
+  WITH moved AS (
+    SELECT a.id, a.entry_count, a.balance_minor, ${CHECKPOINT}
+    FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
+    WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $4
+      AND (a.entry_count <> coalesce(c.entry, 0) OR a.balance_minor <> coalesce(c.balance_minor, 0))
+    ORDER BY a.id LIMIT $2)
+  SELECT moved.id AS account_id, moved.after, moved.checked_minor, moved.checked_unattested_minor, moved.checkpoint_attestation,
+    ends.entry, (moved.checked_minor + read.sum_minor)::bigint AS balance_minor,
+    read.entries = ends.entry - moved.after AND read.are_right
+      AND (ends.entry < moved.entry_count OR moved.checked_minor + read.sum_minor = moved.balance_minor) AS adds_up,
+    ends.entry < moved.entry_count AS has_more
+  FROM moved
+  CROSS JOIN LATERAL (SELECT least(moved.entry_count, moved.after + $3::bigint) AS entry) AS ends
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS entries, coalesce(sum(amount_minor), 0) AS sum_minor,
+      coalesce(bool_and(balance_minor = moved.checked_minor + running_minor), true) AS are_right
+    FROM (
+      SELECT amount_minor, balance_minor, sum(amount_minor) OVER (ORDER BY entry) AS running_minor
+      FROM (
+        SELECT credit_entry AS entry, amount_minor, credit_balance_minor AS balance_minor FROM ledger_transfers
+        WHERE credit_account_id = moved.id AND credit_entry > moved.after AND credit_entry <= ends.entry
+        UNION ALL
+        SELECT debit_entry, -amount_minor, debit_balance_minor FROM ledger_transfers
+        WHERE debit_account_id = moved.id AND debit_entry > moved.after AND debit_entry <= ends.entry) AS entries) AS read) AS read
+  ORDER BY moved.id`;
 
 /**
  * The next merchants' accounts of the range that changed since their checkpoint, at most `accounts`, each with at most `entries` of its
@@ -79,19 +77,17 @@ export async function findMovedAccounts(
   return db.run<MovedAccount>(FIND_MOVED, [after, accounts, entries, to]);
 }
 
-const RECORD = statement(
-  'ledger_checkpoint_record',
-  `WITH checked AS (
-     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[])
-       AS checked (account_id, entry, balance_minor, unattested_minor, attestation, attestation_before)),
-   moved AS (
-     UPDATE ledger_checkpoints p SET entry = c.entry, balance_minor = c.balance_minor, unattested_minor = c.unattested_minor,
-       attestation = c.attestation, checked_at = now()
-     FROM checked c WHERE p.account_id = c.account_id AND p.entry < c.entry AND p.attestation = c.attestation_before)
-   INSERT INTO ledger_checkpoints (account_id, entry, balance_minor, unattested_minor, attestation)
-   SELECT account_id, entry, balance_minor, unattested_minor, attestation FROM checked WHERE attestation_before IS NULL
-   ON CONFLICT (account_id) DO NOTHING`,
-);
+const RECORD = statement('ledger_checkpoint_record')`
+  WITH checked AS (
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[])
+      AS checked (account_id, entry, balance_minor, unattested_minor, attestation, attestation_before)),
+  moved AS (
+    UPDATE ledger_checkpoints p SET entry = c.entry, balance_minor = c.balance_minor, unattested_minor = c.unattested_minor,
+      attestation = c.attestation, checked_at = now()
+    FROM checked c WHERE p.account_id = c.account_id AND p.entry < c.entry AND p.attestation = c.attestation_before)
+  INSERT INTO ledger_checkpoints (account_id, entry, balance_minor, unattested_minor, attestation)
+  SELECT account_id, entry, balance_minor, unattested_minor, attestation FROM checked WHERE attestation_before IS NULL
+  ON CONFLICT (account_id) DO NOTHING`;
 
 /** An account whose entries were checked, with what of its balance is not attested. */
 export type CheckedAccount = Pick<MovedAccount, 'accountId' | 'entry' | 'balanceMinor' | 'checkpointAttestation'> & {
@@ -119,12 +115,10 @@ export async function recordCheckpoints(db: Queryable, accounts: readonly Checke
   await db.run(RECORD, values);
 }
 
-const FUNDS = statement(
-  'ledger_funds_of_merchant',
-  `SELECT a.id AS account_id, a.entry_count AS entry, ${CHECKPOINT},
-     a.balance_minor - reserved_by_refunds($2) AS spendable_minor
-   FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id WHERE a.id = $1 AND a.merchant_id = $2`,
-);
+const FUNDS = statement('ledger_funds_of_merchant')`
+  SELECT a.id AS account_id, a.entry_count AS entry, ${CHECKPOINT},
+    a.balance_minor - reserved_by_refunds($2) AS spendable_minor
+  FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id WHERE a.id = $1 AND a.merchant_id = $2`;
 
 /** An available account up to its newest entry, and what of it no pending refund will take. */
 export type Funds = EntryRange & Checkpoint & { readonly spendableMinor: bigint };
@@ -136,12 +130,10 @@ export async function findFunds(db: Queryable, merchantId: MerchantId): Promise<
   return funds;
 }
 
-const ACCOUNTS = statement(
-  'ledger_accounts_with_checkpoints',
-  `SELECT a.id AS account_id, a.entry_count AS entry, ${CHECKPOINT}
-   FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
-   WHERE a.kind = 'available' AND a.id > $1 AND a.id <= $2 ORDER BY a.id`,
-);
+const ACCOUNTS = statement('ledger_accounts_with_checkpoints')`
+  SELECT a.id AS account_id, a.entry_count AS entry, ${CHECKPOINT}
+  FROM ledger_accounts a LEFT JOIN ledger_checkpoints c ON c.account_id = a.id
+  WHERE a.kind = 'available' AND a.id > $1 AND a.id <= $2 ORDER BY a.id`;
 
 /** The available accounts of the range, up to their newest entries. */
 export async function findAvailableAccounts(
@@ -151,7 +143,7 @@ export async function findAvailableAccounts(
   return db.run<EntryRange & Checkpoint>(ACCOUNTS, [after, to]);
 }
 
-const FIND_CHECKED = statement('checked_payments_find', 'SELECT changed_before FROM checked_payments');
+const FIND_CHECKED = statement('checked_payments_find')`SELECT changed_before FROM checked_payments`;
 
 /** The time before which every change of a payment was checked; null when none ever was. */
 export async function findCheckedPayments(db: Queryable): Promise<Date | null> {
@@ -159,21 +151,17 @@ export async function findCheckedPayments(db: Queryable): Promise<Date | null> {
 }
 
 // By the clock of the database at the latest, so that a process whose clock is ahead hides no change.
-const RECORD_CHECKED = statement(
-  'checked_payments_record',
-  `INSERT INTO checked_payments (changed_before) VALUES (least($1::timestamptz, now()))
-   ON CONFLICT (is_only) DO UPDATE SET changed_before = excluded.changed_before
-   WHERE checked_payments.changed_before < excluded.changed_before`,
-);
+const RECORD_CHECKED = statement('checked_payments_record')`
+  INSERT INTO checked_payments (changed_before) VALUES (least($1::timestamptz, now()))
+  ON CONFLICT (is_only) DO UPDATE SET changed_before = excluded.changed_before
+  WHERE checked_payments.changed_before < excluded.changed_before`;
 
 export async function recordCheckedPayments(db: Queryable, changedBefore: Date): Promise<void> {
   await db.run(RECORD_CHECKED, [changedBefore]);
 }
 
-const LAST_EVENT = statement(
-  'ledger_last_event_of_range',
-  'SELECT max(id) AS id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS range',
-);
+const LAST_EVENT = statement('ledger_last_event_of_range')`
+  SELECT max(id) AS id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS range`;
 
 /** The last of the next `limit` events after the one id and before the other; null when there is none. */
 export async function findLastEvent(

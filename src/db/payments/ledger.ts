@@ -6,21 +6,17 @@ import type { Currency } from '../../domain/money.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 import type { IdRange } from './unposted.ts';
 
-const ENSURE_OPERATOR_ACCOUNT = statement(
-  'ledger_account_ensure_operator',
-  `INSERT INTO ledger_accounts (id, kind, operator, currency)
-   VALUES ('operator/' || $1::text || '/' || $2::text, 'operator', $1, $2) ON CONFLICT (id) DO NOTHING`,
-);
+const ENSURE_OPERATOR_ACCOUNT = statement('ledger_account_ensure_operator')`
+  INSERT INTO ledger_accounts (id, kind, operator, currency)
+  VALUES ('operator/' || $1::text || '/' || $2::text, 'operator', $1, $2) ON CONFLICT (id) DO NOTHING`;
 
 export async function ensureOperatorAccount(db: Queryable, operator: string, currency: Currency): Promise<void> {
   await db.run(ENSURE_OPERATOR_ACCOUNT, [operator, currency]);
 }
 
-const BALANCE = statement(
-  'ledger_account_balance',
-  `SELECT available.balance_minor AS available_minor, held.balance_minor AS held_minor, available.currency
-   FROM ledger_accounts available, ledger_accounts held WHERE available.id = $1 AND held.id = $2`,
-);
+const BALANCE = statement('ledger_account_balance')`
+  SELECT available.balance_minor AS available_minor, held.balance_minor AS held_minor, available.currency
+  FROM ledger_accounts available, ledger_accounts held WHERE available.id = $1 AND held.id = $2`;
 
 export type Balance = { readonly availableMinor: bigint; readonly heldMinor: bigint; readonly currency: Currency };
 
@@ -37,10 +33,8 @@ const LAST_OF = {
 } as const;
 
 function lastStatement(table: string, more = ''): Statement {
-  return statement(
-    `${table}_last_of_range`,
-    `SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > $1${more} ORDER BY id LIMIT $2) AS range`,
-  );
+  return statement(`${table}_last_of_range`)`
+    SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > $1${more} ORDER BY id LIMIT $2) AS range`;
 }
 
 /** The last of the next `limit` merchants' accounts or payments after this id; null when there is none. */
@@ -53,25 +47,21 @@ export async function findLastOfRange(
   return (await findOne<{ id: string | null }>(db, LAST_OF[noun], [after, limit]))?.id ?? null;
 }
 
-const DRIFT = statement(
-  'ledger_drift',
-  `SELECT a.id FROM ledger_accounts a LEFT JOIN ledger_entries e ON e.account_id = a.id
-   WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $2 GROUP BY a.id
-   HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) ORDER BY a.id LIMIT 100`,
-);
+const DRIFT = statement('ledger_drift')`
+  SELECT a.id FROM ledger_accounts a LEFT JOIN ledger_entries e ON e.account_id = a.id
+  WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $2 GROUP BY a.id
+  HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) ORDER BY a.id LIMIT 100`;
 
 /** Accounts whose balance is not the sum of their entries. Empty unless somebody bypassed the database's checks. */
 export async function findBalanceDrift(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
   return (await db.run<{ id: string }>(DRIFT, [after, to])).map(({ id }) => driftFault(id));
 }
 
-const FIND_UNDECIDED = statement(
-  'ledger_find_undecided',
-  `SELECT id, state FROM payments
-   WHERE kind IN ('payout', 'reversal') AND state IN ('released', 'reconciling')
-     AND updated_at < now() - make_interval(days => $1)
-   ORDER BY updated_at, id LIMIT $2`,
-);
+const FIND_UNDECIDED = statement('ledger_find_undecided')`
+  SELECT id, state FROM payments
+  WHERE kind IN ('payout', 'reversal') AND state IN ('released', 'reconciling')
+    AND updated_at < now() - make_interval(days => $1)
+  ORDER BY updated_at, id LIMIT $2`;
 
 /**
  * Payouts and refunds that have been without an outcome for more than so many days since their release or their last status,
@@ -94,10 +84,8 @@ export function lockSpendableOf(merchantId: string, account: string, apiKeyId: s
   return `lock_spendable(${merchantId}, ${account}, ${apiKeyId})`;
 }
 
-const LOCK_SPENDABLE = statement(
-  'ledger_account_lock_spendable',
-  `SELECT spendable_minor, reserved_minor, queued_of_key_minor FROM ${lockSpendableOf('$1', '$2', '$3')}`,
-);
+const LOCK_SPENDABLE = statement('ledger_account_lock_spendable')`
+  SELECT spendable_minor, reserved_minor, queued_of_key_minor FROM ${lockSpendableOf('$1', '$2', '$3')}`;
 
 export type Spendable = {
   /** The available balance less the pending refunds, queued ones included, whose money has not left yet. */

@@ -15,28 +15,24 @@ export type NewOperatorCallback = {
   readonly receivedAt: Date;
 };
 
-const INSERT = statement(
-  'operator_callback_insert',
-  `WITH earlier AS (
-     SELECT count(*)::int AS count FROM (SELECT 1 FROM operator_callbacks WHERE payment_id = $2 LIMIT $7) AS kept),
-   stored AS (
-     INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
-     SELECT $1, $2, $3, $4, $5, $6 FROM earlier WHERE count < $7 RETURNING id)
-   SELECT earlier.count AS stored_before, EXISTS (SELECT 1 FROM stored) AS is_kept FROM earlier`,
-);
+const INSERT = statement('operator_callback_insert')`
+  WITH earlier AS (
+    SELECT count(*)::int AS count FROM (SELECT 1 FROM operator_callbacks WHERE payment_id = $2 LIMIT $7) AS kept),
+  stored AS (
+    INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
+    SELECT $1, $2, $3, $4, $5, $6 FROM earlier WHERE count < $7 RETURNING id)
+  SELECT earlier.count AS stored_before, EXISTS (SELECT 1 FROM stored) AS is_kept FROM earlier`;
 
-const RECORD = statement(
-  'operator_callback_record',
-  `WITH payment AS (SELECT ${COLLECTION_COLUMNS} FROM payments WHERE operator_reference = $1 AND kind = 'collection' AND operator = $2),
-   earlier AS (
-     SELECT count(*)::int AS count FROM (
-       SELECT FROM operator_callbacks WHERE payment_id = (SELECT id FROM payment) LIMIT $7) AS kept),
-   stored AS (
-     INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
-     SELECT $2, payment.id, $3, $4, $5, $6 FROM payment, earlier
-     WHERE count < $7 AND payment.state IN ('initiated', 'prompted', 'reconciling') RETURNING id)
-   SELECT payment.*, EXISTS (SELECT FROM stored) AS is_kept FROM payment`,
-);
+const RECORD = statement('operator_callback_record')`
+  WITH payment AS (SELECT ${COLLECTION_COLUMNS} FROM payments WHERE operator_reference = $1 AND kind = 'collection' AND operator = $2),
+  earlier AS (
+    SELECT count(*)::int AS count FROM (
+      SELECT FROM operator_callbacks WHERE payment_id = (SELECT id FROM payment) LIMIT $7) AS kept),
+  stored AS (
+    INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
+    SELECT $2, payment.id, $3, $4, $5, $6 FROM payment, earlier
+    WHERE count < $7 AND payment.state IN ('initiated', 'prompted', 'reconciling') RETURNING id)
+  SELECT payment.*, EXISTS (SELECT FROM stored) AS is_kept FROM payment`;
 
 /** A callback by the reference that the operator names. */
 export type ReferringCallback = Omit<NewOperatorCallback, 'payment'> & { readonly operatorReference: string };

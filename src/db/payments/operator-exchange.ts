@@ -8,16 +8,14 @@ import { statement, type Queryable } from '../platform/database.ts';
 /** After so many of a payment, only one that ended otherwise than the last is kept, and none after twice as many. */
 const MOST_ALIKE = 50;
 
-const INSERT = statement(
-  'operator_exchange_insert',
-  `INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome, failure_code)
-   SELECT $1, $2, $3, $4, $5, $6::text, $7::text
-   FROM (SELECT count(*) AS count
-         FROM (SELECT FROM operator_exchanges WHERE payment_id = $2 LIMIT ${2 * MOST_ALIKE}) AS kept) AS earlier
-   WHERE earlier.count < ${MOST_ALIKE} OR earlier.count < ${2 * MOST_ALIKE}
-     AND (SELECT (e.outcome, e.failure_code) IS DISTINCT FROM ($6::text, $7::text)
-          FROM operator_exchanges e WHERE e.payment_id = $2 ORDER BY e.id DESC LIMIT 1)`,
-);
+const INSERT = statement('operator_exchange_insert')`
+  INSERT INTO operator_exchanges (merchant_id, payment_id, kind, started_at, duration_ms, outcome, failure_code)
+  SELECT $1, $2, $3, $4, $5, $6::text, $7::text
+  FROM (SELECT count(*) AS count
+        FROM (SELECT FROM operator_exchanges WHERE payment_id = $2 LIMIT ${2 * MOST_ALIKE}) AS kept) AS earlier
+  WHERE earlier.count < ${MOST_ALIKE} OR earlier.count < ${2 * MOST_ALIKE}
+    AND (SELECT (e.outcome, e.failure_code) IS DISTINCT FROM ($6::text, $7::text)
+         FROM operator_exchanges e WHERE e.payment_id = $2 ORDER BY e.id DESC LIMIT 1)`;
 
 export type NewExchange = {
   readonly kind: OperatorExchange['kind'];
@@ -36,11 +34,9 @@ export async function insertExchange(
   await db.run(INSERT, [merchantId, id, kind, startedAt, durationMs, outcome, failureCode]);
 }
 
-const LIST = statement(
-  'operator_exchange_list',
-  `SELECT payment_id, kind, started_at, duration_ms, outcome, failure_code FROM operator_exchanges
-   WHERE payment_id = ANY($1) ORDER BY operator_exchanges.id LIMIT $2`,
-);
+const LIST = statement('operator_exchange_list')`
+  SELECT payment_id, kind, started_at, duration_ms, outcome, failure_code FROM operator_exchanges
+  WHERE payment_id = ANY($1) ORDER BY operator_exchanges.id LIMIT $2`;
 
 /** Oldest first, at most `limit`, of these payments. */
 export async function listExchanges(

@@ -14,12 +14,10 @@ const MAY_BE_SENT = "state IN ('initiated', 'released') AND send_deadline_at > $
 // The other side of this is `never_sent`, which is recorded only while no send has begun: of the two statements, the row lets only
 // one pass.
 const sendBegun = (name: string, returned: string) =>
-  statement(
-    name,
-    `UPDATE payments SET send_begun_at = $3
-     WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT}
-     RETURNING ${returned}`,
-  );
+  statement(name)`
+    UPDATE payments SET send_begun_at = $3
+    WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT}
+    RETURNING ${returned}`;
 const MARK_SEND_BEGUN = sendBegun('payment_mark_send_begun', '1');
 const BEGIN_COLLECTION_SEND = sendBegun('collection_mark_send_begun', COLLECTION_COLUMNS);
 
@@ -41,12 +39,10 @@ export function beginCollectionSend(
 }
 
 // The first time stays, and every further try must still find the state and the deadline within which it may begin.
-const MARK_SEND_REPEATED = statement(
-  'payment_mark_send_repeated',
-  `UPDATE payments SET send_repeated_at = coalesce(send_repeated_at, $3)
-   WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NOT NULL AND ${MAY_BE_SENT}
-   RETURNING 1`,
-);
+const MARK_SEND_REPEATED = statement('payment_mark_send_repeated')`
+  UPDATE payments SET send_repeated_at = coalesce(send_repeated_at, $3)
+  WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NOT NULL AND ${MAY_BE_SENT}
+  RETURNING 1`;
 
 /**
  * Records that a further try to send begins: from now on no refusal of a send decides the outcome, whenever it was given. False
@@ -56,20 +52,16 @@ export async function markSendRepeated(db: Queryable, { merchantId, id }: Paymen
   return (await db.run(MARK_SEND_REPEATED, [merchantId, id, at])).length === 1;
 }
 
-const IS_SEND_REPEATED = statement(
-  'payment_is_send_repeated',
-  'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = $2 AND send_repeated_at IS NOT NULL',
-);
+const IS_SEND_REPEATED = statement('payment_is_send_repeated')`
+  SELECT 1 FROM payments WHERE merchant_id = $1 AND id = $2 AND send_repeated_at IS NOT NULL`;
 
 /** Whether more than one try to send it ever began. */
 export async function isSendRepeated(db: Queryable, { merchantId, id }: PaymentRef): Promise<boolean> {
   return (await db.run(IS_SEND_REPEATED, [merchantId, id])).length === 1;
 }
 
-const MARK_ACCEPTED = statement(
-  'payment_mark_accepted',
-  `UPDATE payments SET accepted_at = $3 WHERE merchant_id = $1 AND id = $2 AND accepted_at IS NULL`,
-);
+const MARK_ACCEPTED = statement('payment_mark_accepted')`
+  UPDATE payments SET accepted_at = $3 WHERE merchant_id = $1 AND id = $2 AND accepted_at IS NULL`;
 
 /** Records that the operator has the payment: a later `not_found` does not make it fail. The first time stays. */
 export async function markAccepted(db: Queryable, { merchantId, id }: SentPaymentRef, at: Date): Promise<void> {
@@ -81,14 +73,12 @@ const IS_PENDING_WHEN_SENT = `state IN ('released', 'reconciling')`;
 // The database's clock is common to all processes: a process whose clock is ahead brings no evidence from the future.
 const MAX_AHEAD = `now() + interval '1 minute'`;
 
-const COUNT_NOT_FOUND = statement(
-  'payment_count_not_found',
-  `UPDATE payments
-   SET not_found_count = not_found_count + 1, not_found_since = coalesce(not_found_since, $3), not_found_last_at = $3
-   WHERE merchant_id = $1 AND id = $2 AND kind <> 'collection' AND ${IS_PENDING_WHEN_SENT} AND send_begun_at IS NOT NULL
-     AND accepted_at IS NULL AND send_deadline_at <= $4 AND (not_found_last_at IS NULL OR not_found_last_at <= $5)
-     AND $3 <= ${MAX_AHEAD}`,
-);
+const COUNT_NOT_FOUND = statement('payment_count_not_found')`
+  UPDATE payments
+  SET not_found_count = not_found_count + 1, not_found_since = coalesce(not_found_since, $3), not_found_last_at = $3
+  WHERE merchant_id = $1 AND id = $2 AND kind <> 'collection' AND ${IS_PENDING_WHEN_SENT} AND send_begun_at IS NOT NULL
+    AND accepted_at IS NULL AND send_deadline_at <= $4 AND (not_found_last_at IS NULL OR not_found_last_at <= $5)
+    AND $3 <= ${MAX_AHEAD}`;
 
 /** A status of `not_found`, as of the time of its query. */
 export type CountedNotFound = { readonly queriedAt: Date; readonly graceMs: number; readonly gapMs: number };
@@ -107,12 +97,10 @@ export async function addNotFound(
   await db.run(COUNT_NOT_FOUND, [merchantId, id, queriedAt, before(graceMs), before(gapMs)]);
 }
 
-const RESET_NOT_FOUNDS = statement(
-  'payment_reset_not_founds',
-  `UPDATE payments SET not_found_count = 0, not_found_since = NULL,
-     not_found_last_at = greatest(not_found_last_at, least($3, ${MAX_AHEAD}))
-   WHERE merchant_id = $1 AND id = $2 AND ${IS_PENDING_WHEN_SENT} AND not_found_count > 0 AND not_found_last_at < $3`,
-);
+const RESET_NOT_FOUNDS = statement('payment_reset_not_founds')`
+  UPDATE payments SET not_found_count = 0, not_found_since = NULL,
+    not_found_last_at = greatest(not_found_last_at, least($3, ${MAX_AHEAD}))
+  WHERE merchant_id = $1 AND id = $2 AND ${IS_PENDING_WHEN_SENT} AND not_found_count > 0 AND not_found_last_at < $3`;
 
 /**
  * Begins the count again, as of a status that came after the last that was counted, and no later than a minute from now by
@@ -128,11 +116,9 @@ export async function resetNotFounds(
 
 // Only in these states can the operator contradict the outcome, return the money, or turn out to have it. A payout or refund that
 // expired was never sent.
-const SCHEDULE_RECHECK = statement(
-  'payment_schedule_recheck',
-  `UPDATE payments SET check_due_at = least(coalesce(check_due_at, $2), $2)
-   WHERE id = $1 AND (state IN ('succeeded', 'failed') OR kind = 'collection' AND state = 'expired')`,
-);
+const SCHEDULE_RECHECK = statement('payment_schedule_recheck')`
+  UPDATE payments SET check_due_at = least(coalesce(check_due_at, $2), $2)
+  WHERE id = $1 AND (state IN ('succeeded', 'failed') OR kind = 'collection' AND state = 'expired')`;
 
 /** The payment is rechecked at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */
 export async function scheduleRecheck(db: Queryable, { id }: Pick<PaymentRef, 'id'>, dueAt: Date): Promise<void> {

@@ -40,11 +40,9 @@ export function paymentReads<
 >({ kind, prefix, columns, toPayment }: Source<Row, Payment>) {
   const all = `${SHARED_COLUMNS}, ${columns}`;
   const select = `SELECT ${all} FROM payments`;
-  const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`);
-  const FIND_BY_OPERATOR_REFERENCE = statement(
-    `${kind}_find_by_operator_reference`,
-    `${select} WHERE operator_reference = $1 AND kind = '${kind}' AND operator = $2`,
-  );
+  const FIND = statement(`${kind}_find`)`${select} WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`;
+  const FIND_BY_OPERATOR_REFERENCE = statement(`${kind}_find_by_operator_reference`)`
+    ${select} WHERE operator_reference = $1 AND kind = '${kind}' AND operator = $2`;
   const find = async (db: Queryable, query: Statement, values: readonly unknown[]): Promise<Payment | null> => {
     const row = await findOne<Row>(db, query, values);
     return row && toPayment(row);

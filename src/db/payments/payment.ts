@@ -32,10 +32,8 @@ export async function getPayment<Kind extends PaymentKind>(
   return payment as Payment<Kind>;
 }
 
-const LOCK = statement(
-  'payment_lock',
-  'SELECT 1 FROM payments WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
-);
+const LOCK = statement('payment_lock')`
+  SELECT 1 FROM payments WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`;
 
 /**
  * Locks the payments: nobody else changes or approves them until the transaction ends. They are locked in the order of their ids, so

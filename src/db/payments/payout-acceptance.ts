@@ -23,21 +23,19 @@ export type PayoutAcceptance = {
 
 // Each part reads from the one before, so that its call runs only then: whoever is refused by what comes first takes no lock of the
 // merchant's account, and waits for nobody.
-const ACCEPT = statement(
-  'payout_accept',
-  `WITH confirmed AS MATERIALIZED (
-     SELECT k.merchant_id FROM api_keys k WHERE k.id = $26 AND ${PERMISSION_VERSION} = $32),
-   locked AS MATERIALIZED (
-     SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$15', '$16')} AND NOT ${hasResponse('$15', '$16', '$38')}),
-   payable AS MATERIALIZED (
-     SELECT FROM locked CROSS JOIN LATERAL
-       ${lockSpendableOf('locked.merchant_id', '$33', 'CASE WHEN $34::bigint IS NOT NULL THEN $26 END')} AS now
-     WHERE now.spendable_minor >= $17
-       AND ($34::bigint IS NULL OR now.queued_of_key_minor + $17 <= $34::bigint)),
-   claimed AS (${putKey('SELECT $15, $16, $35, $36, $37, $38 FROM payable')}),
-   ${changeParts(insertNewPayout('FROM claimed', ''))}
-   SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`,
-);
+const ACCEPT = statement('payout_accept')`
+  WITH confirmed AS MATERIALIZED (
+    SELECT k.merchant_id FROM api_keys k WHERE k.id = $26 AND ${PERMISSION_VERSION} = $32),
+  locked AS MATERIALIZED (
+    SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$15', '$16')} AND NOT ${hasResponse('$15', '$16', '$38')}),
+  payable AS MATERIALIZED (
+    SELECT FROM locked CROSS JOIN LATERAL
+      ${lockSpendableOf('locked.merchant_id', '$33', 'CASE WHEN $34::bigint IS NOT NULL THEN $26 END')} AS now
+    WHERE now.spendable_minor >= $17
+      AND ($34::bigint IS NULL OR now.queued_of_key_minor + $17 <= $34::bigint)),
+  claimed AS (${putKey('SELECT $15, $16, $35, $36, $37, $38 FROM payable')}),
+  ${changeParts(insertNewPayout('FROM claimed', ''))}
+  SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`;
 
 type Accepted = RecordedChange & { readonly isConfirmed: boolean; readonly isCreated: boolean };
 

@@ -21,27 +21,25 @@ const OF_REFERENCE = 20;
 
 const newestOf = (columns: string, where: string, most: string) =>
   `SELECT ${columns} FROM payments p WHERE p.merchant_id = $1 AND p.kind = 'payout' AND p.id <> asked.id AND ${where} ORDER BY p.id DESC LIMIT ${most}`;
-const LIST = statement(
-  'payout_history_list',
-  `SELECT asked.id, earlier.count, last.id AS last_id, last.created_at AS last_created_at, last.amount_minor AS last_amount_minor,
-          last.state AS last_state, same.id AS same_id, same.created_at AS same_created_at, same.state AS same_state,
-          referred.ids[1] AS reference_id, referred.phones[1] AS reference_phone, referred.count AS reference_phones
-   FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
-     AS asked (id, phone, amount_minor, reference, from_id, to_id)
-   CROSS JOIN LATERAL (
-     SELECT count(*)::int AS count
-     FROM (${newestOf('1', `p.phone = asked.phone AND ${IS_SENT}`, `${MAX_EARLIER + 1}`)}) AS p) AS earlier
-   LEFT JOIN LATERAL (
-     ${newestOf('p.id, p.created_at, p.amount_minor, p.state', `p.phone = asked.phone AND ${IS_SENT}`, '1')}) AS last ON true
-   LEFT JOIN LATERAL (
-     SELECT p.id, p.created_at, p.state
-     FROM (${newestOf('p.*', 'p.phone = asked.phone AND p.id >= asked.from_id AND p.id < asked.to_id', `${LOOKED_THROUGH}`)}) AS p
-     WHERE p.amount_minor = asked.amount_minor AND (p.state = 'queued' OR ${IS_SENT}) ORDER BY p.id DESC LIMIT 1) AS same ON true
-   CROSS JOIN LATERAL (
-     SELECT count(DISTINCT p.phone)::int AS count, array_agg(p.id ORDER BY p.id DESC) AS ids,
-            array_agg(p.phone ORDER BY p.id DESC) AS phones
-     FROM (${newestOf('p.id, p.phone', `p.reference = asked.reference AND ${IS_SENT}`, `${OF_REFERENCE}`)}) AS p) AS referred`,
-);
+const LIST = statement('payout_history_list')`
+  SELECT asked.id, earlier.count, last.id AS last_id, last.created_at AS last_created_at, last.amount_minor AS last_amount_minor,
+         last.state AS last_state, same.id AS same_id, same.created_at AS same_created_at, same.state AS same_state,
+         referred.ids[1] AS reference_id, referred.phones[1] AS reference_phone, referred.count AS reference_phones
+  FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+    AS asked (id, phone, amount_minor, reference, from_id, to_id)
+  CROSS JOIN LATERAL (
+    SELECT count(*)::int AS count
+    FROM (${newestOf('1', `p.phone = asked.phone AND ${IS_SENT}`, `${MAX_EARLIER + 1}`)}) AS p) AS earlier
+  LEFT JOIN LATERAL (
+    ${newestOf('p.id, p.created_at, p.amount_minor, p.state', `p.phone = asked.phone AND ${IS_SENT}`, '1')}) AS last ON true
+  LEFT JOIN LATERAL (
+    SELECT p.id, p.created_at, p.state
+    FROM (${newestOf('p.*', 'p.phone = asked.phone AND p.id >= asked.from_id AND p.id < asked.to_id', `${LOOKED_THROUGH}`)}) AS p
+    WHERE p.amount_minor = asked.amount_minor AND (p.state = 'queued' OR ${IS_SENT}) ORDER BY p.id DESC LIMIT 1) AS same ON true
+  CROSS JOIN LATERAL (
+    SELECT count(DISTINCT p.phone)::int AS count, array_agg(p.id ORDER BY p.id DESC) AS ids,
+           array_agg(p.phone ORDER BY p.id DESC) AS phones
+    FROM (${newestOf('p.id, p.phone', `p.reference = asked.reference AND ${IS_SENT}`, `${OF_REFERENCE}`)}) AS p) AS referred`;
 
 type HistoryRow = {
   readonly id: PayoutId;
@@ -98,12 +96,10 @@ function historyOf(row: HistoryRow): PayoutHistory {
 
 // The state as a range and in the order, which says the same: without, a plan for any merchant reads everybody’s payouts by id, and
 // for a merchant with few of them all that there are.
-const USUAL = statement(
-  'payout_usual_amount',
-  `SELECT count(*)::int AS count, percentile_disc(0.5) WITHIN GROUP (ORDER BY amount_minor) AS median_minor
-   FROM (SELECT id, amount_minor FROM payments WHERE merchant_id = $1 AND kind = 'payout' AND state >= 'succeeded' AND state <= 'succeeded'
-         ORDER BY state, id DESC LIMIT ${USUAL_PAYOUTS}) AS lately WHERE id >= $2`,
-);
+const USUAL = statement('payout_usual_amount')`
+  SELECT count(*)::int AS count, percentile_disc(0.5) WITHIN GROUP (ORDER BY amount_minor) AS median_minor
+  FROM (SELECT id, amount_minor FROM payments WHERE merchant_id = $1 AND kind = 'payout' AND state >= 'succeeded' AND state <= 'succeeded'
+        ORDER BY state, id DESC LIMIT ${USUAL_PAYOUTS}) AS lately WHERE id >= $2`;
 
 /** Of the payouts that succeeded, as of then. */
 export async function findUsualAmount(db: Queryable, merchantId: MerchantId, at: Date): Promise<UsualAmount> {

@@ -110,11 +110,9 @@ export function announceNewPayout(
   announceChange(db, written, entryOf(payout, { from: null, eventId: event?.id ?? null }));
 }
 
-const LIST_OF_KEYS = statement(
-  'payout_list_of_keys',
-  `SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payments
-   WHERE merchant_id = $1 AND kind = 'payout' AND lower(idempotency_key) = ANY($3) AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`,
-);
+const LIST_OF_KEYS = statement('payout_list_of_keys')`
+  SELECT DISTINCT ON (idempotency_key) idempotency_key, id, state, created_at FROM payments
+  WHERE merchant_id = $1 AND kind = 'payout' AND lower(idempotency_key) = ANY($3) AND idempotency_key = ANY($2) ORDER BY idempotency_key, id DESC`;
 
 /** A payout, and the idempotency key that it was created with. */
 export type KeyedPayout = Pick<Payout, 'idempotencyKey' | 'id' | 'state' | 'createdAt'>;

@@ -93,7 +93,7 @@ export async function withOwnReceipt<Result>(receipt: string | null, write: () =
  */
 export function changeStatement(name: string, moved: string, also?: string): Statement {
   const parts = [changeParts(moved), ...(also === undefined ? [] : [also])];
-  return statement(name, `WITH ${parts.join(',\n     ')} SELECT ${IS_OWED} FROM moved`);
+  return statement(name)`WITH ${parts.join(',\n     ')} SELECT ${IS_OWED} FROM moved`;
 }
 
 /** What the statement of a change returns: a `RecordedChange`. */

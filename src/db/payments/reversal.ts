@@ -35,16 +35,14 @@ async function find(db: Queryable, query: Statement, values: readonly unknown[])
 }
 
 // Its workflow ends it at the expiry by itself, so it is checked a little later.
-const INSERT = statement(
-  'reversal_insert',
-  `INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by, approvals_required,
-     created_at, updated_at, expires_at, check_due_at, request_attestation, request_id, operator, amount_minor, currency, phone,
-     reference)
-   VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10, $11, $12, $13,
-     $14, $15)
-   ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired')
-   DO NOTHING RETURNING 1`,
-);
+const INSERT = statement('reversal_insert')`
+  INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by, approvals_required,
+    created_at, updated_at, expires_at, check_due_at, request_attestation, request_id, operator, amount_minor, currency, phone,
+    reference)
+  VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9, $10, $11, $12, $13,
+    $14, $15)
+  ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired')
+  DO NOTHING RETURNING 1`;
 
 /** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */
 export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolean> {
@@ -70,7 +68,7 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
   return true;
 }
 
-const FIND = statement('reversal_find', `${SELECT} WHERE payments.merchant_id = $1 AND payments.id = $2`);
+const FIND = statement('reversal_find')`${SELECT} WHERE payments.merchant_id = $1 AND payments.id = $2`;
 
 export async function findReversal(db: Queryable, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
   return find(db, FIND, [merchantId, id]);
@@ -83,10 +81,8 @@ export async function getReversal(db: Queryable, merchantId: MerchantId, id: str
   return reversal;
 }
 
-const FIND_LATEST = statement(
-  'reversal_find_latest',
-  `${SELECT} WHERE payments.merchant_id = $1 AND payments.collection_id = $2 ORDER BY payments.id DESC LIMIT 1`,
-);
+const FIND_LATEST = statement('reversal_find_latest')`
+  ${SELECT} WHERE payments.merchant_id = $1 AND payments.collection_id = $2 ORDER BY payments.id DESC LIMIT 1`;
 
 export async function findLatestReversal(
   db: Queryable,
@@ -96,10 +92,8 @@ export async function findLatestReversal(
   return find(db, FIND_LATEST, [merchantId, collectionId]);
 }
 
-const FIND_BY_OPERATOR_REFERENCE = statement(
-  'reversal_find_by_operator_reference',
-  `${SELECT} WHERE payments.operator_reference = $1 AND payments.operator = $2`,
-);
+const FIND_BY_OPERATOR_REFERENCE = statement('reversal_find_by_operator_reference')`
+  ${SELECT} WHERE payments.operator_reference = $1 AND payments.operator = $2`;
 
 /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
 export async function findReversalByOperatorReference(

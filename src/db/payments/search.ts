@@ -33,16 +33,14 @@ const ALL_WAYS = Object.keys(PAYMENT_WAYS) as FoundBy[];
 function inPayments(kind: PaymentKind, ways: readonly FoundBy[]): Partial<Record<FoundBy, Statement>> {
   const source = `SELECT ${PAYMENT_COLUMNS} FROM payments WHERE merchant_id = $1 AND kind = '${kind}'`;
   return Object.fromEntries(
-    ways.map((way) => [way, statement(`${kind}_search_${way}`, `${source} AND ${PAYMENT_WAYS[way]}`)]),
+    ways.map((way) => [way, statement(`${kind}_search_${way}`)`${source} AND ${PAYMENT_WAYS[way]}`]),
   );
 }
 
 const inCheckouts = (way: FoundBy, where: string): Statement =>
-  statement(
-    `checkouts_search_${way}`,
-    `SELECT id, NULL AS state, amount_minor, currency, reference, NULL AS phone, description AS title, created_at
-     FROM checkouts WHERE merchant_id = $1 AND ${where}`,
-  );
+  statement(`checkouts_search_${way}`)`
+    SELECT id, NULL AS state, amount_minor, currency, reference, NULL AS phone, description AS title, created_at
+    FROM checkouts WHERE merchant_id = $1 AND ${where}`;
 
 /** Of each kind, the ways in which it is found. */
 const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Statement>>>>> = {
@@ -51,31 +49,23 @@ const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Stat
   // Everything else that people have in hand is that of its collection.
   reversal: inPayments('reversal', ['id', 'operator_reference']),
   api_request: {
-    id: statement(
-      'api_requests_search_id',
-      `SELECT id, NULL AS state, ${OTHER_COLUMNS}, method || ' ' || route AS title, created_at
-       FROM api_requests WHERE merchant_id = $1 AND id = $2`,
-    ),
+    id: statement('api_requests_search_id')`
+      SELECT id, NULL AS state, ${OTHER_COLUMNS}, method || ' ' || route AS title, created_at
+      FROM api_requests WHERE merchant_id = $1 AND id = $2`,
   },
   event: {
-    id: statement(
-      'events_search_id',
-      `SELECT id, NULL AS state, ${OTHER_COLUMNS}, type AS title, created_at FROM events WHERE merchant_id = $1 AND id = $2`,
-    ),
+    id: statement('events_search_id')`
+      SELECT id, NULL AS state, ${OTHER_COLUMNS}, type AS title, created_at FROM events WHERE merchant_id = $1 AND id = $2`,
   },
   delivery: {
-    id: statement(
-      'deliveries_search_id',
-      `SELECT d.id, d.state, ${OTHER_COLUMNS}, v.type AS title, d.created_at
-       FROM deliveries d JOIN events v ON v.id = d.event_id WHERE d.merchant_id = $1 AND d.id = $2`,
-    ),
+    id: statement('deliveries_search_id')`
+      SELECT d.id, d.state, ${OTHER_COLUMNS}, v.type AS title, d.created_at
+      FROM deliveries d JOIN events v ON v.id = d.event_id WHERE d.merchant_id = $1 AND d.id = $2`,
   },
   endpoint: {
-    id: statement(
-      'endpoints_search_id',
-      `SELECT id, state, ${OTHER_COLUMNS}, url AS title, created_at FROM endpoints
-       WHERE merchant_id = $1 AND id = $2 AND deleted_at IS NULL`,
-    ),
+    id: statement('endpoints_search_id')`
+      SELECT id, state, ${OTHER_COLUMNS}, url AS title, created_at FROM endpoints
+      WHERE merchant_id = $1 AND id = $2 AND deleted_at IS NULL`,
   },
   checkout: {
     id: inCheckouts('id', 'id = $2'),
@@ -83,10 +73,8 @@ const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Stat
     reference_prefix: inCheckouts('reference_prefix', PAYMENT_WAYS.reference_prefix),
   },
   api_key: {
-    id: statement(
-      'api_keys_search_id',
-      `SELECT id, NULL AS state, ${OTHER_COLUMNS}, name AS title, created_at FROM api_keys WHERE merchant_id = $1 AND id = $2`,
-    ),
+    id: statement('api_keys_search_id')`
+      SELECT id, NULL AS state, ${OTHER_COLUMNS}, name AS title, created_at FROM api_keys WHERE merchant_id = $1 AND id = $2`,
   },
 };
 

@@ -17,12 +17,10 @@ import { statement, type Queryable } from '../platform/database.ts';
 /** A collection or a payout. */
 export type ListedRef = PaymentRef<'collection' | 'payout'>;
 
-const STATES = statement(
-  'timeline_states',
-  `SELECT id AS event_id, type, created_at, body::json -> 'data' ->> 'previous_state' AS previous_state,
-     coalesce((body::json -> 'data' ->> 'late')::boolean, false) AS is_late
-   FROM events WHERE payment_id = $1 ORDER BY resource_version LIMIT $2`,
-);
+const STATES = statement('timeline_states')`
+  SELECT id AS event_id, type, created_at, body::json -> 'data' ->> 'previous_state' AS previous_state,
+    coalesce((body::json -> 'data' ->> 'late')::boolean, false) AS is_late
+  FROM events WHERE payment_id = $1 ORDER BY resource_version LIMIT $2`;
 
 export type RecordedState = Pick<TimelineState, 'previousState' | 'isLate'> & {
   readonly eventId: EventId;
@@ -35,11 +33,9 @@ export async function listRecordedStates(db: Queryable, { id }: ListedRef): Prom
   return db.run<RecordedState>(STATES, [id, MOST_OF_A_KIND]);
 }
 
-const TRANSFERS = statement(
-  'timeline_transfers',
-  `SELECT kind, amount_minor, debit_account_id, credit_account_id, created_at FROM ledger_transfers
-   WHERE payment_id = $1 ORDER BY ledger_transfers.id LIMIT $2`,
-);
+const TRANSFERS = statement('timeline_transfers')`
+  SELECT kind, amount_minor, debit_account_id, credit_account_id, created_at FROM ledger_transfers
+  WHERE payment_id = $1 ORDER BY ledger_transfers.id LIMIT $2`;
 
 type TransferRow = {
   readonly kind: PostingKind;
@@ -61,21 +57,17 @@ export async function listTransfers(db: Queryable, { id, merchantId }: ListedRef
   });
 }
 
-const CALLBACKS = statement(
-  'timeline_callbacks',
-  `SELECT received_at AS at FROM operator_callbacks WHERE payment_id = $1 ORDER BY id LIMIT $2`,
-);
+const CALLBACKS = statement('timeline_callbacks')`
+  SELECT received_at AS at FROM operator_callbacks WHERE payment_id = $1 ORDER BY id LIMIT $2`;
 
 export async function listCallbacks(db: Queryable, { id }: ListedRef): Promise<TimelineEntry[]> {
   const rows = await db.run<{ at: Date }>(CALLBACKS, [id, MOST_OF_A_KIND]);
   return rows.map(({ at }) => ({ kind: 'operator_callback', at }));
 }
 
-const DISCREPANCIES = statement(
-  'timeline_discrepancies',
-  `SELECT kind, found_at, settled_at, settled_how AS settlement FROM discrepancies
-   WHERE payment_id = ANY($1) ORDER BY discrepancies.id LIMIT $2`,
-);
+const DISCREPANCIES = statement('timeline_discrepancies')`
+  SELECT kind, found_at, settled_at, settled_how AS settlement FROM discrepancies
+  WHERE payment_id = ANY($1) ORDER BY discrepancies.id LIMIT $2`;
 
 type DiscrepancyRow = {
   readonly kind: DiscrepancyKind;
@@ -90,11 +82,9 @@ export async function listDiscrepanciesOf(db: Queryable, ids: readonly string[])
   return rows.map(({ foundAt, ...detail }) => ({ kind: 'discrepancy', at: foundAt, detail }));
 }
 
-const REVERSALS = statement(
-  'timeline_reversals',
-  `SELECT id, state, created_by AS requested_by, created_at FROM payments WHERE merchant_id = $1 AND collection_id = $2
-   ORDER BY id LIMIT $3`,
-);
+const REVERSALS = statement('timeline_reversals')`
+  SELECT id, state, created_by AS requested_by, created_at FROM payments WHERE merchant_id = $1 AND collection_id = $2
+  ORDER BY id LIMIT $3`;
 
 export type RequestedReversal = {
   readonly id: ReversalId;
@@ -111,20 +101,16 @@ export async function listReversalsOf(
   return db.run<RequestedReversal>(REVERSALS, [merchantId, collectionId, MOST_OF_A_KIND]);
 }
 
-const DELIVERIES = statement(
-  'timeline_deliveries',
-  `SELECT d.id, d.event_id, v.type AS event_type, d.endpoint_id, e.url AS endpoint_url, d.state, d.attempt_count,
-     d.next_attempt_at, d.created_at
-   FROM events v JOIN deliveries d ON d.event_id = v.id JOIN endpoints e ON e.id = d.endpoint_id
-   WHERE v.payment_id = $1 ORDER BY d.id LIMIT $2`,
-);
-const ATTEMPTS = statement(
-  'timeline_attempts',
-  `SELECT d.id, a.attempt_number AS number, a.started_at, a.duration_ms, a.status_code, a.error
-   FROM unnest($1::text[]) AS d (id) CROSS JOIN LATERAL (
-     SELECT * FROM delivery_attempts a WHERE a.delivery_id = d.id ORDER BY a.attempt_number DESC LIMIT ${MOST_ATTEMPTS}) AS a
-   ORDER BY a.attempt_number`,
-);
+const DELIVERIES = statement('timeline_deliveries')`
+  SELECT d.id, d.event_id, v.type AS event_type, d.endpoint_id, e.url AS endpoint_url, d.state, d.attempt_count,
+    d.next_attempt_at, d.created_at
+  FROM events v JOIN deliveries d ON d.event_id = v.id JOIN endpoints e ON e.id = d.endpoint_id
+  WHERE v.payment_id = $1 ORDER BY d.id LIMIT $2`;
+const ATTEMPTS = statement('timeline_attempts')`
+  SELECT d.id, a.attempt_number AS number, a.started_at, a.duration_ms, a.status_code, a.error
+  FROM unnest($1::text[]) AS d (id) CROSS JOIN LATERAL (
+    SELECT * FROM delivery_attempts a WHERE a.delivery_id = d.id ORDER BY a.attempt_number DESC LIMIT ${MOST_ATTEMPTS}) AS a
+  ORDER BY a.attempt_number`;
 
 type AttemptRow = TimelineDelivery['attempts'][number] & { readonly id: DeliveryId };
 

@@ -37,14 +37,10 @@ const TRANSFERS_OF_PAYOUT = `CASE max(state)
         WHEN 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
         ELSE ARRAY['payout_held', 'payout_voided'] END`;
 
-const OF_RANGE = statement(
-  'ledger_payments_against_transfers',
-  `${unposted((id) => `${id} > $1 AND ${id} <= $2`)} LIMIT 100`,
-);
-const LISTED = statement(
-  'ledger_listed_payments',
-  unposted((id) => `${id} = ANY($1::text[])`),
-);
+const OF_RANGE = statement('ledger_payments_against_transfers')`
+  ${unposted((id) => `${id} > $1 AND ${id} <= $2`)} LIMIT 100`;
+const LISTED = statement('ledger_listed_payments')`
+  ${unposted((id) => `${id} = ANY($1::text[])`)}`;
 
 // An entry's side is read by the index with its number: with a limit it cannot be joined in any other way.
 const sideOf = (side: 'credit' | 'debit') =>
@@ -54,15 +50,11 @@ const sideOf = (side: 'credit' | 'debit') =>
      WHERE ${side}_account_id = moved.account_id AND ${side}_entry > moved.after AND ${side}_entry <= moved.entry
      ORDER BY ${side}_entry LIMIT moved.entry - moved.after) AS t`;
 
-const PAYMENTS_OF_ENTRIES = statement(
-  'ledger_payments_of_entries',
-  `SELECT DISTINCT payment_id FROM (${sideOf('credit')} UNION ALL ${sideOf('debit')}) AS payments`,
-);
+const PAYMENTS_OF_ENTRIES = statement('ledger_payments_of_entries')`
+  SELECT DISTINCT payment_id FROM (${sideOf('credit')} UNION ALL ${sideOf('debit')}) AS payments`;
 
-const PAYMENTS_OF_EVENTS = statement(
-  'ledger_payments_of_events',
-  'SELECT DISTINCT payment_id FROM events WHERE id > $1 AND id <= $2 AND payment_id IS NOT NULL',
-);
+const PAYMENTS_OF_EVENTS = statement('ledger_payments_of_events')`
+  SELECT DISTINCT payment_id FROM events WHERE id > $1 AND id <= $2 AND payment_id IS NOT NULL`;
 
 type PaymentId = { readonly paymentId: string };
 

@@ -14,15 +14,13 @@ export function boundedDelete(
   name: string,
   { table, key, isOver }: EndedRows,
 ): (db: Queryable, at: Date, limit: number) => Promise<number> {
-  const [column] = isOver.split(' ');
-  const DELETE = statement(
-    name,
-    `WITH deleted AS (
-       DELETE FROM ${table} WHERE (${key}) IN (
-         SELECT ${key} FROM ${table} WHERE ${isOver} ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED)
-       RETURNING 1)
-     SELECT count(*)::int AS count FROM deleted`,
-  );
+  const [column = ''] = isOver.split(' ');
+  const DELETE = statement(name)`
+    WITH deleted AS (
+      DELETE FROM ${table} WHERE (${key}) IN (
+        SELECT ${key} FROM ${table} WHERE ${isOver} ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED)
+      RETURNING 1)
+    SELECT count(*)::int AS count FROM deleted`;
   return async (db, at, limit) => {
     const [row] = await db.run<{ count: number }>(DELETE, [at, limit]);
     return row?.count ?? 0;

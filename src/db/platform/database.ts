@@ -46,9 +46,9 @@ const announced = Symbol('announced');
 /** An open transaction, with what is announced once it is committed. Functions that must be atomic with others take this type. */
 export type Tx = Queryable & { readonly [announced]: News[] };
 
-const BEGIN_PART = statement('savepoint_begin', 'SAVEPOINT part');
-const KEEP_PART = statement('savepoint_keep', 'RELEASE SAVEPOINT part');
-const UNDO_PART = statement('savepoint_undo', 'ROLLBACK TO SAVEPOINT part');
+const BEGIN_PART = statement('savepoint_begin')`SAVEPOINT part`;
+const KEEP_PART = statement('savepoint_keep')`RELEASE SAVEPOINT part`;
+const UNDO_PART = statement('savepoint_undo')`ROLLBACK TO SAVEPOINT part`;
 
 /** Runs `work` as a part of the transaction: when it throws, its writes are undone and the rest of the transaction stays. */
 export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
@@ -124,14 +124,17 @@ const MAX_TRIES = 4;
 const SILENCE_MARGIN_MS = 1000;
 const RETRYABLE = new Set(['40001', '40P01']);
 
-export function statement(name: string, text: string): Statement {
+/** The tag of the template that holds the text: statement('merchant_find')`SELECT …`. */
+export function statement(
+  name: string,
+): (parts: TemplateStringsArray, ...values: readonly (string | number)[]) => Statement {
   if (name.length > LONGEST_NAME) throw new Error(`the name of statement ${name} is too long`);
-  return { name, text };
+  return (parts, ...values) => ({ name, text: String.raw({ raw: parts }, ...values) });
 }
 
 /** For a text that is composed at run time: each of its forms is a statement of its own. */
 export function composedStatement(prefix: string, text: string): Statement {
-  return statement(`${prefix}_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`, text);
+  return statement(`${prefix}_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`)`${text}`;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {

@@ -3,19 +3,17 @@ import type { Housekeeping } from '../../domain/housekeeping.ts';
 import { statement, type Queryable } from './database.ts';
 
 // By the clock of the database at the latest: a process whose clock is ahead would hide for so long that nothing is done any more.
-const MARK_DONE = statement(
-  'housekeeping_mark_done',
-  `INSERT INTO housekeeping (task, done_as_of, faults) VALUES ($1, least($2::timestamptz, now()), $3)
-   ON CONFLICT (task) DO UPDATE SET done_as_of = excluded.done_as_of, faults = excluded.faults
-   WHERE housekeeping.done_as_of <= excluded.done_as_of`,
-);
+const MARK_DONE = statement('housekeeping_mark_done')`
+  INSERT INTO housekeeping (task, done_as_of, faults) VALUES ($1, least($2::timestamptz, now()), $3)
+  ON CONFLICT (task) DO UPDATE SET done_as_of = excluded.done_as_of, faults = excluded.faults
+  WHERE housekeeping.done_as_of <= excluded.done_as_of`;
 
 /** Records that the task is done as of that time, unless it is known to be done as of a later one. */
 export async function markDone(db: Queryable, { task, doneAsOf, faults }: Housekeeping): Promise<void> {
   await db.run(MARK_DONE, [task, doneAsOf, faults]);
 }
 
-const LIST = statement('housekeeping_list', 'SELECT task, done_as_of, faults FROM housekeeping ORDER BY task');
+const LIST = statement('housekeeping_list')`SELECT task, done_as_of, faults FROM housekeeping ORDER BY task`;
 
 /** The tasks that were ever done. */
 export async function listHousekeeping(db: Queryable): Promise<Housekeeping[]> {

@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts';
 import { statement, type Queryable } from './database.ts';
 import { connectionTo } from './session-settings.ts';
 
-const NOTIFY = statement('notify', "SELECT pg_notify($1, '')");
+const NOTIFY = statement('notify')`SELECT pg_notify($1, '')`;
 
 /** Without a payload: the rows say what is to be done. Never within a transaction that writes: its commit would wait for others. */
 export async function notify(db: Queryable, channel: string): Promise<void> {

@@ -51,7 +51,7 @@ export type MigrationDifferences = {
   readonly unknown: readonly string[];
 };
 
-const LIST_APPLIED = statement('migration_list_applied', 'SELECT name, sha256 FROM public.schema_migrations');
+const LIST_APPLIED = statement('migration_list_applied')`SELECT name, sha256 FROM public.schema_migrations`;
 
 /** How the database differs from this version. Takes any account that reads it; changes nothing. */
 export async function compareMigrations(db: Queryable, folder: string = OWN_FOLDER): Promise<MigrationDifferences> {

@@ -31,20 +31,14 @@ export type SealedColumn = {
 export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, column]) => {
   // The text before the first dot is the key's name.
   const keyName = `split_part(${column}, '.', 1)`;
-  const LIST = statement(
-    `sealed_list_${column}`,
-    `SELECT id, ${column} AS sealed FROM ${table} WHERE ${keyName} = ANY($1) ORDER BY id LIMIT $2`,
-  );
-  const REPLACE = statement(
-    `sealed_replace_${column}`,
-    `UPDATE ${table} SET ${column} = r.resealed
-     FROM unnest($1::text[], $2::text[], $3::text[]) AS r (id, sealed, resealed)
-     WHERE ${table}.id = r.id AND ${table}.${column} = r.sealed RETURNING 1`,
-  );
-  const COUNT_OTHERS = statement(
-    `sealed_count_others_${column}`,
-    `SELECT count(*)::int AS count FROM ${table} WHERE ${keyName} <> ALL($1)`,
-  );
+  const LIST = statement(`sealed_list_${column}`)`
+    SELECT id, ${column} AS sealed FROM ${table} WHERE ${keyName} = ANY($1) ORDER BY id LIMIT $2`;
+  const REPLACE = statement(`sealed_replace_${column}`)`
+    UPDATE ${table} SET ${column} = r.resealed
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS r (id, sealed, resealed)
+    WHERE ${table}.id = r.id AND ${table}.${column} = r.sealed RETURNING 1`;
+  const COUNT_OTHERS = statement(`sealed_count_others_${column}`)`
+    SELECT count(*)::int AS count FROM ${table} WHERE ${keyName} <> ALL($1)`;
   return {
     list: (db, keyNames, limit) => db.run<{ id: string; sealed: string }>(LIST, [keyNames, limit]),
     async replace(tx, secrets) {

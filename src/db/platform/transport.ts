@@ -1,11 +1,9 @@
 // How this connection reaches PostgreSQL, and what the time is there.
 import { findOne, statement, type Queryable } from './database.ts';
 
-const READ = statement(
-  'transport_read',
-  `SELECT clock_timestamp() AS now, current_setting('server_version_num')::int AS version,
-          coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS is_encrypted`,
-);
+const READ = statement('transport_read')`
+  SELECT clock_timestamp() AS now, current_setting('server_version_num')::int AS version,
+         coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS is_encrypted`;
 
 export type Transport = {
   readonly now: Date;

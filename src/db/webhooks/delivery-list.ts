@@ -87,10 +87,8 @@ function listStatement({ endpointId, eventId, objectId, state }: DeliveryFilter)
   return { query: composedStatement('delivery_list', text), values };
 }
 
-const FIND = statement(
-  'delivery_find',
-  `SELECT ${COLUMNS} FROM deliveries d JOIN events v ON v.id = d.event_id WHERE d.id = $1 AND d.merchant_id = $2`,
-);
+const FIND = statement('delivery_find')`
+  SELECT ${COLUMNS} FROM deliveries d JOIN events v ON v.id = d.event_id WHERE d.id = $1 AND d.merchant_id = $2`;
 
 export async function findDelivery(
   db: Queryable,
@@ -100,11 +98,9 @@ export async function findDelivery(
   return findOne<ListedDelivery>(db, FIND, [id, merchantId]);
 }
 
-const LIST_OF_EVENT = statement(
-  'delivery_list_of_event',
-  `SELECT ${COLUMNS} FROM deliveries d JOIN events v ON v.id = d.event_id
-   WHERE d.event_id = $1 AND d.merchant_id = $2 ORDER BY d.id`,
-);
+const LIST_OF_EVENT = statement('delivery_list_of_event')`
+  SELECT ${COLUMNS} FROM deliveries d JOIN events v ON v.id = d.event_id
+  WHERE d.event_id = $1 AND d.merchant_id = $2 ORDER BY d.id`;
 
 /** One delivery for each endpoint that the event is owed to: at most as many as a merchant can have endpoints. */
 export async function listDeliveriesOfEvent(
@@ -115,12 +111,10 @@ export async function listDeliveriesOfEvent(
   return db.run<ListedDelivery>(LIST_OF_EVENT, [eventId, merchantId]);
 }
 
-const LIST_ATTEMPTS = statement(
-  'delivery_list_attempts',
-  `SELECT attempt_number AS number, started_at, duration_ms, status_code, error, response_headers, response_body
-   FROM (SELECT * FROM delivery_attempts WHERE delivery_id = $1 ORDER BY attempt_number DESC LIMIT $2) AS newest
-   ORDER BY attempt_number`,
-);
+const LIST_ATTEMPTS = statement('delivery_list_attempts')`
+  SELECT attempt_number AS number, started_at, duration_ms, status_code, error, response_headers, response_body
+  FROM (SELECT * FROM delivery_attempts WHERE delivery_id = $1 ORDER BY attempt_number DESC LIMIT $2) AS newest
+  ORDER BY attempt_number`;
 
 /** The newest `limit` attempts, oldest first. */
 export async function listAttempts(db: Queryable, id: DeliveryId, limit: number): Promise<RecordedAttempt[]> {

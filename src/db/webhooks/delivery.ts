@@ -60,33 +60,31 @@ export const LEAST_SHARE = 4;
 // The merchant with the fewest attempts in flight comes first, and within a merchant the endpoint with the fewest, so a new
 // event never waits behind the backlog of another merchant or endpoint. From each endpoint the statement reads only as many
 // rows as its share could be, and at least a few.
-const CLAIM = statement(
-  'delivery_claim',
-  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
-   open_endpoints AS (
-     SELECT e.id, e.merchant_id, coalesce(busy.in_flight, 0) AS in_flight,
-            least(coalesce(($9::jsonb ->> e.id)::int, $3) - coalesce(busy.in_flight, 0),
-                  greatest(${LEAST_SHARE}, $1 / count(*) OVER ())) AS capacity
-     FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NULL
-     LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, in_flight) ON busy.endpoint_id = e.id),
-   candidates AS (
-     SELECT d.id, coalesce(busy.in_flight, 0)
-              + row_number() OVER (PARTITION BY e.merchant_id ORDER BY e.in_flight + d.position, e.id) AS turn
-     FROM open_endpoints e
-     LEFT JOIN unnest($7::text[], $8::int[]) AS busy (merchant_id, in_flight) USING (merchant_id)
-     CROSS JOIN LATERAL (
-       SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
-       FROM (${unclaimedOf('e.id')} LIMIT greatest(0, e.capacity) FOR UPDATE SKIP LOCKED) AS free) AS d),
-   picked AS (SELECT id FROM candidates WHERE turn <= $4 ORDER BY turn, id LIMIT $1),
-   leased AS (
-     UPDATE deliveries d SET leased_until = now() + make_interval(secs => $2 / 1000.0)
-     WHERE d.id = ANY(ARRAY(SELECT id FROM picked))
-     RETURNING ${DELIVERY_COLUMNS})
-   SELECT ${DUE_COLUMNS} FROM leased d
-   CROSS JOIN LATERAL (SELECT * FROM endpoints WHERE id = d.endpoint_id LIMIT 1) AS e
-   CROSS JOIN LATERAL (SELECT * FROM events WHERE id = d.event_id LIMIT 1) AS v
-   ORDER BY d.id`,
-);
+const CLAIM = statement('delivery_claim')`
+  WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
+  open_endpoints AS (
+    SELECT e.id, e.merchant_id, coalesce(busy.in_flight, 0) AS in_flight,
+           least(coalesce(($9::jsonb ->> e.id)::int, $3) - coalesce(busy.in_flight, 0),
+                 greatest(${LEAST_SHARE}, $1 / count(*) OVER ())) AS capacity
+    FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NULL
+    LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, in_flight) ON busy.endpoint_id = e.id),
+  candidates AS (
+    SELECT d.id, coalesce(busy.in_flight, 0)
+             + row_number() OVER (PARTITION BY e.merchant_id ORDER BY e.in_flight + d.position, e.id) AS turn
+    FROM open_endpoints e
+    LEFT JOIN unnest($7::text[], $8::int[]) AS busy (merchant_id, in_flight) USING (merchant_id)
+    CROSS JOIN LATERAL (
+      SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
+      FROM (${unclaimedOf('e.id')} LIMIT greatest(0, e.capacity) FOR UPDATE SKIP LOCKED) AS free) AS d),
+  picked AS (SELECT id FROM candidates WHERE turn <= $4 ORDER BY turn, id LIMIT $1),
+  leased AS (
+    UPDATE deliveries d SET leased_until = now() + make_interval(secs => $2 / 1000.0)
+    WHERE d.id = ANY(ARRAY(SELECT id FROM picked))
+    RETURNING ${DELIVERY_COLUMNS})
+  SELECT ${DUE_COLUMNS} FROM leased d
+  CROSS JOIN LATERAL (SELECT * FROM endpoints WHERE id = d.endpoint_id LIMIT 1) AS e
+  CROSS JOIN LATERAL (SELECT * FROM events WHERE id = d.event_id LIMIT 1) AS v
+  ORDER BY d.id`;
 
 export type ClaimDeliveries = {
   readonly limit: number;
@@ -126,22 +124,20 @@ export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Pr
 
 // The order among equals is random: ordered by age, a few dead endpoints with old backlogs would come first every time, and
 // an endpoint with a single waiting event would wait until those backlogs are gone.
-const ESCALATE = statement(
-  'delivery_escalate',
-  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
-   failing AS (
-     SELECT e.id, e.merchant_id, greatest(4, $1 / count(*) OVER ()) AS capacity
-     FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NOT NULL),
-   candidates AS (
-     SELECT d.id, row_number() OVER (PARTITION BY e.merchant_id ORDER BY d.position, random()) AS turn
-     FROM failing e
-     CROSS JOIN LATERAL (
-       SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
-       FROM (${unclaimedOf('e.id')} LIMIT e.capacity FOR UPDATE SKIP LOCKED) AS free) AS d)
-   UPDATE deliveries SET state = 'retrying', leased_until = NULL, workflow_started_at = NULL
-   WHERE id = ANY(ARRAY(SELECT id FROM candidates ORDER BY turn, random() LIMIT $1))
-   RETURNING id`,
-);
+const ESCALATE = statement('delivery_escalate')`
+  WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
+  failing AS (
+    SELECT e.id, e.merchant_id, greatest(4, $1 / count(*) OVER ()) AS capacity
+    FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NOT NULL),
+  candidates AS (
+    SELECT d.id, row_number() OVER (PARTITION BY e.merchant_id ORDER BY d.position, random()) AS turn
+    FROM failing e
+    CROSS JOIN LATERAL (
+      SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
+      FROM (${unclaimedOf('e.id')} LIMIT e.capacity FOR UPDATE SKIP LOCKED) AS free) AS d)
+  UPDATE deliveries SET state = 'retrying', leased_until = NULL, workflow_started_at = NULL
+  WHERE id = ANY(ARRAY(SELECT id FROM candidates ORDER BY turn, random() LIMIT $1))
+  RETURNING id`;
 
 /**
  * Escalates up to `limit` pending deliveries of failing endpoints to delivery workflows and returns how many. Takes each
@@ -153,31 +149,27 @@ export async function escalateDeliveries(db: Queryable, limit: number): Promise<
 }
 
 // Found from what is owed: endpoints that were disabled long ago, and the deleted ones, cost nothing.
-const WITHHOLD = statement(
-  'delivery_withhold',
-  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES}
-   UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
-   WHERE id = ANY(ARRAY(
-     SELECT d.id FROM (SELECT endpoint_id FROM due UNION SELECT endpoint_id FROM retried) AS owed
-     CROSS JOIN LATERAL (
-       SELECT d.id FROM deliveries d
-       WHERE d.endpoint_id >= owed.endpoint_id AND d.endpoint_id <= owed.endpoint_id AND d.state IN ('pending', 'retrying')
-       ORDER BY d.endpoint_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
-     WHERE (SELECT e.state FROM endpoints e WHERE e.id = owed.endpoint_id) = 'disabled'
-     LIMIT $1))
-   RETURNING id`,
-);
+const WITHHOLD = statement('delivery_withhold')`
+  WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES}
+  UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
+  WHERE id = ANY(ARRAY(
+    SELECT d.id FROM (SELECT endpoint_id FROM due UNION SELECT endpoint_id FROM retried) AS owed
+    CROSS JOIN LATERAL (
+      SELECT d.id FROM deliveries d
+      WHERE d.endpoint_id >= owed.endpoint_id AND d.endpoint_id <= owed.endpoint_id AND d.state IN ('pending', 'retrying')
+      ORDER BY d.endpoint_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
+    WHERE (SELECT e.state FROM endpoints e WHERE e.id = owed.endpoint_id) = 'disabled'
+    LIMIT $1))
+  RETURNING id`;
 
 /** Withholds up to `limit` deliveries owed to disabled endpoints, until somebody replays them; returns how many. */
 export async function withholdDeliveries(db: Queryable, limit: number, at: Date): Promise<number> {
   return (await db.run(WITHHOLD, [limit, at])).length;
 }
 
-const FIND_RETRYING = statement(
-  'delivery_find_retrying',
-  `SELECT ${DUE_COLUMNS} FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id
-   WHERE d.id = $1 AND d.state = 'retrying' AND d.replay_count = $2 AND e.state = 'enabled'`,
-);
+const FIND_RETRYING = statement('delivery_find_retrying')`
+  SELECT ${DUE_COLUMNS} FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id
+  WHERE d.id = $1 AND d.state = 'retrying' AND d.replay_count = $2 AND e.state = 'enabled'`;
 
 /** The delivery for its next attempt, or null when none is owed any more under this `replayCount`. */
 export async function findRetryingDelivery(
@@ -203,36 +195,34 @@ export type AttemptRecord = {
 // An attempt that began before a replay is stored but does not change the state, nor does it take the number of a later
 // attempt: records are compared by how many attempts were recorded since the replay, and each is stored under the next free
 // number. An attempt that was in flight when its endpoint was disabled still decides whether the event was delivered.
-const RECORD = statement(
-  'delivery_record_attempts',
-  `WITH updated AS (
-     UPDATE deliveries d
-     SET attempt_count = d.attempt_count + 1,
-         attempts_before_replay = d.attempts_before_replay + (d.replay_count <> r.replay_count)::int,
-         state = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld' AND r.state = 'retrying'
-                 THEN d.state ELSE r.state END,
-         next_attempt_at = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld'
-                           THEN d.next_attempt_at ELSE r.next_attempt_at END,
-         leased_until = CASE WHEN d.replay_count <> r.replay_count THEN d.leased_until END,
-         workflow_failures = 0,
-         start_failures = 0,
-         updated_at = r.at
-     FROM unnest($1::text[], $2::int[], $3::int[], $10::text[], $11::timestamptz[], $12::timestamptz[])
-       AS r (id, step, replay_count, state, next_attempt_at, at)
-     WHERE d.id = r.id AND d.state NOT IN ('delivered', 'dead_lettered')
-       AND (d.replay_count > r.replay_count OR d.attempt_count - d.attempts_before_replay = r.step - 1)
-     RETURNING d.id, d.attempt_count, d.endpoint_id),
-   inserted AS (
-     INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, error,
-       response_headers, response_body)
-     SELECT id, updated.attempt_count, started_at, duration_ms, status_code, error, response_headers, response_body
-     FROM unnest($1::text[], $4::timestamptz[], $5::int[], $6::int[], $7::text[], $8::json[], $9::bytea[])
-       AS a (id, started_at, duration_ms, status_code, error, response_headers, response_body)
-     JOIN updated USING (id))
-   SELECT id, endpoint_id,
-     (SELECT failing_since IS NOT NULL FROM endpoints WHERE endpoints.id = updated.endpoint_id) AS is_endpoint_failing
-   FROM updated`,
-);
+const RECORD = statement('delivery_record_attempts')`
+  WITH updated AS (
+    UPDATE deliveries d
+    SET attempt_count = d.attempt_count + 1,
+        attempts_before_replay = d.attempts_before_replay + (d.replay_count <> r.replay_count)::int,
+        state = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld' AND r.state = 'retrying'
+                THEN d.state ELSE r.state END,
+        next_attempt_at = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld'
+                          THEN d.next_attempt_at ELSE r.next_attempt_at END,
+        leased_until = CASE WHEN d.replay_count <> r.replay_count THEN d.leased_until END,
+        workflow_failures = 0,
+        start_failures = 0,
+        updated_at = r.at
+    FROM unnest($1::text[], $2::int[], $3::int[], $10::text[], $11::timestamptz[], $12::timestamptz[])
+      AS r (id, step, replay_count, state, next_attempt_at, at)
+    WHERE d.id = r.id AND d.state NOT IN ('delivered', 'dead_lettered')
+      AND (d.replay_count > r.replay_count OR d.attempt_count - d.attempts_before_replay = r.step - 1)
+    RETURNING d.id, d.attempt_count, d.endpoint_id),
+  inserted AS (
+    INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, error,
+      response_headers, response_body)
+    SELECT id, updated.attempt_count, started_at, duration_ms, status_code, error, response_headers, response_body
+    FROM unnest($1::text[], $4::timestamptz[], $5::int[], $6::int[], $7::text[], $8::json[], $9::bytea[])
+      AS a (id, started_at, duration_ms, status_code, error, response_headers, response_body)
+    JOIN updated USING (id))
+  SELECT id, endpoint_id,
+    (SELECT failing_since IS NOT NULL FROM endpoints WHERE endpoints.id = updated.endpoint_id) AS is_endpoint_failing
+  FROM updated`;
 
 /** A delivery whose record took effect, and whether its endpoint counted as failing when it did. */
 export type RecordedDelivery = {

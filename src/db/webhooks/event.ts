@@ -21,13 +21,11 @@ export type EndpointEvent = {
   readonly at: Date;
 };
 
-const INSERT_OF_ENDPOINT = statement(
-  'event_insert_of_endpoint',
-  `WITH event AS (
-     INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at) VALUES ($1, $3, $5, $4, $6, $7))
-   INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)
-   VALUES ($2, $1, $4, $3, 'pending', $7, $7, $7)`,
-);
+const INSERT_OF_ENDPOINT = statement('event_insert_of_endpoint')`
+  WITH event AS (
+    INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at) VALUES ($1, $3, $5, $4, $6, $7))
+  INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)
+  VALUES ($2, $1, $4, $3, 'pending', $7, $7, $7)`;
 
 /** Inserts an event about an endpoint, owed to that endpoint and no other. */
 export async function insertEndpointEvent(tx: Tx, event: EndpointEvent): Promise<void> {
@@ -78,7 +76,7 @@ export function columnOfObject(id: ListedEvent['objectId']): 'payment_id' | 'end
   return isId('whe', id) ? 'endpoint_id' : 'payment_id';
 }
 
-const FIND = statement('event_find', `SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`);
+const FIND = statement('event_find')`SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`;
 
 /** The event with the body that is signed and sent. */
 export async function findEvent(

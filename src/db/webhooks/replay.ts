@@ -11,17 +11,15 @@ function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
 }
 
 // The index for rare states is by endpoint: counting for each endpoint avoids reading all of the merchant's deliveries.
-const COUNT_MATCHING = statement(
-  'replay_count_matching',
-  `SELECT count(*)::int AS count FROM (
-     SELECT FROM endpoints e CROSS JOIN LATERAL (
-       SELECT FROM deliveries d
-       WHERE d.endpoint_id = e.id AND d.state = ANY($3) AND d.id >= $4 AND d.id < $5 LIMIT $6) AS d
-     WHERE e.merchant_id = $1 AND ($2::text IS NULL OR e.id = $2) LIMIT $6) AS matching`,
-);
+const COUNT_MATCHING = statement('replay_count_matching')`
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM endpoints e CROSS JOIN LATERAL (
+      SELECT FROM deliveries d
+      WHERE d.endpoint_id = e.id AND d.state = ANY($3) AND d.id >= $4 AND d.id < $5 LIMIT $6) AS d
+    WHERE e.merchant_id = $1 AND ($2::text IS NULL OR e.id = $2) LIMIT $6) AS matching`;
 
 // A generic plan expects every time range to be short and would read all merchants' deliveries by id.
-const FORCE_CUSTOM_PLAN = statement('replay_force_custom_plan', 'SET LOCAL plan_cache_mode = force_custom_plan');
+const FORCE_CUSTOM_PLAN = statement('replay_force_custom_plan')`SET LOCAL plan_cache_mode = force_custom_plan`;
 
 /** How many deliveries match the filter, counted up to `limit`. */
 export async function countMatching(
@@ -39,12 +37,10 @@ export async function countMatching(
 const COLUMNS = `id, merchant_id, endpoint_id, states, created_from AS made_from, created_before AS made_before, state, total,
   replayed, skipped, requested_by, created_at, completed_at`;
 
-const INSERT = statement(
-  'replay_insert',
-  `INSERT INTO replays (id, merchant_id, endpoint_id, states, created_from, created_before, state, total, requested_by,
-                        created_at, updated_at)
-   VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $9, $9)`,
-);
+const INSERT = statement('replay_insert')`
+  INSERT INTO replays (id, merchant_id, endpoint_id, states, created_from, created_before, state, total, requested_by,
+                       created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $9, $9)`;
 
 export async function insertReplay(tx: Tx, replay: Replay): Promise<void> {
   await tx.run(INSERT, [
@@ -60,17 +56,15 @@ export async function insertReplay(tx: Tx, replay: Replay): Promise<void> {
   ]);
 }
 
-const COUNT_RUNNING = statement(
-  'replay_count_running',
-  `SELECT count(*)::int AS count FROM replays WHERE merchant_id = $1 AND state = 'running'`,
-);
+const COUNT_RUNNING = statement('replay_count_running')`
+  SELECT count(*)::int AS count FROM replays WHERE merchant_id = $1 AND state = 'running'`;
 
 export async function countRunningReplays(tx: Tx, merchantId: MerchantId): Promise<number> {
   const [row] = await tx.run<{ count: number }>(COUNT_RUNNING, [merchantId]);
   return row?.count ?? 0;
 }
 
-const FIND = statement('replay_find', `SELECT ${COLUMNS} FROM replays WHERE id = $1 AND merchant_id = $2`);
+const FIND = statement('replay_find')`SELECT ${COLUMNS} FROM replays WHERE id = $1 AND merchant_id = $2`;
 
 /** Throws `replay_not_found`. */
 export async function getReplay(db: Queryable, merchantId: MerchantId, id: string): Promise<Replay> {
@@ -79,10 +73,8 @@ export async function getReplay(db: Queryable, merchantId: MerchantId, id: strin
   return replay;
 }
 
-const LIST = statement(
-  'replay_list',
-  `SELECT ${COLUMNS} FROM replays WHERE merchant_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-);
+const LIST = statement('replay_list')`
+  SELECT ${COLUMNS} FROM replays WHERE merchant_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`;
 
 /** A page of the newest replays that are older than `before` (null: of all). */
 export async function listReplays(
@@ -97,20 +89,16 @@ export async function listReplays(
 /** A running replay with the last delivery that it has looked at; null: none yet. */
 export type RunningReplay = Replay & { readonly lastDeliveryId: DeliveryId | null };
 
-const IS_ANY_RUNNING = statement(
-  'replay_is_any_running',
-  `SELECT EXISTS (SELECT FROM replays WHERE state = 'running') AS is_any`,
-);
+const IS_ANY_RUNNING = statement('replay_is_any_running')`
+  SELECT EXISTS (SELECT FROM replays WHERE state = 'running') AS is_any`;
 
 export async function isAnyReplayRunning(db: Queryable): Promise<boolean> {
   return (await findOne<{ isAny: boolean }>(db, IS_ANY_RUNNING, []))?.isAny === true;
 }
 
-const LOCK_RUNNING = statement(
-  'replay_lock_running',
-  `SELECT ${COLUMNS}, last_delivery_id FROM replays WHERE state = 'running'
-   ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`,
-);
+const LOCK_RUNNING = statement('replay_lock_running')`
+  SELECT ${COLUMNS}, last_delivery_id FROM replays WHERE state = 'running'
+  ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 /** Locks the running replay that has waited longest: nobody else continues it until this transaction ends. Null: none is free. */
 export async function lockRunningReplay(tx: Tx): Promise<RunningReplay | null> {
@@ -123,22 +111,20 @@ const RESET_TO_PENDING = `state = 'pending', replay_count = d.replay_count + 1, 
   workflow_failures = 0, start_failures = 0, updated_at = $AT`;
 
 // Each batch reads the next `limit` deliveries of the merchant, however few of them match, so no batch reads more than that.
-const RESET_BATCH = statement(
-  'replay_reset_batch',
-  `WITH scanned AS MATERIALIZED (
-     SELECT d.id FROM deliveries d
-     WHERE d.merchant_id = $1 AND d.id >= $4 AND d.id < $5 AND d.id > coalesce($6::text, '') ORDER BY d.id LIMIT $7),
-   batch AS (
-     SELECT d.id, e.state = 'enabled' AS is_enabled
-     FROM scanned JOIN deliveries d USING (id) JOIN endpoints e ON e.id = d.endpoint_id
-     WHERE d.state = ANY($3) AND ($2::text IS NULL OR d.endpoint_id = $2)
-     ORDER BY d.id FOR UPDATE OF d),
-   reset AS (
-     UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$8::timestamptz')}
-     WHERE d.id = ANY(ARRAY(SELECT id FROM batch WHERE is_enabled)) RETURNING d.id)
-   SELECT (SELECT count(*)::int FROM scanned) AS read, (SELECT count(*)::int FROM batch) AS matched,
-          (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_delivery_id`,
-);
+const RESET_BATCH = statement('replay_reset_batch')`
+  WITH scanned AS MATERIALIZED (
+    SELECT d.id FROM deliveries d
+    WHERE d.merchant_id = $1 AND d.id >= $4 AND d.id < $5 AND d.id > coalesce($6::text, '') ORDER BY d.id LIMIT $7),
+  batch AS (
+    SELECT d.id, e.state = 'enabled' AS is_enabled
+    FROM scanned JOIN deliveries d USING (id) JOIN endpoints e ON e.id = d.endpoint_id
+    WHERE d.state = ANY($3) AND ($2::text IS NULL OR d.endpoint_id = $2)
+    ORDER BY d.id FOR UPDATE OF d),
+  reset AS (
+    UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$8::timestamptz')}
+    WHERE d.id = ANY(ARRAY(SELECT id FROM batch WHERE is_enabled)) RETURNING d.id)
+  SELECT (SELECT count(*)::int FROM scanned) AS read, (SELECT count(*)::int FROM batch) AS matched,
+         (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_delivery_id`;
 
 export type ReplayedBatch = {
   /** How many deliveries the batch read; the last of them is `lastDeliveryId`. */
@@ -164,13 +150,11 @@ export async function resetBatchForReplay(
   return row;
 }
 
-const RECORD_PROGRESS = statement(
-  'replay_record_progress',
-  `UPDATE replays SET replayed = replayed + $2, skipped = skipped + $3, last_delivery_id = coalesce($4, last_delivery_id),
-     state = CASE WHEN $5 THEN 'completed' ELSE state END, completed_at = CASE WHEN $5 THEN $6::timestamptz END,
-     updated_at = $6
-   WHERE id = $1`,
-);
+const RECORD_PROGRESS = statement('replay_record_progress')`
+  UPDATE replays SET replayed = replayed + $2, skipped = skipped + $3, last_delivery_id = coalesce($4, last_delivery_id),
+    state = CASE WHEN $5 THEN 'completed' ELSE state END, completed_at = CASE WHEN $5 THEN $6::timestamptz END,
+    updated_at = $6
+  WHERE id = $1`;
 
 export async function recordReplayProgress(
   tx: Tx,
@@ -181,11 +165,9 @@ export async function recordReplayProgress(
   await tx.run(RECORD_PROGRESS, [id, replayed, matched - replayed, lastDeliveryId, isLast, at]);
 }
 
-const LOCK_ONE = statement(
-  'replay_lock_delivery',
-  `SELECT d.state = 'pending' AS is_pending, e.state = 'enabled' AS is_endpoint_enabled
-   FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`,
-);
+const LOCK_ONE = statement('replay_lock_delivery')`
+  SELECT d.state = 'pending' AS is_pending, e.state = 'enabled' AS is_endpoint_enabled
+  FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`;
 
 /** The delivery's current state, locked until the transaction ends; null for an unknown id and for another merchant's. */
 export async function lockDelivery(
@@ -196,10 +178,8 @@ export async function lockDelivery(
   return findOne<{ isPending: boolean; isEndpointEnabled: boolean }>(tx, LOCK_ONE, [id, merchantId]);
 }
 
-const RESET_ONE = statement(
-  'replay_reset_one',
-  `UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1`,
-);
+const RESET_ONE = statement('replay_reset_one')`
+  UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1`;
 
 /** Resets a locked delivery to pending, whatever its state. */
 export async function resetForReplay(tx: Tx, id: DeliveryId, at: Date): Promise<void> {

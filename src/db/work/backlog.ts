@@ -8,21 +8,19 @@ import { workOfAllKinds } from './work-sources.ts';
 // Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
 // next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
 // whose own workflow fails, or of work for which it is too late.
-const MEASURE = statement(
-  'backlog_measure',
-  `SELECT merchant_id, count(*)::int AS count,
-          count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
-          coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
-   FROM unnest(ARRAY['collection', 'payout', 'reversal']) AS each (kind)
-   CROSS JOIN LATERAL (
-     SELECT merchant_id, CASE p.kind WHEN 'collection' THEN created_at ELSE updated_at END AS since,
-            workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AS is_timely
-     FROM payments p
-     WHERE p.kind = each.kind AND workflow_failures < $2
-       AND (state IN ('initiated', 'released') AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
-     LIMIT $1) AS waiting
-   GROUP BY merchant_id`,
-);
+const MEASURE = statement('backlog_measure')`
+  SELECT merchant_id, count(*)::int AS count,
+         count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
+         coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
+  FROM unnest(ARRAY['collection', 'payout', 'reversal']) AS each (kind)
+  CROSS JOIN LATERAL (
+    SELECT merchant_id, CASE p.kind WHEN 'collection' THEN created_at ELSE updated_at END AS since,
+           workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AS is_timely
+    FROM payments p
+    WHERE p.kind = each.kind AND workflow_failures < $2
+      AND (state IN ('initiated', 'released') AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
+    LIMIT $1) AS waiting
+  GROUP BY merchant_id`;
 
 /** The work that waits, by merchant: at most `limit` rows of each kind are counted. Reads no other rows. */
 export async function measureBacklog(
@@ -32,12 +30,10 @@ export async function measureBacklog(
   return db.run<MerchantBacklog>(MEASURE, [limit, QUARANTINE_AFTER, lateAfterMs]);
 }
 
-const COUNT_FAILING = statement(
-  'work_count_failing',
-  `SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE workflow_failures >= $1)::int AS quarantined
-   FROM (${workOfAllKinds('workflow_failures', 'workflow_failures > 0')}) AS work
-   GROUP BY kind`,
-);
+const COUNT_FAILING = statement('work_count_failing')`
+  SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE workflow_failures >= $1)::int AS quarantined
+  FROM (${workOfAllKinds('workflow_failures', 'workflow_failures > 0')}) AS work
+  GROUP BY kind`;
 
 export type FailingWork = {
   readonly kind: WorkKind;
@@ -51,10 +47,8 @@ export async function countFailingWork(db: Queryable): Promise<FailingWork[]> {
   return db.run<FailingWork>(COUNT_FAILING, [QUARANTINE_AFTER]);
 }
 
-const COUNT_REPLACED = statement(
-  'work_count_replaced',
-  `SELECT count(*)::int AS count FROM audit_entries WHERE action LIKE '%.workflow_replaced'`,
-);
+const COUNT_REPLACED = statement('work_count_replaced')`
+  SELECT count(*)::int AS count FROM audit_entries WHERE action LIKE '%.workflow_replaced'`;
 
 /** How many runs were ever replaced, by all dispatchers. Reads an index that has no other entries. */
 export async function countReplacedRuns(db: Queryable): Promise<number> {
@@ -63,13 +57,11 @@ export async function countReplacedRuns(db: Queryable): Promise<number> {
 }
 
 // By the database's own clock and triggers, so that no process says how far it is behind itself.
-const MEASURE_AUDIT = statement(
-  'audit_lag_measure',
-  `SELECT coalesce(extract(epoch FROM now() - (
-            SELECT queued_at FROM audit_entries_to_link ORDER BY entry_id LIMIT 1)) * 1000, 0)::float8 AS unlinked_age_ms,
-          coalesce(extract(epoch FROM now() - (
-            SELECT min(unsigned_since) FROM audit_chains)) * 1000, 0)::float8 AS unsigned_age_ms`,
-);
+const MEASURE_AUDIT = statement('audit_lag_measure')`
+  SELECT coalesce(extract(epoch FROM now() - (
+           SELECT queued_at FROM audit_entries_to_link ORDER BY entry_id LIMIT 1)) * 1000, 0)::float8 AS unlinked_age_ms,
+         coalesce(extract(epoch FROM now() - (
+           SELECT min(unsigned_since) FROM audit_chains)) * 1000, 0)::float8 AS unsigned_age_ms`;
 
 export type AuditLag = {
   /** For how long the oldest audit entry without a link has waited; 0: none does. */
@@ -84,11 +76,9 @@ export async function measureAuditLag(db: Queryable): Promise<AuditLag> {
   return lag ?? { unlinkedAgeMs: 0, unsignedAgeMs: 0 };
 }
 
-const LIST_QUARANTINED = statement(
-  'work_list_quarantined',
-  `${workOfAllKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}
-   ORDER BY id LIMIT $2`,
-);
+const LIST_QUARANTINED = statement('work_list_quarantined')`
+  ${workOfAllKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}
+  ORDER BY id LIMIT $2`;
 
 export type QuarantinedWork = {
   readonly kind: WorkKind;

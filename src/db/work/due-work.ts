@@ -30,22 +30,20 @@ const IS_DELIVERY_WITHOUT_CHECK_LATE = isFirstDue(
 
 const isAny = (table: string, order: string) => `EXISTS (SELECT FROM ${table} ORDER BY ${order} LIMIT 1)`;
 
-const FIND = statement(
-  'due_work_find',
-  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES},
-   owed AS MATERIALIZED (
-     SELECT is_pending, e.state = 'enabled' AS is_enabled, e.failing_since IS NOT NULL AS is_failing
-     FROM (SELECT endpoint_id, true AS is_pending FROM due UNION ALL SELECT endpoint_id, false FROM retried) AS owed
-     CROSS JOIN LATERAL (SELECT state, failing_since FROM endpoints WHERE id = owed.endpoint_id LIMIT 1) AS e)
-   SELECT EXISTS (SELECT FROM owed WHERE is_pending AND is_enabled AND NOT is_failing) AS attempts,
-          ${anyOf(WORK_KINDS, isUnstarted)} AS starts,
-          ${anyOf(WORK_KINDS, isLate)} OR ${IS_DELIVERY_WITHOUT_CHECK_LATE}
-            OR ${anyOf(PAYMENT_KINDS, isRecheckLate)} OR ${IS_ANY_RECHECK_DUE} AS checks,
-          EXISTS (SELECT FROM owed WHERE NOT is_enabled OR is_pending AND is_failing)
-            OR EXISTS (SELECT FROM replays WHERE state = 'running') AS maintenance,
-          ${isAny('audit_entries_to_link', 'entry_id')} AS audit_chains,
-          ${isAny('payment_total_changes', 'id')} OR ${isAny('payment_moves', 'id')} AS totals`,
-);
+const FIND = statement('due_work_find')`
+  WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${ENDPOINTS_WITH_RETRIES},
+  owed AS MATERIALIZED (
+    SELECT is_pending, e.state = 'enabled' AS is_enabled, e.failing_since IS NOT NULL AS is_failing
+    FROM (SELECT endpoint_id, true AS is_pending FROM due UNION ALL SELECT endpoint_id, false FROM retried) AS owed
+    CROSS JOIN LATERAL (SELECT state, failing_since FROM endpoints WHERE id = owed.endpoint_id LIMIT 1) AS e)
+  SELECT EXISTS (SELECT FROM owed WHERE is_pending AND is_enabled AND NOT is_failing) AS attempts,
+         ${anyOf(WORK_KINDS, isUnstarted)} AS starts,
+         ${anyOf(WORK_KINDS, isLate)} OR ${IS_DELIVERY_WITHOUT_CHECK_LATE}
+           OR ${anyOf(PAYMENT_KINDS, isRecheckLate)} OR ${IS_ANY_RECHECK_DUE} AS checks,
+         EXISTS (SELECT FROM owed WHERE NOT is_enabled OR is_pending AND is_failing)
+           OR EXISTS (SELECT FROM replays WHERE state = 'running') AS maintenance,
+         ${isAny('audit_entries_to_link', 'entry_id')} AS audit_chains,
+         ${isAny('payment_total_changes', 'id')} OR ${isAny('payment_moves', 'id')} AS totals`;
 
 /**
  * What a claim, a check or a fold would find is always looked for; the reverse is not so. Of each queue it reads a few entries of an

@@ -21,7 +21,7 @@ const DUE_OF_ASKED = `FROM unnest($1::text[]) AS asked (operator)
 /** Whether a recheck is due of any of the operators $1. */
 export const IS_ANY_RECHECK_DUE = `EXISTS (SELECT ${DUE_OF_ASKED})`;
 
-const LIST_OPERATORS = statement('recheck_list_operators', `SELECT asked.operator ${DUE_OF_ASKED}`);
+const LIST_OPERATORS = statement('recheck_list_operators')`SELECT asked.operator ${DUE_OF_ASKED}`;
 
 /** Those of the operators of which a recheck is due. */
 export async function listOperatorsToRecheck(db: Queryable, operators: readonly OperatorId[]): Promise<OperatorId[]> {
@@ -29,10 +29,8 @@ export async function listOperatorsToRecheck(db: Queryable, operators: readonly 
   return rows.map(({ operator }) => operator);
 }
 
-const FIRST_DUE_AT = statement(
-  'recheck_first_due_at',
-  `SELECT min(least(${PAYMENT_KINDS.map(firstDueOf).join(', ')})) AS due_at FROM unnest($1::text[]) AS asked (operator)`,
-);
+const FIRST_DUE_AT = statement('recheck_first_due_at')`
+  SELECT min(least(${PAYMENT_KINDS.map(firstDueOf).join(', ')})) AS due_at FROM unnest($1::text[]) AS asked (operator)`;
 
 /** When the recheck that has waited longest, at any of the operators, was due, or the next one is; null when none awaits one. */
 export async function firstRecheckDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
@@ -51,18 +49,17 @@ const REASON: Readonly<Record<PaymentKind, string>> = {
 
 // A callback that comes from now on sets check_due_at again. Times are in milliseconds, as the caller has them, so that they
 // can be compared.
-const CLAIM = perPaymentKind((kind) =>
-  statement(
-    `${kind}_claim_rechecks`,
-    `UPDATE payments w SET check_due_at = NULL,
-       recheck_claimed_until = date_trunc('milliseconds', now() + make_interval(secs => $3 / 1000.0))
-     WHERE w.id = ANY(ARRAY(SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
-                            ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE OF w SKIP LOCKED))
-     RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at,
-       date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
-       ${REASON[kind]} AS reason,
-       (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = w.id) AS called_back_at`,
-  ),
+const CLAIM = perPaymentKind(
+  (kind) =>
+    statement(`${kind}_claim_rechecks`)`
+    UPDATE payments w SET check_due_at = NULL,
+      recheck_claimed_until = date_trunc('milliseconds', now() + make_interval(secs => $3 / 1000.0))
+    WHERE w.id = ANY(ARRAY(SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
+                           ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE OF w SKIP LOCKED))
+    RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at,
+      date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
+      ${REASON[kind]} AS reason,
+      (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = w.id) AS called_back_at`,
 );
 
 /** A final payment that the caller rechecks; nobody else does before `claimedUntil`. */
@@ -90,19 +87,18 @@ export async function claimRechecks(
   return db.run<ClaimedRecheck>(CLAIM[kind], [operator, limit, leaseMs]);
 }
 
-const FINISH = perPaymentKind((kind) =>
-  statement(
-    `${kind}_finish_rechecks`,
-    `UPDATE payments w SET recheck_claimed_until = NULL,
-       check_due_at = CASE WHEN date_trunc('milliseconds', w.updated_at) = s.ended_at
-         THEN least(w.check_due_at, s.due_at) ELSE w.check_due_at END,
-       workflow_started_at = CASE WHEN s.is_news THEN NULL ELSE w.workflow_started_at END,
-       start_due_at = CASE WHEN s.is_news THEN now() ELSE w.start_due_at END
-     FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
-       AS s (id, ended_at, claimed_until, due_at, is_news)
-     WHERE w.id = s.id AND w.recheck_claimed_until = s.claimed_until
-     RETURNING w.id, w.check_due_at IS NULL AS is_over`,
-  ),
+const FINISH = perPaymentKind(
+  (kind) =>
+    statement(`${kind}_finish_rechecks`)`
+    UPDATE payments w SET recheck_claimed_until = NULL,
+      check_due_at = CASE WHEN date_trunc('milliseconds', w.updated_at) = s.ended_at
+        THEN least(w.check_due_at, s.due_at) ELSE w.check_due_at END,
+      workflow_started_at = CASE WHEN s.is_news THEN NULL ELSE w.workflow_started_at END,
+      start_due_at = CASE WHEN s.is_news THEN now() ELSE w.start_due_at END
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
+      AS s (id, ended_at, claimed_until, due_at, is_news)
+    WHERE w.id = s.id AND w.recheck_claimed_until = s.claimed_until
+    RETURNING w.id, w.check_due_at IS NULL AS is_over`,
 );
 
 export type FinishedRecheck = {
@@ -135,19 +131,18 @@ export async function finishRechecks(
 /** The recheck of a final payment whose run is checked; `recheckCheckDueAt` is when it is checked again. */
 export type RecheckRun = LateWork & { readonly recheckCheckDueAt: Date };
 
-const CLAIM_RECHECK_RUNS = perPaymentKind((kind, { isOf, columns }) =>
-  statement(
-    `${kind}_claim_recheck_runs`,
-    `WITH claimed AS (
-       UPDATE payments w
-       SET recheck_check_due_at = date_trunc('milliseconds', now() + make_interval(secs => $2 / 1000.0))
-       WHERE w.id = ANY(ARRAY(
-         SELECT w.id FROM payments w WHERE ${isOf} AND w.recheck_check_due_at <= now() AND w.workflow_started_at IS NOT NULL
-         ORDER BY w.recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
-       RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, w.recheck_check_due_at, ${columns}
-     FROM claimed w ORDER BY w.id`,
-  ),
+const CLAIM_RECHECK_RUNS = perPaymentKind(
+  (kind, { isOf, columns }) =>
+    statement(`${kind}_claim_recheck_runs`)`
+    WITH claimed AS (
+      UPDATE payments w
+      SET recheck_check_due_at = date_trunc('milliseconds', now() + make_interval(secs => $2 / 1000.0))
+      WHERE w.id = ANY(ARRAY(
+        SELECT w.id FROM payments w WHERE ${isOf} AND w.recheck_check_due_at <= now() AND w.workflow_started_at IS NOT NULL
+        ORDER BY w.recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+      RETURNING w.*)
+    SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, w.recheck_check_due_at, ${columns}
+    FROM claimed w ORDER BY w.id`,
 );
 
 /** Claims up to `limit` rechecks that were started some time ago. Each is checked again after `againMs`, until it has ended. */
@@ -160,13 +155,12 @@ export async function claimRecheckRuns(
   return rows.map((row) => ({ kind, ...row }) as RecheckRun);
 }
 
-const END_RECHECKS = perPaymentKind((kind) =>
-  statement(
-    `${kind}_end_rechecks`,
-    `UPDATE payments w SET recheck_check_due_at = NULL, workflow_failures = 0, start_failures = 0
-     FROM unnest($1::text[], $2::timestamptz[]) AS s (id, check_due_at)
-     WHERE w.id = s.id AND w.recheck_check_due_at = s.check_due_at AND w.workflow_started_at IS NOT NULL`,
-  ),
+const END_RECHECKS = perPaymentKind(
+  (kind) =>
+    statement(`${kind}_end_rechecks`)`
+    UPDATE payments w SET recheck_check_due_at = NULL, workflow_failures = 0, start_failures = 0
+    FROM unnest($1::text[], $2::timestamptz[]) AS s (id, check_due_at)
+    WHERE w.id = s.id AND w.recheck_check_due_at = s.check_due_at AND w.workflow_started_at IS NOT NULL`,
 );
 
 /** Records that these rechecks have ended. A payment whose recheck was started again since they were claimed is left as it is. */

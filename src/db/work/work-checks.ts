@@ -22,26 +22,24 @@ const CLAIM_LATE = perKind((kind, { table, isOf, columns, isUnfinished, isUrgent
   const isStarted = `${isOf} AND ${isUnfinished} AND w.workflow_started_at IS NOT NULL`;
   const urgentDueAt = kind === 'delivery' ? 'w.next_attempt_at' : 'w.check_due_at';
   const fields = `w.id, w.merchant_id, ${isUrgent} AS is_urgent, ${checkDueAt} AS due_at`;
-  return statement(
-    `${kind}_claim_late`,
-    `WITH due AS (
-       (SELECT ${fields} FROM ${table} w WHERE ${isUrgent} AND ${isStarted} AND ${urgentDueAt} <= now()
-        ORDER BY ${urgentDueAt} LIMIT ${WINDOW})
-       UNION
-       (SELECT ${fields} FROM ${table} w WHERE ${isStarted} AND w.check_due_at <= now()
-        ORDER BY w.check_due_at LIMIT ${WINDOW})),
-     in_turn AS (
-       SELECT id FROM due
-       ORDER BY is_urgent DESC, row_number() OVER (PARTITION BY is_urgent, merchant_id ORDER BY due_at), due_at LIMIT $1),
-     claimed AS (
-       UPDATE ${table} w SET check_due_at = ${NEXT[noun]}
-       WHERE w.id = ANY(ARRAY(SELECT w.id FROM ${table} w
-                              WHERE w.id = ANY(ARRAY(SELECT id FROM in_turn)) AND ${isStarted} AND ${checkDueAt} <= now()
-                              FOR UPDATE OF w SKIP LOCKED))
-       RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns}
-     FROM claimed w WHERE ${DUE[noun]} ORDER BY w.id`,
-  );
+  return statement(`${kind}_claim_late`)`
+    WITH due AS (
+      (SELECT ${fields} FROM ${table} w WHERE ${isUrgent} AND ${isStarted} AND ${urgentDueAt} <= now()
+       ORDER BY ${urgentDueAt} LIMIT ${WINDOW})
+      UNION
+      (SELECT ${fields} FROM ${table} w WHERE ${isStarted} AND w.check_due_at <= now()
+       ORDER BY w.check_due_at LIMIT ${WINDOW})),
+    in_turn AS (
+      SELECT id FROM due
+      ORDER BY is_urgent DESC, row_number() OVER (PARTITION BY is_urgent, merchant_id ORDER BY due_at), due_at LIMIT $1),
+    claimed AS (
+      UPDATE ${table} w SET check_due_at = ${NEXT[noun]}
+      WHERE w.id = ANY(ARRAY(SELECT w.id FROM ${table} w
+                             WHERE w.id = ANY(ARRAY(SELECT id FROM in_turn)) AND ${isStarted} AND ${checkDueAt} <= now()
+                             FOR UPDATE OF w SKIP LOCKED))
+      RETURNING w.*)
+    SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns}
+    FROM claimed w WHERE ${DUE[noun]} ORDER BY w.id`;
 });
 
 export type ClaimLate = {
@@ -59,13 +57,12 @@ export async function claimLate(db: Queryable, kind: WorkKind, claim: ClaimLate)
   return rows.map((row) => ({ kind, ...row }) as LateWork);
 }
 
-const SCHEDULE_CHECKS = perKind((kind, { table }) =>
-  statement(
-    `${kind}_schedule_checks`,
-    `UPDATE ${table} w SET check_due_at = now() + make_interval(secs => s.delay_ms / 1000.0)
-     FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, updated_at, delay_ms)
-     WHERE w.id = s.id AND w.updated_at = s.updated_at`,
-  ),
+const SCHEDULE_CHECKS = perKind(
+  (kind, { table }) =>
+    statement(`${kind}_schedule_checks`)`
+    UPDATE ${table} w SET check_due_at = now() + make_interval(secs => s.delay_ms / 1000.0)
+    FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, updated_at, delay_ms)
+    WHERE w.id = s.id AND w.updated_at = s.updated_at`,
 );
 
 /** When each of these is checked next. Work that changed since it was claimed is left as it is. */
@@ -83,13 +80,12 @@ export async function scheduleChecks(
 }
 
 // Its start is due at once, without the time that a process gets for what it has just recorded.
-const MARK_LOST = perKind((kind, { table }) =>
-  statement(
-    `${kind}_mark_lost`,
-    `UPDATE ${table} w SET workflow_started_at = NULL, start_due_at = w.updated_at
-     FROM unnest($1::text[], $2::timestamptz[]) AS s (id, updated_at)
-     WHERE w.id = s.id AND w.updated_at = s.updated_at`,
-  ),
+const MARK_LOST = perKind(
+  (kind, { table }) =>
+    statement(`${kind}_mark_lost`)`
+    UPDATE ${table} w SET workflow_started_at = NULL, start_due_at = w.updated_at
+    FROM unnest($1::text[], $2::timestamptz[]) AS s (id, updated_at)
+    WHERE w.id = s.id AND w.updated_at = s.updated_at`,
 );
 
 /** Marks work that no workflow runs for as unstarted. Work that changed since it was claimed is left as it is. */
@@ -98,13 +94,12 @@ export async function markLost(db: Queryable, kind: WorkKind, lost: readonly Lat
   await db.run(MARK_LOST[kind], [lost.map(({ id }) => id), lost.map(({ updatedAt }) => updatedAt)]);
 }
 
-const MARK_STUCK = perKind((kind, { table }) =>
-  statement(
-    `${kind}_mark_stuck`,
-    `UPDATE ${table} w SET workflow_started_at = NULL, workflow_failures = w.workflow_failures + 1,
-       start_due_at = now() + make_interval(secs => $3 / 1000.0)
-     WHERE w.id = $1 AND w.updated_at = $2 RETURNING w.workflow_failures`,
-  ),
+const MARK_STUCK = perKind(
+  (kind, { table }) =>
+    statement(`${kind}_mark_stuck`)`
+    UPDATE ${table} w SET workflow_started_at = NULL, workflow_failures = w.workflow_failures + 1,
+      start_due_at = now() + make_interval(secs => $3 / 1000.0)
+    WHERE w.id = $1 AND w.updated_at = $2 RETURNING w.workflow_failures`,
 );
 
 /**

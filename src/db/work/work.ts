@@ -7,33 +7,32 @@ import { perKind } from './work-sources.ts';
 // delays nobody; rechecks of final payments are claimed after all else. A merchant costs three steps in the index, however
 // many rows it has. The rows are locked in a subquery of its own, because a window function may not lock. A range of one merchant,
 // in the order of the index of unstarted work: for an equality PostgreSQL would take whichever index its statistics favour.
-const CLAIM_UNSTARTED = perKind((kind, { table, columns, isUnstarted, isUnfinished, startOrder }) =>
-  statement(
-    `${kind}_claim_unstarted`,
-    `WITH RECURSIVE merchant AS (
-       (SELECT w.merchant_id AS id FROM ${table} w WHERE ${isUnstarted} ORDER BY w.merchant_id LIMIT 1)
-       UNION ALL
-       SELECT (SELECT w.merchant_id FROM ${table} w WHERE ${isUnstarted} AND w.merchant_id > merchant.id
-               ORDER BY w.merchant_id LIMIT 1)
-       FROM merchant WHERE merchant.id IS NOT NULL),
-     share AS (
-       SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
-       CROSS JOIN LATERAL (
-         SELECT FROM ${table} w WHERE w.merchant_id >= merchant.id AND w.merchant_id <= merchant.id AND ${isUnstarted}
-           AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
-         ORDER BY w.merchant_id, ${startOrder} LIMIT 1) AS due),
-     picked AS (
-       SELECT due.id FROM share CROSS JOIN LATERAL (
-         SELECT w.id, ${isUnfinished} AS is_unfinished FROM ${table} w
-         WHERE w.merchant_id = share.merchant_id AND ${isUnstarted}
-           AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
-         ORDER BY ${startOrder} LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
-       ORDER BY due.is_unfinished DESC, random() LIMIT $1),
-     claimed AS (
-       UPDATE ${table} w SET start_due_at = now() + make_interval(secs => $3 / 1000.0)
-       WHERE w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns} FROM claimed w ORDER BY w.id`,
-  ),
+const CLAIM_UNSTARTED = perKind(
+  (kind, { table, columns, isUnstarted, isUnfinished, startOrder }) =>
+    statement(`${kind}_claim_unstarted`)`
+    WITH RECURSIVE merchant AS (
+      (SELECT w.merchant_id AS id FROM ${table} w WHERE ${isUnstarted} ORDER BY w.merchant_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT w.merchant_id FROM ${table} w WHERE ${isUnstarted} AND w.merchant_id > merchant.id
+              ORDER BY w.merchant_id LIMIT 1)
+      FROM merchant WHERE merchant.id IS NOT NULL),
+    share AS (
+      SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
+      CROSS JOIN LATERAL (
+        SELECT FROM ${table} w WHERE w.merchant_id >= merchant.id AND w.merchant_id <= merchant.id AND ${isUnstarted}
+          AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
+        ORDER BY w.merchant_id, ${startOrder} LIMIT 1) AS due),
+    picked AS (
+      SELECT due.id FROM share CROSS JOIN LATERAL (
+        SELECT w.id, ${isUnfinished} AS is_unfinished FROM ${table} w
+        WHERE w.merchant_id = share.merchant_id AND ${isUnstarted}
+          AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
+        ORDER BY ${startOrder} LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
+      ORDER BY due.is_unfinished DESC, random() LIMIT $1),
+    claimed AS (
+      UPDATE ${table} w SET start_due_at = now() + make_interval(secs => $3 / 1000.0)
+      WHERE w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING w.*)
+    SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns} FROM claimed w ORDER BY w.id`,
 );
 
 /** Unstarted work that the caller has claimed, and how often in a row its workflow has failed to start or to progress. */
@@ -57,15 +56,14 @@ export async function claimUnstarted(db: Queryable, kind: WorkKind, claim: Claim
   return rows.map((row) => ({ kind, ...row }) as ClaimedWork);
 }
 
-const POSTPONE_START = perKind((kind, { table, isStillUnstarted }) =>
-  statement(
-    `${kind}_postpone_start`,
-    `UPDATE ${table} w
-     SET start_due_at = now() + make_interval(secs => s.delay_ms / 1000.0),
-         workflow_failures = w.workflow_failures + s.failures, start_failures = w.start_failures + s.failures
-     FROM unnest($1::text[], $2::float8[], $3::int[]) AS s (id, delay_ms, failures)
-     WHERE w.id = s.id AND ${isStillUnstarted}`,
-  ),
+const POSTPONE_START = perKind(
+  (kind, { table, isStillUnstarted }) =>
+    statement(`${kind}_postpone_start`)`
+    UPDATE ${table} w
+    SET start_due_at = now() + make_interval(secs => s.delay_ms / 1000.0),
+        workflow_failures = w.workflow_failures + s.failures, start_failures = w.start_failures + s.failures
+    FROM unnest($1::text[], $2::float8[], $3::int[]) AS s (id, delay_ms, failures)
+    WHERE w.id = s.id AND ${isStillUnstarted}`,
 );
 
 /** When claimed work that was not started is due again, and whether that counts as a failure of its own. */
@@ -87,14 +85,13 @@ export async function postponeStarts(
 
 // What waited long for its start is checked as soon after the start as it would have been after its creation. Failures to
 // start are over; those of its runs count until the workflow records a change.
-const MARK_STARTED = perKind((kind, { table, isUnchanged, isStillUnstarted, checkAfterStart }) =>
-  statement(
-    `${kind}_mark_started`,
-    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), ${checkAfterStart},
-       workflow_failures = greatest(0, w.workflow_failures - w.start_failures), start_failures = 0
-     FROM unnest($1::text[], $2::timestamptz[], $3::int[]) AS s (id, updated_at, replay_count)
-     WHERE w.id = s.id AND ${isUnchanged} AND ${isStillUnstarted}`,
-  ),
+const MARK_STARTED = perKind(
+  (kind, { table, isUnchanged, isStillUnstarted, checkAfterStart }) =>
+    statement(`${kind}_mark_started`)`
+    UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), ${checkAfterStart},
+      workflow_failures = greatest(0, w.workflow_failures - w.start_failures), start_failures = 0
+    FROM unnest($1::text[], $2::timestamptz[], $3::int[]) AS s (id, updated_at, replay_count)
+    WHERE w.id = s.id AND ${isUnchanged} AND ${isStillUnstarted}`,
 );
 
 /**

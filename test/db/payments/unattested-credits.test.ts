@@ -43,7 +43,7 @@ describe('money that no process of the service recorded', () => {
   const db = useDatabasePerCase();
 
   // With the account of the application, whose statements pass every rule of the database.
-  const run = (text: string, values: readonly unknown[]) => db.run(statement(`t_${randomUUID()}`, text), values);
+  const run = (text: string, values: readonly unknown[]) => db.run(statement(`t_${randomUUID()}`)`${text}`, values);
 
   /** Takes a prompted collection to `succeeded`: row, transfer, event, all in one transaction as the service does it. */
   async function pay({ id, merchantId }: { id: CollectionId; merchantId: MerchantId }, attestation = MADE_UP) {
