@@ -34,12 +34,8 @@ export type Route = Pick<RouteDescription, 'method' | 'path'> & {
   readonly pipeline: readonly ApiMiddleware[];
 };
 
-/** What every route uses. */
 export type RouteDeps = ScopeDeps & {
-  /**
-   * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible
-   * without waiting.
-   */
+  /** Starts or signals the workflow of a payment that was recorded or decided on, if that needs no waiting. */
   readonly offer: (payment: PaymentWork) => void;
 };
 
@@ -64,13 +60,11 @@ export type RouteRequest<
   Idempotent extends true,
 > = {
   readonly requestId: string;
-  /** The address of the client as the database keeps it; null when there is none that can be read. */
   readonly address: string | null;
   /** What the client calls itself; null: nothing. */
   readonly userAgent: string | null;
   /** Of a reader of a stream that comes back; empty: none. */
   readonly lastEventId: string;
-  /** From the session cookie; null when there is none. */
   readonly sessionToken: string | null;
 } & ([Prefix] extends [never] ? unknown : { readonly id: string }) &
   ([Query] extends [never] ? unknown : { readonly query: z.output<Query> }) &
@@ -80,7 +74,6 @@ export type RouteRequest<
 
 export type RouteResponse =
   | {
-      /** Without it, the status of the description. */
       readonly status?: 200 | 202 | 204;
       readonly body?: object;
       readonly setCookie?: string;

@@ -4,7 +4,6 @@ import { route, type Route, type RouteDeps } from '../route.ts';
 import { openStreamSchema, streamSchema } from '../schemas/live-update.ts';
 
 export type StreamDeps = RouteDeps & {
-  /** The streams of live updates of this process. */
   readonly streams: LiveStreams;
 };
 

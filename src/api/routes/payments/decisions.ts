@@ -10,7 +10,6 @@ import { route, type Route } from '../../route.ts';
 import type { RouteDescription } from '../../route-description.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
 
-/** What differs between the two kinds. */
 export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly kind: Kind;
   readonly idPrefix: 'pay' | 'rev';

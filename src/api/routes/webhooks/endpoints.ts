@@ -29,7 +29,6 @@ export type EndpointDeps = RouteDeps & {
   readonly refuseUrl: (url: string) => string | null;
   /** An endpoint is disabled when everything sent to it has failed for so long. */
   readonly endpointFailingLimitMs: number;
-  /** Seals the secrets of endpoints. */
   readonly keyRing: KeyRing;
 };
 
