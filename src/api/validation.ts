@@ -12,7 +12,7 @@ const MAX_ISSUES = 100;
 const MAX_ISSUES_BYTES = 32 * 1024;
 const MAX_NAME_LENGTH = 100;
 
-/** The parsed value; null for an optional field counts as missing. Throws one error with at most 100 issues and 32 KiB. */
+/** The parsed value; null for an optional field counts as missing. Throws one error with up to 100 issues and 32 KiB. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

@@ -62,10 +62,7 @@ export function subjectOf({ id, created_at: createdAt }: z.infer<typeof paymentS
   return { id, from: new Date(Date.parse(createdAt) - CLOCK_SKEW_MS) };
 }
 
-/**
- * Releases or rejects the payout as the approver from the environment. Without one it prints who must do what and leaves it
- * to them. The service refuses the person who created the payout in either case.
- */
+/** Releases or rejects the payout as the approver from the environment, or prints who must do it. */
 export async function endQueuedPayout(
   trigger: Trigger,
   payout: PayoutObject,

@@ -219,10 +219,7 @@ export function leastClockMs(name: ClockName): number {
 /** The most: what is longer is a mistake, and no date of a database. */
 export const LONGEST_DURATION_MS = 100 * 365 * DAY;
 
-/**
- * The least that a setting may make of a time with real money, because too soon would be wrong about a payment and not
- * only inconvenient. Of a schedule, its last entry counts.
- */
+/** The shortest settings with real money: shorter ones would be wrong about payments. Of schedules, the last entry. */
 export const LEAST_LIVE_CLOCKS = {
   promptWindowMs: { ms: 5 * MINUTE, because: 'a payer can approve for as long as the operator shows the prompt' },
   operatorTimeoutMs: {

@@ -42,10 +42,7 @@ export type Work = PaymentWork | DeliveryWork;
 export const WORK_KINDS = ['collection', 'payout', 'reversal', 'delivery'] as const satisfies readonly Work['kind'][];
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/**
- * From so many failures in a row on, work is quarantined: its workflow is tried once an hour, it does not count as backlog,
- * and the service's staff are shown it.
- */
+/** After so many failures in a row work is quarantined: tried hourly, no backlog, and shown to the staff. */
 export const QUARANTINE_AFTER = 10;
 
 const SECOND_MS = 1000;

@@ -26,10 +26,7 @@ export function isIdempotencyKey(text: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(text);
 }
 
-/**
- * A digest that is equal for the same method, path and validated parameters. The order of fields does not matter, nor
- * whether the parameters came as JSON or as a form.
- */
+/** A digest of method, path and validated parameters, whatever their order, in JSON or in a form. */
 export function requestFingerprint(method: string, path: string, parameters: unknown): Buffer {
   return hash('sha256', `${method} ${path}\n${canonicalJson(parameters)}`, 'buffer');
 }

@@ -258,10 +258,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   });
 }
 
-/**
- * The configuration of a command that serves nobody and calls no operator: it needs none of the operator's credentials.
- * Throws as `loadConfig` does.
- */
+/** The configuration of a command, which needs no operator credentials. Throws as `loadConfig` does. */
 export function loadCommandConfig(environment: Environment): Config {
   return loadConfig({ ...environment, MALIPO_ROLES: 'dispatcher' });
 }

@@ -92,7 +92,7 @@ export function formatAlone({ jsonSchema }: InDocument): void {
   delete jsonSchema.pattern;
 }
 
-/** An instant as RFC 3339 with a zone. A finer one than a millisecond is rounded up, so bounds include nothing earlier. */
+/** An instant as RFC 3339 with a zone. Finer than milliseconds is rounded up, so that bounds include nothing earlier. */
 export function instant(name: string) {
   return z
     .string({ error: ({ input }) => (input === undefined ? undefined : instantMessage(name, input)) })

@@ -39,10 +39,7 @@ export async function getPayout(db: Queryable, merchantId: MerchantId, id: strin
   return payout;
 }
 
-/**
- * An INSERT of a new payout, `queued`, with the values of `newPayoutValues`, if there is a row in `source`. `onConflict`: what happens
- * when a payout with its idempotency key is still pending.
- */
+/** An INSERT of a new queued payout if `source` has a row. `onConflict`: what a pending payout of its key leads to. */
 export function insertNewPayout(source: string, onConflict: string): string {
   // Its workflow ends it at the expiry by itself, so it is checked a little later.
   return `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,

@@ -30,10 +30,7 @@ export type DeliveryFilter = {
   readonly before?: DeliveryId;
 };
 
-/**
- * A page of the newest deliveries that match the filter. An endpoint or event of another merchant in the filter gives an empty page,
- * as an unknown one does.
- */
+/** A page of the newest matching deliveries: empty for an endpoint or event of another merchant. */
 export async function listDeliveries(
   db: Queryable,
   merchantId: MerchantId,

@@ -231,10 +231,7 @@ export type RecordedDelivery = {
   readonly isEndpointFailing: boolean;
 };
 
-/**
- * Records attempts and the state that follows from each. Of two records with one attempt number the first counts. Returns
- * the deliveries whose record took effect.
- */
+/** Records attempts and the states that follow; the first record of an attempt counts. Returns what took effect. */
 export async function recordAttempts(db: Queryable, attempts: readonly AttemptRecord[]): Promise<RecordedDelivery[]> {
   const records = firstPerDelivery(attempts);
   return db.run<RecordedDelivery>(RECORD, [

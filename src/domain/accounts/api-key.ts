@@ -58,10 +58,7 @@ export function scopesOfRoles(roles: readonly Role[]): Scope[] {
   return holdsOneOf(roles, ['maker']) ? [...READ_SCOPES, ...WRITE_SCOPES] : [...READ_SCOPES];
 }
 
-/**
- * Whether these roles may create, roll and revoke keys with these scopes. Developers may not handle keys with
- * `payouts:write`, because such a key moves money out.
- */
+/** Whether these roles may handle keys with these scopes: developers none with `payouts:write`, which moves money. */
 export function mayHandleKeys(roles: readonly Role[], scopes: readonly Scope[]): boolean {
   return holdsOneOf(roles, scopes.includes('payouts:write') ? ['admin'] : ['admin', 'developer']);
 }

@@ -89,10 +89,7 @@ export function isForOwnerOrAdmin({ createdBy, roles }: Invitation): boolean {
   return createdBy === null && holdsOneOf(roles, ADMINISTRATIVE_ROLES);
 }
 
-/**
- * The role that a second person must hold to approve this change of roles; null: the change needs no second person.
- * Only an owner approves a new owner.
- */
+/** The role that must approve this change of roles; null: none. Only an owner approves a new owner. */
 export function secondPersonRole(before: readonly Role[], after: readonly Role[]): 'owner' | 'admin' | null {
   const gained = after.filter((role) => !holdsOneOf(before, [role]));
   if (gained.includes('owner')) return 'owner';

@@ -82,10 +82,7 @@ const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: Service
   keyHeldLimitMinor: ({ keyHeldLimitMinor }) => strictnessOf(keyHeldLimitMinor),
 };
 
-/**
- * Whether any rule of `after` is looser than that of `before`. Then the change needs a second person, also if other rules
- * become stricter with it.
- */
+/** Whether any rule becomes looser, even if others become stricter: then the change needs a second person. */
 export function isLooser(before: Policy, after: Policy, limits: ServiceLimits): boolean {
   return Object.values(STRICTNESS).some((strictness) => strictness(after, limits) < strictness(before, limits));
 }

@@ -39,10 +39,7 @@ export type LaunchOptions = {
   readonly ifParentDies: EndOfChild | 'stays';
 };
 
-/**
- * Starts a program in a session of its own, so that Ctrl-C reaches only the parent, which then stops its children in
- * the right order.
- */
+/** Starts a program in its own session, so that Ctrl-C reaches the parent alone, which stops children in order. */
 export async function launchProcess({
   command,
   args,

@@ -23,10 +23,7 @@ export type MtnMomoConfig = {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/**
- * MTN keeps one payment per X-Reference-Id for ever, so a repeated send raises no second prompt and pays nothing twice.
- * Holds connections until `close`.
- */
+/** MTN keeps one payment per X-Reference-Id, so repeated sends pay nothing twice. Holds connections until `close`. */
 export function createMtnMomo(config: MtnMomoConfig): Operator {
   const { baseUrl, callbackUrl, targetEnvironment, connections, requestTimeoutMs: timeoutMs } = config;
   const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });
