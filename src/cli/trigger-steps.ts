@@ -36,7 +36,6 @@ export type Subject = { readonly id: string; readonly from: Date };
 
 type Row = Extract<Recipe, { row: unknown }>['row'];
 
-/** Creates a collection. */
 export async function createCollection(trigger: Trigger, row: Row): Promise<Subject> {
   return subjectOf(parseResponse(paymentSchema, await postPayment(trigger, 'collections', row)));
 }

@@ -12,7 +12,6 @@ type StopSignal = 'SIGTERM' | 'SIGINT';
 export type RunRecord = {
   /** Records a child to end with the run. Call it as soon as the process exists: only recorded children are ended. */
   add(child: { readonly name: string; readonly pid: number; readonly stopSignal?: StopSignal }): void;
-  /** Removes a child that was stopped. */
   remove(pid: number): void;
   /** Ends all recorded children, the last one first, and at once those that a start still adds. */
   endChildren(): Promise<void>;

@@ -188,7 +188,6 @@ export const DURATIONS = {
 export type ClockName = keyof typeof DURATIONS;
 export const CLOCK_NAMES = Object.keys(DURATIONS) as ClockName[];
 
-/** Every duration by its name, in milliseconds. */
 export type Clocks = {
   readonly [Name in ClockName]: (typeof DURATIONS)[Name]['real'] extends number ? number : readonly number[];
 };
@@ -252,7 +251,6 @@ const PAYMENT_CLOCKS = [
   'payoutSendDeadlineMs',
 ] as const satisfies readonly ClockName[];
 
-/** What the workflow of a payment needs of the clocks. */
 export type PaymentClocks = Pick<Clocks, (typeof PAYMENT_CLOCKS)[number]>;
 
 export function paymentClocks(clocks: Clocks): PaymentClocks {

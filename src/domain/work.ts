@@ -24,7 +24,6 @@ export type PayoutWork = WorkOf<'payout', PayoutId, PayoutState> & {
   readonly updatedAt: Date;
 };
 export type ReversalWork = WorkOf<'reversal', ReversalId, ReversalState> & {
-  /** As for a payout. */
   readonly updatedAt: Date;
 };
 export type DeliveryWork = {
@@ -101,7 +100,6 @@ export function nextCheckMs(work: Work, unchangedForMs: number, clocks: CheckClo
   return Math.min(LONGEST_GAP_MS, Math.max(staleAfterMs, unchangedForMs));
 }
 
-/** An open run, as Temporal describes it. */
 export type OpenRun = {
   readonly runId: string;
   /** Tries of the pending workflow task, this one included; 0 without one. A task that waits for a worker stays at 1. */
@@ -110,7 +108,6 @@ export type OpenRun = {
   readonly quietSince: Date | null;
 };
 
-/** Why a run cannot progress. */
 export type StuckReason = 'workflow_task_fails' | 'no_progress';
 
 /** One try that fails or times out may be that of a worker that died. */

@@ -43,7 +43,6 @@ export const transactionSchema = z.object({
 
 export type Transaction = Readonly<z.infer<typeof transactionSchema>>;
 
-/** What a client requested. */
 export type PaymentRequest = Pick<
   Transaction,
   | 'kind'

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import type { MerchantId } from '../domain/ids.ts';
 
-/** A request under an idempotency key, and its time. */
 export type KeyedRequest = {
   readonly merchantId: MerchantId;
   readonly key: string;
@@ -12,7 +11,6 @@ export type KeyedRequest = {
 
 type Keyed = Pick<KeyedRequest, 'merchantId' | 'at'> & { readonly idempotencyKey: string };
 
-/** A POST of these parameters under an idempotency key. */
 export function keyedRequest(
   path: string,
   { merchantId, idempotencyKey: key, at }: Keyed,

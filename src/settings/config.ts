@@ -123,7 +123,6 @@ export type Config = Readonly<{
   /** Null where one is not set, which is no process with the role `worker`. */
   mtnMomo: Readonly<{ collection: MtnCredentials; disbursement: MtnCredentials }> | null;
   temporalNamespace: string;
-  /** Where spans go; null: nowhere. */
   traceExport: TraceExport | null;
   clocks: Clocks;
 }>;

@@ -19,7 +19,6 @@ export async function lockMembers(tx: Tx, merchantId: MerchantId): Promise<void>
   await tx.run(LOCK, [merchantId]);
 }
 
-/** A member as the decisions about them need it. */
 export type Membership = {
   readonly userId: UserId;
   readonly roles: readonly Role[];

@@ -72,7 +72,6 @@ export async function recordChange(
   return true;
 }
 
-/** $16 to $27. */
 function rowValues({ after, failedBy, checkDueAt }: PaymentChange): unknown[] {
   const decided = after.kind === 'collection' ? null : after;
   return [

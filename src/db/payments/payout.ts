@@ -97,7 +97,6 @@ export async function insertPayout(tx: Tx, payout: Payout, environment: Environm
   return true;
 }
 
-/** Passes on that the payout is there. */
 export function announceNewPayout(
   db: Queryable,
   payout: Payout,
@@ -133,7 +132,6 @@ export type PayoutFilter = PaymentFilter<PayoutState, PayoutId>;
 /** A page of the newest payouts that pass the filter. */
 export const listPayouts = reads.list;
 
-/** The payouts of one page of the console's list. */
 export const pagePayouts = reads.page;
 
 export const countPayouts = reads.count;

@@ -15,7 +15,6 @@ export async function markDone(db: Queryable, { task, doneAsOf, faults }: Housek
 
 const LIST = statement('housekeeping_list')`SELECT task, done_as_of, faults FROM housekeeping ORDER BY task`;
 
-/** The tasks that were ever done. */
 export async function listHousekeeping(db: Queryable): Promise<Housekeeping[]> {
   return db.run<Housekeeping>(LIST, []);
 }

@@ -16,7 +16,6 @@ export type DueDelivery = {
   /** Attempts made before the last replay, which starts the schedule again. */
   readonly attemptsBeforeReplay: number;
   readonly nextAttemptAt: Date | null;
-  /** Whether the endpoint's last attempt failed. */
   readonly isEndpointFailing: boolean;
   readonly url: string;
   /** The current secret first; two while a rotation overlaps. */
@@ -97,7 +96,6 @@ export type ClaimDeliveries = {
   readonly inFlight: InFlight;
 };
 
-/** How many attempts the claiming process has in flight. */
 export type InFlight = {
   readonly byEndpoint: ReadonlyMap<EndpointId, number>;
   readonly byMerchant: ReadonlyMap<MerchantId, number>;

@@ -32,7 +32,6 @@ export const MAX_PAYOUT_KEY_LIFE_MS = 365 * DAY_MS;
 /** How many addresses and blocks a key may be restricted to: more are no list that anybody reads. */
 export const MAX_ALLOWED_ADDRESSES = 20;
 
-/** A key as the merchant's members see it. */
 export type ListedApiKey = {
   readonly id: ApiKeyId;
   readonly name: string;

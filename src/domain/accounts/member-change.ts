@@ -31,7 +31,6 @@ export type Decider = ActedBy | { readonly serviceFor: MerchantId; readonly staf
 
 /** The second person's approval that a change needs. */
 export type Agreement = {
-  /** The role that the second person must hold. */
   readonly role: 'owner' | 'admin';
   /** The members who may approve, without the person who proposed the change. It can be empty. */
   readonly people: readonly NamedPerson[];
@@ -132,7 +131,6 @@ function holdersOf(role: Role, members: readonly Member[]): NamedPerson[] {
   return members.filter(({ roles }) => holdsOneOf(roles, [role])).map(toNamedPerson);
 }
 
-/** Whether the person may give this approval. */
 export function mayAgree({ people }: Agreement, userId: UserId): boolean {
   return people.some(({ id }) => id === userId);
 }
@@ -168,7 +166,6 @@ export function isService(decider: Decider): decider is Extract<Decider, { servi
   return 'serviceFor' in decider;
 }
 
-/** The merchant that the decision concerns. */
 export function merchantOf(decider: Decider): MerchantId {
   return isService(decider) ? decider.serviceFor : decider.person.merchantId;
 }

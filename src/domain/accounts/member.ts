@@ -12,7 +12,6 @@ export type NamedPerson = { readonly id: UserId; readonly name: string; readonly
 /** A person as payments name them; without name and e-mail when no process of ours wrote their account as it is. */
 export type KnownPerson = { readonly id: UserId; readonly name: string | null; readonly email: string | null };
 
-/** A person who acts for one merchant in a session. */
 export type Person = {
   readonly userId: UserId;
   readonly merchantId: MerchantId;
@@ -44,7 +43,6 @@ export function toNamedPerson({ userId: id, name, email }: Pick<Member, 'userId'
   return { id, name, email };
 }
 
-/** An invitation of a person to join a merchant. */
 export type Invitation = {
   readonly id: InvitationId;
   readonly merchantId: MerchantId;

@@ -55,7 +55,6 @@ export function policyObject(policy: Policy): PolicyObject {
   };
 }
 
-/** The policy with `changes` applied to it. */
 export function changedPolicy(policy: Policy, changes: Partial<PolicyObject>): Policy {
   const { two_approvers_above: above, approver_daily_limit: daily, payout_expires_after_seconds: seconds } = changes;
   const { approver_wait_seconds: wait, key_held_limit: held } = changes;

@@ -6,7 +6,6 @@ import { requestedObject, type PaymentFields, type RequestedFields } from './pay
 export type CollectionState =
   'initiated' | 'prompted' | 'reconciling' | 'succeeded' | 'failed' | 'expired' | 'reversed';
 
-/** The kinds of transitions of a collection. */
 export type CollectionTransitionKind =
   | 'prompt_accepted' // the operator accepted the prompt
   | 'outcome_unknown' // the operator is unreachable, or undecided past the prompt window

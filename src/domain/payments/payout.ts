@@ -13,7 +13,6 @@ import {
 export type PayoutState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
 
-/** The kinds of transitions of a payout. */
 export type PayoutTransitionKind =
   | 'released' // it has all the approvals that it needs
   | 'rejected' // by an approver

@@ -8,7 +8,6 @@ import { moneyOutObject, type MoneyOutFields, type PaymentFields } from './payme
 export type ReversalState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired';
 
-/** The kinds of transitions of a reversal. */
 export type ReversalTransitionKind =
   | 'released' // it has all the approvals that it needs
   | 'rejected' // by an approver

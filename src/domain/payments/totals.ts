@@ -23,7 +23,6 @@ export const MAX_TOTAL_DAYS = 92;
 
 export const QUARTER_MS = 15 * 60_000;
 
-/** The beginning of the quarter of an hour. */
 export function quarterOf(at: Date): Date {
   return new Date(Math.floor(at.getTime() / QUARTER_MS) * QUARTER_MS);
 }

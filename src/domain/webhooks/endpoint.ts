@@ -39,7 +39,6 @@ export type Endpoint = {
 /** With its signing secret, which is shown only once: the database keeps only its sealed form. */
 export type EndpointWithSecret = Endpoint & { readonly secret: string };
 
-/** The settings that a person may change. */
 export type EndpointSettings = Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'state'>;
 
 /** The endpoint after the changes, or the very same object. A new URL, or enabling, clears `failingSince`. */

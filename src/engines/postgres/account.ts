@@ -42,7 +42,6 @@ export function createFolderFor(folder: string, account: Account | undefined): v
   }
 }
 
-/** Creates a folder that only the account can use. */
 export function createPrivateFolder(folder: string, account: Account | undefined): void {
   mkdirSync(folder, { mode: 0o700 });
   if (account) chownSync(folder, account.uid, account.gid);

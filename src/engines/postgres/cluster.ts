@@ -12,7 +12,6 @@ export const SUPERUSER = 'postgres';
 export type Cluster = {
   /** The folder that holds the password and the cluster. */
   readonly dataDir: string;
-  /** PostgreSQL's own data folder. */
   readonly folder: string;
   readonly account: Account | undefined;
   readonly password: string;

@@ -18,7 +18,6 @@ export type ChildEvent =
   | { readonly type: 'stopped'; readonly pid: number };
 
 export type ChildOptions = {
-  /** For messages, such as "the server". */
   readonly name: string;
   readonly entry: string;
   readonly args?: readonly string[];

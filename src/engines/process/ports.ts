@@ -4,7 +4,6 @@ import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 
 export type PortRequest = {
-  /** What listens there, for messages: "the API". */
   readonly name: string;
   readonly host: string;
   readonly preferred: number;

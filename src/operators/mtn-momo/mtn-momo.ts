@@ -9,7 +9,6 @@ import type { MtnUse } from './codes.ts';
 export type MtnMomoConfig = {
   /** For example `https://proxy.momoapi.mtn.com`, or the sandbox operator's address for test keys. */
   readonly baseUrl: string;
-  /** For example `mtnuganda`. */
   readonly targetEnvironment: string;
   /** Its host must be the one registered for both API users. */
   readonly callbackUrl: string;
@@ -17,7 +16,6 @@ export type MtnMomoConfig = {
   readonly disbursement: MtnCredentials;
   /** Limit for a whole call, with its token request and its one repetition. */
   readonly requestTimeoutMs: number;
-  /** The maximum of open connections to the operator. */
   readonly connections: number;
 };
 

@@ -24,7 +24,6 @@ const PAYMENT_STATES = [...new Set<string>([...COLLECTION_STATES, ...PAYOUT_STAT
 const PAYMENT = { kind: PAYMENT_KINDS, operator: OPERATOR_IDS, state: PAYMENT_STATES };
 const UP_TO = `; counted up to ${COUNTED_UP_TO} of each`;
 
-/** A gauge of one value. */
 function gauge(name: string, help: string, valueOf: (figures: ServiceFigures) => number): ReadMetric {
   return { name, type: 'gauge', help, labels: {}, read: (figures) => [{ labels: {}, value: valueOf(figures) }] };
 }
