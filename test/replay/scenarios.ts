@@ -14,7 +14,8 @@ import { tamper, untilOneWaits, whileLocked } from '../db/rows.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { callBack, decideAtSandbox, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
+import { callBack, pay, untilState, type Payment } from '../support/payments.ts';
+import { decideAtSandbox, switchFaults } from '../support/sandbox-operator.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { PAYOUT_SCENARIOS, recheckedByWorkflow } from './payout-scenarios.ts';
 

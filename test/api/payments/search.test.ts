@@ -6,7 +6,8 @@ import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { call as apiCall, collectionFields } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';
-import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logIn } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 
