@@ -15,7 +15,8 @@ import type { OpenRun } from '../../../src/domain/work.ts';
 import { callBack, makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { checksOf } from './late-work-checks.ts';
-import { makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
+import { makePayout, makeShop } from './payout-rows.ts';
+import { makeReversal, recordReversal } from './refund-rows.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

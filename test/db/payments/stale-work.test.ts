@@ -7,7 +7,8 @@ import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/
 import { checksOf } from './late-work-checks.ts';
 import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
-import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
+import { makePayout, makeShop, queue, release } from './payout-rows.ts';
+import { makeReversal, recordReversal } from './refund-rows.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
