@@ -56,10 +56,7 @@ function withTrace(line: Record<string, unknown>): Record<string, unknown> {
 // A longer chain of causes, or a circular one, is cut here.
 const MAX_CAUSES = 5;
 
-/**
- * Logs these fields of an error and no others. A database error has the whole refused row in `detail`, and other
- * libraries attach requests and responses to their errors.
- */
+/** The only fields of errors that are logged: others can hold refused rows, requests and responses. */
 function describeError(error: unknown, depth = 0): unknown {
   if (!isError(error)) return typeof error === 'object' && error !== null ? 'not an Error' : error;
   const { code, constraint, table, errors } = error as Readonly<Record<string, unknown>> & Error;

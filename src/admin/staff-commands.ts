@@ -33,7 +33,6 @@ export type StaffOutcome = { readonly text: string; readonly exitCode?: number }
 export type StaffCommand = {
   /** What follows the name, for the first line of its help page. */
   readonly usage: string;
-  /** Its line in the list of commands. */
   readonly summary: string;
   readonly help: string;
   /** Which settings it cannot do without. */
@@ -61,13 +60,11 @@ function commandsOn<Server>(needs: StaffNeeds, withServer: WithServer<Server>) {
   });
 }
 
-/** Commands that read or write who may do what. */
 const onPeople = commandsOn<AttestedDatabase>('database and keys', withAttestedDatabase);
 /** Of these, the ones that need to know what the deployment reaches. */
 const onMerchants = commandsOn<ServedDatabase>('database, keys and operators', withServedDatabase);
 /** Or that only say more where it is known. */
 const onMerchantList = commandsOn<MaybeServedDatabase>('database, keys and operators if set', withCoverageIfSet);
-/** Commands that have nothing to do with people. */
 const onPayments = commandsOn<StaffDatabase>('database', withStaffDatabase);
 
 const doctor: StaffCommand = {

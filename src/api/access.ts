@@ -5,10 +5,7 @@ import type { ApiMiddleware } from './context.ts';
 import { requireLiveKey, requireScope, type ScopeDeps } from './middleware/api-key.ts';
 import { refuseOtherSites, requireLiveSession, requireSession, type SessionDemands } from './middleware/session.ts';
 
-/**
- * The public API: a key with this scope, or a session in a role that has it. With `rolesAfterBody`, a session must
- * still be alive and in one of these roles once the body has arrived.
- */
+/** A key with this scope, or a session in a role that has it; after the body, still in one of `rolesAfterBody`. */
 export type PublicAccess = { readonly scope: Scope; readonly rolesAfterBody?: readonly [Role, ...Role[]] };
 
 /** The console: a session in one of these roles. An owner has them all. */
@@ -21,15 +18,11 @@ export type RoleAccess = { readonly roles: readonly [Role, ...Role[]] };
  */
 export type Access = PublicAccess | RoleAccess | 'session' | 'ownSession' | 'anyone';
 
-/** What a route requires of its callers. */
 export type Requirements = {
   readonly access: Access;
   /** A person was verified within the last five minutes, by a log-in or step-up. Keys pass. */
   readonly needsStepUp?: true;
-  /**
-   * The handler confirms a key that was verified before by the version of its row, in the statement that acts for it. It spares
-   * most requests a statement.
-   */
+  /** The handler confirms a key that was verified before by the version of its row, which spares a statement. */
   readonly confirmsKey?: true;
   /** A browser asks for it whether or not anybody is there, so it is no use of the session. */
   readonly isUse?: false;
@@ -39,9 +32,7 @@ export function isPublic(access: Access): access is PublicAccess {
   return typeof access === 'object' && 'scope' in access;
 }
 
-/**
- * Throws `permission_denied`, and for a key what is wrong with the key; puts the caller or the session into the state.
- */
+/** Throws `permission_denied`, or what is wrong with the key. Puts the caller or the session into the state. */
 export function requireAccess(deps: ScopeDeps, requirements: Requirements): ApiMiddleware {
   const { access } = requirements;
   if (access === 'anyone') return refuseOtherSites(deps);
@@ -50,10 +41,7 @@ export function requireAccess(deps: ScopeDeps, requirements: Requirements): ApiM
   return requireScope({ scope: access.scope, confirmsKey: requirements.confirmsKey === true, session: demands }, deps);
 }
 
-/**
- * A body may be under way for minutes: throws `permission_denied` when the session or the role has ended meanwhile, or
- * the last verification is no longer fresh, and for a key what is wrong with it by now.
- */
+/** Bodies take minutes to arrive: throws what `requireAccess` throws for a caller who has lost access meanwhile. */
 export async function requireAccessAfterBody(
   ctx: Parameters<ApiMiddleware>[0],
   deps: ScopeDeps,

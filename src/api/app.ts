@@ -53,18 +53,15 @@ import { sessionRoutes } from './routes/accounts/sessions.ts';
 
 type ConsoleDeps = OwnSessionDeps & PaymentDeps & LinkDeps & StreamDeps & EndpointDeps & PolicyDeps;
 
-/** What the API is made from: what its routes and pages use, and what stands before them. */
 export type ApiDeps = Omit<ConsoleDeps, 'stepUpOperations'> &
   PayDeps &
   CallbackDeps &
   HealthDeps &
   RateLimits & {
-    /** The console's web app; null where it is not served. */
     readonly consoleApp: ConsoleApp | null;
     readonly docsSite: DocsSite | null;
     /** How many proxies in front of us are trusted to set X-Forwarded-For. */
     readonly trustedProxies: number;
-    /** Where the requests of API keys are noted. */
     readonly requests: RequestLog;
     /** Called with every request once its response begins. */
     readonly onAnswered?: (request: AnsweredRequest) => void;

@@ -15,7 +15,6 @@ export function refuseBrokenBody(request: IncomingMessage): void {
   if (broken.has(request)) throw bodyBroken();
 }
 
-/** What refuses a body that did not arrive whole. */
 export function bodyBroken(): DomainError {
   return new DomainError('body_malformed', 'The body did not arrive completely. Send the whole request again.');
 }

@@ -8,10 +8,7 @@ type Connected = Pick<Context, 'ip' | 'socket'>;
 const UNKNOWN = '0.0.0.0';
 const NETWORK_PARTS = 4;
 
-/**
- * The address that our proxies passed on, if it is one, and otherwise the address of the connection. An IPv4 address
- * written as IPv6 is returned as IPv4, and a zone is left out.
- */
+/** The address that our proxies passed on, or else that of the connection: IPv4 as IPv4, without a zone. */
 export function clientAddress({ ip, socket }: Connected): string {
   const text = [ip, socket.remoteAddress ?? ''].find((candidate) => isIP(candidate) !== 0) ?? UNKNOWN;
   return ipaddr.process(withoutZone(text)).toString();

@@ -13,10 +13,7 @@ export type ConnectionLimits = {
 /** So many of all connections may be open without having sent a request: who opens a connection has one to send. */
 const SILENT_SHARE = 0.2;
 
-/**
- * Accepts no connection beyond the limits. Of those that have not sent a request yet the oldest is ended where there are too many: a
- * client that means to send one sends it at once. `onRefused` is called for each connection that is refused or ended.
- */
+/** Refuses connections beyond the limits, and ends the oldest silent ones. Both are reported to `onRefused`. */
 export function limitConnections(server: Server, limits: ConnectionLimits, onRefused: () => void): void {
   const { max, maxPerAddress } = limits;
   const maxSilent = Math.ceil(max * SILENT_SHARE);

@@ -9,7 +9,6 @@ const PAGE = 'index.html';
 /** The name of each of them carries the digest of its content. */
 const NAMED_BY_CONTENT = `${PREFIX}/assets/`;
 
-/** The files by the path under which they are served, and the page with the place of its nonce. */
 export type ConsoleApp = { readonly files: ReadonlyMap<string, StaticFile>; readonly page: StaticFile };
 
 /** Reads the app, whole, from the first of these folders that has it. Null where it was not built. */

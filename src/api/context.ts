@@ -13,7 +13,6 @@ export type Actor =
   | { readonly kind: 'key'; readonly keyId: ApiKeyId; readonly maker: UserId | null }
   | { readonly kind: 'person'; readonly person: Person };
 
-/** Who calls the public API, known once key or session is checked. */
 export type Caller = {
   readonly merchantId: MerchantId;
   readonly merchantCurrency: Currency;
@@ -22,7 +21,6 @@ export type Caller = {
 
 /** An API key that was verified for an earlier request. */
 export type CachedKey = {
-  /** Of its row, when it was verified. */
   readonly version: string;
   /** Who was its maker then, if anybody: whether they still are is another row. */
   readonly maker: UserId | null;

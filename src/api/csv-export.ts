@@ -11,7 +11,6 @@ export type CsvExport<Item, Place> = {
   readonly dataset: RecordExport['dataset'];
   readonly by: ActedBy;
   readonly session: Session;
-  /** As the query gave them. */
   readonly filters: Readonly<Record<string, unknown>>;
   readonly columns: readonly string[];
   readonly cellsOf: (item: Item) => readonly Cell[];

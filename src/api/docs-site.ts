@@ -12,7 +12,6 @@ const NAMED_BY_CONTENT = `${PREFIX}/assets/`;
 /** A page names its files by their content, so it may be old for no longer than a release takes to be noticed. */
 const PAGE_KEPT = 'public, max-age=300';
 
-/** By the path under which they are served. */
 export type DocsSite = ReadonlyMap<string, StaticFile>;
 
 /** Reads the site, whole, from the first of these folders that has it. Null where it was not built. */

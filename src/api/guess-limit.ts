@@ -11,10 +11,7 @@ import { tooManyRequests } from './middleware/rate-limit.ts';
 export const MAX_FAILURES_PER_PERSON = 150;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/**
- * Makes an attempt to authenticate as a person; null: nobody that there is. Throws `rate_limited`, without the attempt,
- * after too many that failed.
- */
+/** Makes an attempt to authenticate as this person, or as nobody. Throws `rate_limited` after too many failures. */
 export type GuessLimit = <Result>(person: UserId | null, attempt: () => Promise<Result>) => Promise<Result>;
 
 /** It holds one number for each person with a failure, for a day, and nothing for anybody who does not exist. */

@@ -25,7 +25,6 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export type HttpServerOptions = {
   readonly limits: ServerOptions;
   readonly handle: RequestListener;
-  /** Of every response that the application does not make. */
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Log;
 };

@@ -20,7 +20,6 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** What refuses text that is not JSON. */
 export function unreadable(): DomainError {
   return new DomainError('body_malformed', 'The body could not be read. Check its syntax.');
 }

@@ -17,7 +17,6 @@ const headers = z.object({
   'Malipo-Attempt': z.int().min(1).meta({ description: 'The count continues through replays.', example: 1 }),
 });
 
-/** One webhook for each type of event. */
 export function openApiWebhooks(): ZodOpenApiPathsObject {
   return Object.fromEntries(
     EVENT_TYPES.map((type) => [

@@ -47,7 +47,6 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
       paths,
       webhooks: openApiWebhooks(),
       components: {
-        // What the events of the stream hold.
         schemas: { LiveUpdate: liveUpdateSchema, StreamReady: streamReadySchema },
         examples: Object.fromEntries(EXAMPLE_CODES.map((code) => [code, { value: errorExample(code) }])),
         securitySchemes: {

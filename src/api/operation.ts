@@ -118,7 +118,6 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
   };
 }
 
-/** A response with content of this schema and media type. */
 export function responseWith(
   description: string,
   schema: z.ZodType,

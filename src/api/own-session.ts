@@ -12,11 +12,8 @@ import type { RouteDeps, RouteResponse } from './route.ts';
 import { sessionObject, type SessionObject } from './schemas/accounts/session.ts';
 import { clearedSessionCookie, sessionCookie } from './session-cookie.ts';
 
-/** What the routes use that authenticate a person. */
 export type AuthenticationDeps = RouteDeps & {
-  /** Limits the failed guesses at a person's password and second factor. */
   readonly limitGuesses: GuessLimit;
-  /** Seals and opens people's second factors. */
   readonly keyRing: KeyRing;
 };
 
@@ -27,10 +24,7 @@ export type OwnAttempt = {
   readonly counted: readonly string[];
 };
 
-/**
- * Counts the attempt, compares the password, if there is one, and completes the attempt, which fails when that throws.
- * Throws `rate_limited`.
- */
+/** Counts the attempt, compares the password if there is one, and completes the attempt. Throws `rate_limited`. */
 export async function attemptInSession<Result>(
   { db, limitGuesses }: AuthenticationDeps,
   { person: { userId, merchantId }, address, requestId }: ActedBy,
@@ -62,7 +56,6 @@ export function sessionGone({ publicUrl }: Pick<RouteDeps, 'publicUrl'>) {
   return { setCookie: clearedSessionCookie(publicUrl), clearsSiteData: true } as const;
 }
 
-/** What the routes of a person's own session use. */
 export type OwnSessionDeps = AuthenticationDeps & {
   /** The ids of the operations that need a step-up, from the descriptions of all routes. */
   readonly stepUpOperations: () => readonly string[];

@@ -4,7 +4,6 @@ import type { ErrorCategory } from '../domain/error-codes.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
 
-/** A request that was refused. */
 export type RefusedRequest = {
   readonly requestId: string;
   readonly method: string;

@@ -5,20 +5,22 @@ import type { Requirements } from './access.ts';
 import type { Tag } from './openapi-tags.ts';
 import type { CodesByParameter } from './validation.ts';
 
-/** The media types that are streamed. */
 export type StreamType = 'text/event-stream' | 'text/csv';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The method and the path of a route, as in `GET /v1/api/payouts/{id}`. */
+export type MethodAndPath = `${Method} ${string}`;
 
 /** What router and document need to know of a route. */
 export type RouteDescription = Requirements & {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With parameters in braces, as OpenAPI writes them. */
+  readonly method: Lowercase<Method>;
   readonly path: string;
   readonly operationId: string;
   readonly tag: Tag;
   readonly summary: string;
   /** Follows the scope or the roles and the step-up, which the document names by itself. */
   readonly description?: string;
-  /** The prefix of the id in the path, where the path has one. */
   readonly idPrefix?: string;
   /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
   readonly query?: z.ZodObject;
@@ -32,7 +34,6 @@ export type RouteDescription = Requirements & {
     readonly status: 200 | 201 | 202 | 204;
     readonly description: string;
     readonly schema?: z.ZodType;
-    /** The media type of a stream; without it, JSON. */
     readonly type?: StreamType;
   };
   /** The 202 in place of `response` while the approval of a second person is missing. */

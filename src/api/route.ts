@@ -19,7 +19,8 @@ import type { ScopeDeps } from './middleware/api-key.ts';
 import { bodyReader, hasBody } from './middleware/body.ts';
 import { isIdempotencyKey } from '../security/request-fingerprint.ts';
 import { operationOf } from './operation.ts';
-import type { RouteDescription, StreamType } from './route-description.ts';
+import type { Tag } from './openapi-tags.ts';
+import type { MethodAndPath, RouteDescription, StreamType } from './route-description.ts';
 import { PAGE_CODES } from './schemas/page.ts';
 import { noParameters } from './schemas/primitives.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from './session-cookie.ts';
@@ -33,12 +34,8 @@ export type Route = Pick<RouteDescription, 'method' | 'path'> & {
   readonly pipeline: readonly ApiMiddleware[];
 };
 
-/** What every route uses. */
 export type RouteDeps = ScopeDeps & {
-  /**
-   * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible
-   * without waiting.
-   */
+  /** Starts or signals the workflow of a payment that was recorded or decided on, if that needs no waiting. */
   readonly offer: (payment: PaymentWork) => void;
 };
 
@@ -63,13 +60,11 @@ export type RouteRequest<
   Idempotent extends true,
 > = {
   readonly requestId: string;
-  /** The address of the client as the database keeps it; null when there is none that can be read. */
   readonly address: string | null;
   /** What the client calls itself; null: nothing. */
   readonly userAgent: string | null;
   /** Of a reader of a stream that comes back; empty: none. */
   readonly lastEventId: string;
-  /** From the session cookie; null when there is none. */
   readonly sessionToken: string | null;
 } & ([Prefix] extends [never] ? unknown : { readonly id: string }) &
   ([Query] extends [never] ? unknown : { readonly query: z.output<Query> }) &
@@ -79,7 +74,6 @@ export type RouteRequest<
 
 export type RouteResponse =
   | {
-      /** Without it, the status of the description. */
       readonly status?: 200 | 202 | 204;
       readonly body?: object;
       readonly setCookie?: string;
@@ -100,7 +94,9 @@ export function route<
   Idempotent extends true = never,
 >(
   deps: RouteDeps,
-  description: RouteDescription & {
+  tag: Tag,
+  methodAndPath: MethodAndPath,
+  options: Omit<RouteDescription, 'method' | 'path' | 'tag'> & {
     readonly access: Who;
     readonly idPrefix?: Prefix;
     readonly query?: Query;
@@ -109,7 +105,9 @@ export function route<
     readonly handle: (request: RouteRequest<Who, Prefix, Query, Body, Idempotent>) => Promise<RouteResponse>;
   },
 ): Route {
-  const { method, path, response, handle, body } = description;
+  const [method, path] = partsOf(methodAndPath);
+  const description = { ...options, method, path, tag };
+  const { response, handle, body } = options;
   const read = { ...description, readBody: bodyReader(body ?? noParameters) };
   const respond: ApiMiddleware = async (ctx) => {
     const request = await readRequest(ctx, deps, read);
@@ -118,6 +116,11 @@ export function route<
     send(ctx, given, response);
   };
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
+}
+
+function partsOf(methodAndPath: MethodAndPath): [RouteDescription['method'], string] {
+  const [method = '', path = ''] = methodAndPath.split(' ');
+  return [method.toLowerCase() as RouteDescription['method'], path];
 }
 
 /** Offers the payments that the request recorded or decided on, after the commit. */

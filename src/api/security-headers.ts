@@ -20,7 +20,7 @@ const DENIED_FEATURES = [
 ];
 const TWO_YEARS_SECONDS = 63_072_000;
 
-/** By name. Behind an https URL, browsers are told to come by https alone. A page of ours sets a policy of its own. */
+/** Behind an https URL, browsers are told to use https alone. Pages set their own policy. */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   const isHttps = new URL(publicUrl).protocol === 'https:';
   return {

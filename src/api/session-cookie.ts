@@ -12,7 +12,6 @@ export function sessionCookieName(publicUrl: string): string {
   return isPlainLoopback(publicUrl) ? 'malipo_session' : '__Host-malipo_session';
 }
 
-/** The token that came with the request; null when none did. */
 export function readSessionToken(ctx: Pick<Context, 'cookies'>, publicUrl: string): string | null {
   return ctx.cookies.get(sessionCookieName(publicUrl), { signed: false }) ?? null;
 }
@@ -22,15 +21,11 @@ export function sessionCookie(publicUrl: string, token: string, lifeMs: number):
   return setCookie(publicUrl, `${token}; Max-Age=${Math.max(0, Math.floor(lifeMs / 1000))}`);
 }
 
-/** The `Set-Cookie` header that makes the browser forget the token. */
 export function clearedSessionCookie(publicUrl: string): string {
   return setCookie(publicUrl, '; Max-Age=0');
 }
 
-/**
- * The `Clear-Site-Data` header by which a browser drops what it keeps of a session that has ended: pages that it would show
- * again, and what they stored. Not `"cookies"`: that would drop those of every other host of the same domain, too.
- */
+/** Makes a browser drop the pages and data of an ended session. `"cookies"` would reach other hosts of the domain. */
 export const CLEARED_SITE_DATA = '"cache", "storage"';
 
 // Written here, as the cookie library refuses `Secure` behind a proxy that ends TLS for us.

@@ -4,9 +4,7 @@ import { invalidParameters, type ErrorCode, type ParameterIssue } from '../domai
 import { withoutInvisible } from '../domain/visible-text.ts';
 import { isFields, isWrapper, Repeated } from './form.ts';
 
-/**
- * For a parameter by name: the code for anything wrong with it, or for its range alone, in place of the general code.
- */
+/** By parameter: the code for anything wrong with it, or for its range alone, in place of the general code. */
 export type CodesByParameter = Readonly<Record<string, { readonly any?: ErrorCode; readonly range?: ErrorCode }>>;
 
 // A body of nothing but wrong names would otherwise get a response many times its size.
@@ -14,10 +12,7 @@ const MAX_ISSUES = 100;
 const MAX_ISSUES_BYTES = 32 * 1024;
 const MAX_NAME_LENGTH = 100;
 
-/**
- * The parsed value; null for an optional field counts as not given. Throws one error that lists every issue, as far as 100 of them and
- * 32 KiB go.
- */
+/** The parsed value; null for an optional field counts as missing. Throws one error with up to 100 issues and 32 KiB. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -30,10 +25,7 @@ export function validate<Schema extends z.ZodType>(
   throw invalidParameters([first, ...rest]);
 }
 
-/**
- * Without the nulls of optional fields, at any depth: some clients write each field that they do not set. Where null has a meaning of its
- * own, and where the field is required, it stays.
- */
+/** Without the nulls of optional fields, at any depth, unless null has a meaning of its own: some clients send them. */
 function withoutNulls(value: unknown, schema: unknown): unknown {
   if (isWrapper(schema)) return withoutNulls(value, schema.unwrap());
   if (schema instanceof z.ZodArray && Array.isArray(value))

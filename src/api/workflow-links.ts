@@ -3,7 +3,6 @@ import { holdsOneOf, type Person } from '../domain/accounts/member.ts';
 import type { WorkflowLinks } from '../temporal/workflow-links.ts';
 
 export type LinkDeps = {
-  /** Where developers see the workflow of a payment; null where nobody does. */
   readonly workflowLinks: WorkflowLinks | null;
 };
 

@@ -4,7 +4,6 @@ import { CliFailure, usage } from './failure.ts';
 
 const CALL_LIMIT_MS = 30_000;
 
-/** An error response of the service. */
 export class ApiRefusal extends Error {
   readonly status: number;
   readonly code: string;

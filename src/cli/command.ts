@@ -15,7 +15,6 @@ export type Context = {
   readonly stop: AbortSignal;
 };
 
-/** The positional arguments and options after the command's name. */
 export type CommandLine = {
   readonly positionals: readonly string[];
   readonly isJson: boolean;
@@ -25,9 +24,7 @@ export type CommandLine = {
 
 export type Command = {
   readonly name: string;
-  /** Its line in the list of commands. */
   readonly summary: string;
-  /** Its whole help page. */
   readonly help: string;
   readonly options: Options;
   /** The least and the most positional arguments it takes. */
@@ -40,7 +37,6 @@ export type Command = {
 export const TEXT = { type: 'string' } as const;
 export const FLAG = { type: 'boolean' } as const;
 
-/** Options that every command takes. */
 const GLOBAL_OPTIONS: Options = { 'base-url': TEXT, json: FLAG, help: { type: 'boolean', short: 'h' } };
 
 /** Throws a usage failure for arguments and options that the command does not take. */

@@ -11,7 +11,6 @@ const sessionSchema = z.object({ email: z.string(), cookie: z.string(), origin: 
 const serviceSchema = z.object({
   /** The address of the person who last used `malipo login` here. */
   current: z.string().nullable().default(null),
-  /** By e-mail address. */
   sessions: z.record(z.string(), sessionSchema).default({}),
   /** By merchant: the secret that `listen` signs with. */
   listenSecrets: z.record(z.string(), z.string()).default({}),
@@ -20,7 +19,6 @@ const serviceSchema = z.object({
 const configSchema = z.object({
   /** The service of the last `malipo login`. */
   baseUrl: z.string().nullable().default(null),
-  /** By base URL. */
   places: z.record(z.string(), serviceSchema).default({}),
 });
 
@@ -32,7 +30,6 @@ export type ConfigFile = {
   read(): Saved;
   /** Reads, changes and replaces the file. Not locked: a change that another command makes at the same time may be lost. */
   change(baseUrl: string, change: (service: SavedService, saved: Saved) => void): void;
-  /** Removes the session of one person at one service. */
   removeSession(baseUrl: string, email: string): void;
 };
 

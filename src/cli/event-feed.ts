@@ -20,10 +20,7 @@ export type EventFeed = {
   next(): Promise<EventRow[]>;
 };
 
-/**
- * `poll` returns every event created from a time on; for null, those created within the overlap before now. The feed begins
- * with the events created from `since` on; without `since`, with those after the first poll, which returns none.
- */
+/** `poll` returns the events created from a time on (null: the last overlap). Begins at `since` or the first poll. */
 export function createEventFeed(poll: (from: Date | null) => Promise<EventPoll>, since: Date | null): EventFeed {
   const seen = new Map<string, number>();
   let coveredUntilMs: number | null = null;

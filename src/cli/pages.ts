@@ -23,7 +23,6 @@ type ListOptions<Item> = {
 
 export type Listed<Item> = { readonly data: Item[]; readonly hasMore: boolean };
 
-/** The items of a list, newest first. */
 export async function readList<Item>(api: Api, options: ListOptions<Item>): Promise<Listed<Item>> {
   const { path, query, item, limit, onFirstPage } = options;
   const schema = z.object({ data: z.array(item), has_more: z.boolean(), next_cursor: z.string().nullable() });
@@ -42,7 +41,6 @@ export async function readList<Item>(api: Api, options: ListOptions<Item>): Prom
   throw new CliFailure('failed', `there are more than ${MAX_PAGES * PAGE_SIZE} in this list. Ask for a shorter time.`);
 }
 
-/** The options `--since`, `--until` and `--limit` of a list. */
 export function readRange(line: CommandLine) {
   return {
     created_from: readMoment(line, 'since')?.toISOString(),

@@ -24,7 +24,6 @@ export type Painted = { readonly colour: Colour; readonly text: string };
 export type Terminal = {
   /** A line of the result, of one part or several. */
   print(...parts: readonly (string | Painted)[]): void;
-  /** The result as one line of JSON. */
   printJson(value: unknown): void;
   /** A message to a person, beside the result. */
   say(line: string): void;

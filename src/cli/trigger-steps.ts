@@ -36,7 +36,6 @@ export type Subject = { readonly id: string; readonly from: Date };
 
 type Row = Extract<Recipe, { row: unknown }>['row'];
 
-/** Creates a collection. */
 export async function createCollection(trigger: Trigger, row: Row): Promise<Subject> {
   return subjectOf(parseResponse(paymentSchema, await postPayment(trigger, 'collections', row)));
 }
@@ -62,10 +61,7 @@ export function subjectOf({ id, created_at: createdAt }: z.infer<typeof paymentS
   return { id, from: new Date(Date.parse(createdAt) - CLOCK_SKEW_MS) };
 }
 
-/**
- * Releases or rejects the payout as the approver from the environment. Without one it prints who must do what and leaves it
- * to them. The service refuses the person who created the payout in either case.
- */
+/** Releases or rejects the payout as the approver from the environment, or prints who must do it. */
 export async function endQueuedPayout(
   trigger: Trigger,
   payout: PayoutObject,

@@ -44,10 +44,7 @@ export type SeedOptions = {
   readonly keyRing: KeyRing;
 };
 
-/**
- * Returns the demo merchant with its people, a valid key and an endpoint at `webhookUrl`. A merchant of an earlier
- * start is reused, and what it lacks is added.
- */
+/** The demo merchant with people, a valid key and an endpoint at `webhookUrl`; an earlier one is completed. */
 export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMerchant> {
   const stored = await readStored(options);
   const complete = stored ? await withLastingKey(stored, options) : await createDemo(options);

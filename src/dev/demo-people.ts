@@ -50,7 +50,6 @@ export async function addDemoPeople(
   return { people: { maker: maker.person, approver: approver.person }, makerId: maker.id };
 }
 
-/** The values in `demo.env` with which to log in. */
 export function peopleSettings({ maker, approver }: DemoPeople): Record<string, string> {
   return { ...settingsOf('MAKER', maker), ...settingsOf('APPROVER', approver) };
 }

@@ -13,7 +13,6 @@ export type ChildPlan = {
   readonly ready: 'message' | { readonly url: string };
 };
 
-/** The compiled entry of a process. */
 export function processEntry(name: 'server' | 'sandbox'): string {
   return fileURLToPath(new URL(`../server/entries/${name}.js`, import.meta.url));
 }

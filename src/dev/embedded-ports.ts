@@ -32,10 +32,7 @@ export type PortsOptions = {
   readonly report: (line: string) => void;
 };
 
-/**
- * A port for each listener: the chosen one, else the usual one, else a free one, which is reported. Throws, naming the
- * settings, when two chosen ports are the same or a chosen one cannot be used.
- */
+/** A port for each listener: chosen, usual or else free, and reported. Throws for a chosen one that is in use. */
 export async function choosePorts(options: PortsOptions): Promise<Ports> {
   const { settings, isExplicit, host, report } = options;
   const all = (Object.keys(LISTENERS) as Listener[]).filter((listener) => isNeeded(listener, settings));

@@ -21,7 +21,6 @@ import { printSummary, writeDemoSettings } from './start-summary.ts';
 import { startTimes } from './start-times.ts';
 import type { Environment } from '../engines/process/supervised-process.ts';
 
-/** What `npm run dev` adds. */
 export type Development = {
   /** Where pages and API are found: a server of the console's sources, which passes on everything else. */
   readonly publicUrl: string;

@@ -10,17 +10,10 @@ import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '..
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
 export type RunRecord = {
-  /**
-   * Records a child that must not outlive the run. Call it as soon as the process exists: only recorded children are
-   * ended.
-   */
+  /** Records a child to end with the run. Call it as soon as the process exists: only recorded children are ended. */
   add(child: { readonly name: string; readonly pid: number; readonly stopSignal?: StopSignal }): void;
-  /** Removes a child that was stopped. */
   remove(pid: number): void;
-  /**
-   * Ends all recorded children, the last one first: for a stop during the start, when they cannot be stopped one by
-   * one. A child that the start still adds afterwards is ended at once.
-   */
+  /** Ends all recorded children, the last one first, and at once those that a start still adds. */
   endChildren(): Promise<void>;
   /** Removes the record after a clean stop. */
   close(): void;

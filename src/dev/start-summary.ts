@@ -7,7 +7,6 @@ import type { Engines } from './embedded-engines.ts';
 import { writePrivateFile } from '../engines/process/private-file.ts';
 
 export type StartSummary = {
-  /** Path of demo.env. */
   readonly file: string;
   readonly namespace: string;
   readonly engines: Engines;

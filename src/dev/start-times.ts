@@ -4,7 +4,6 @@ import type { Environment } from '../engines/process/supervised-process.ts';
 export type StartTimes = {
   /** The step of this name ends now, and began where the one before it ended. */
   end(step: string): void;
-  /** One line with the sum and each step, in seconds. */
   text(): string;
 };
 

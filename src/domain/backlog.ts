@@ -26,7 +26,6 @@ export type Backlog = {
 
 export const EMPTY_BACKLOG: Backlog = { count: 0, lateCount: 0, oldestAgeMs: 0, fullMerchants: new Set() };
 
-/** The backlog of all merchants together. */
 export function backlogOf(parts: readonly MerchantBacklog[], { maxPerMerchant }: BacklogLimits): Backlog {
   return {
     count: parts.reduce((sum, { count }) => sum + count, 0),

@@ -188,7 +188,6 @@ export const DURATIONS = {
 export type ClockName = keyof typeof DURATIONS;
 export const CLOCK_NAMES = Object.keys(DURATIONS) as ClockName[];
 
-/** Every duration by its name, in milliseconds. */
 export type Clocks = {
   readonly [Name in ClockName]: (typeof DURATIONS)[Name]['real'] extends number ? number : readonly number[];
 };
@@ -219,10 +218,7 @@ export function leastClockMs(name: ClockName): number {
 /** The most: what is longer is a mistake, and no date of a database. */
 export const LONGEST_DURATION_MS = 100 * 365 * DAY;
 
-/**
- * The least that a setting may make of a time with real money, because too soon would be wrong about a payment and not
- * only inconvenient. Of a schedule, its last entry counts.
- */
+/** The shortest settings with real money: shorter ones would be wrong about payments. Of schedules, the last entry. */
 export const LEAST_LIVE_CLOCKS = {
   promptWindowMs: { ms: 5 * MINUTE, because: 'a payer can approve for as long as the operator shows the prompt' },
   operatorTimeoutMs: {
@@ -255,7 +251,6 @@ const PAYMENT_CLOCKS = [
   'payoutSendDeadlineMs',
 ] as const satisfies readonly ClockName[];
 
-/** What the workflow of a payment needs of the clocks. */
 export type PaymentClocks = Pick<Clocks, (typeof PAYMENT_CLOCKS)[number]>;
 
 export function paymentClocks(clocks: Clocks): PaymentClocks {

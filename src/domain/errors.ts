@@ -4,7 +4,6 @@ import { ERRORS, type ErrorCategory, type ErrorType } from './error-codes.ts';
 export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** One problem with one parameter of a request. */
 export type ParameterIssue = { readonly param: string; readonly code: ErrorCode; readonly message: string };
 
 type Details = {

@@ -33,11 +33,9 @@ export const PAYMENT_EVENT_TYPES: readonly PaymentEventType[] = [
 /** All types. No endpoint subscribes to `endpoint.test`: it always goes to the endpoint under test. */
 export const EVENT_TYPES: readonly EventType[] = [...PAYMENT_EVENT_TYPES, 'endpoint.test'];
 
-/** An event as it appears in a list. */
 export type ListedEvent = {
   readonly id: EventId;
   readonly type: EventType;
-  /** The object that the event is about. */
   readonly objectId: CollectionId | PayoutId | EndpointId;
   readonly createdAt: Date;
 };

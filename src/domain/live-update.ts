@@ -50,7 +50,6 @@ export function readPlace(text: string, now: Date): Place | null {
   return { xid: BigInt(xid), id: BigInt(id) };
 }
 
-/** Whether the one place comes before the other. */
 export function isBefore(one: Place, other: Place): boolean {
   return one.xid < other.xid || (one.xid === other.xid && one.id < other.id);
 }

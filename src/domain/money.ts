@@ -11,7 +11,6 @@ export const CURRENCIES = Object.keys(EXPONENTS) as Currency[];
 /** The largest amount that a JSON number represents without loss: 9 007 199 254 740 991. */
 export const MAX_AMOUNT_MINOR = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** How many decimals amounts of the currency have. */
 export function exponentOf(currency: Currency): number {
   return EXPONENTS[currency];
 }

@@ -50,7 +50,6 @@ function offsetMs(text: string): number {
   return sign === '-' ? -ms : ms;
 }
 
-/** The day that the clocks show, as `YYYY-MM-DD`. */
 export function dateShown(clocks: Clocks, at: Date): string {
   return isoDate(clocks.shownAt(at));
 }
@@ -61,7 +60,6 @@ export type DayRange = {
   readonly endsAt: Date;
 };
 
-/** The days from the one date to the other, both inclusive. */
 export function daysBetween(clocks: Clocks, { from, to }: { readonly from: string; readonly to: string }): DayRange {
   const dayCount = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
   const days = Array.from({ length: dayCount }, (_, n) => {

@@ -52,7 +52,6 @@ export function hasTurningMark(text: string): boolean {
   return TURNING_MARK.test(text);
 }
 
-/** For whoever pasted such a text. */
 export const TURNED = 'It has an invisible mark that changes the order of its characters. Type it by hand.';
 
 /**

@@ -44,10 +44,7 @@ export type Work = PaymentWork | DeliveryWork;
 export const WORK_KINDS = ['collection', 'payout', 'reversal', 'delivery'] as const satisfies readonly Work['kind'][];
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/**
- * From so many failures in a row on, work is quarantined: its workflow is tried once an hour, it does not count as backlog,
- * and the service's staff are shown it.
- */
+/** After so many failures in a row work is quarantined: tried hourly, no backlog, and shown to the staff. */
 export const QUARANTINE_AFTER = 10;
 
 const SECOND_MS = 1000;
@@ -151,7 +148,6 @@ export function nextCheckMs(work: Work, unchangedForMs: number, clocks: CheckClo
   return Math.min(LONGEST_GAP_MS, Math.max(staleAfterMs, unchangedForMs));
 }
 
-/** An open run, as Temporal describes it. */
 export type OpenRun = {
   readonly runId: string;
   /** Tries of the pending workflow task, this one included; 0 without one. A task that waits for a worker stays at 1. */
@@ -160,7 +156,6 @@ export type OpenRun = {
   readonly quietSince: Date | null;
 };
 
-/** Why a run cannot progress. */
 export type StuckReason = 'workflow_task_fails' | 'no_progress';
 
 /** One try that fails or times out may be that of a worker that died. */

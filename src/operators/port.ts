@@ -16,7 +16,6 @@ export type PromptRequest = {
 export type PayoutRequest = {
   /** UUID v4, recorded before the first send and the same on every retry: the operator's own idempotency key. */
   readonly operatorReference: string;
-  /** International digits without plus sign. */
   readonly phone: string;
   readonly money: Money;
   /** Shown to the payee with the money; adapters shorten and clean it for their API. */

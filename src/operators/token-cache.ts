@@ -14,10 +14,7 @@ type TokenCache = {
   drop(token: string): void;
 };
 
-/**
- * Renewed this long before it expires, or after nine tenths of a short life: a token must outlive the call that uses
- * it.
- */
+/** Renewed so long before it expires, or after nine tenths of a short life, so that it outlives the call. */
 const RENEW_BEFORE_MS = 60_000;
 const SHORTEST_RENEWAL_SHARE = 0.1;
 /** A token is renewed after a day, even if the operator declares a longer life. */

@@ -1,10 +1,7 @@
 // Runs work when it is due, and tracks what is running, so that a stop leaves nothing behind.
 
 type DueWork = {
-  /**
-   * Runs the work for `key` at `atMs` (Unix time), at once if that has passed. Replaces an earlier time for the same
-   * key.
-   */
+  /** Runs the work for `key` at `atMs` (Unix time), or at once. Replaces an earlier time for the key. */
   schedule(key: string, atMs: number): void;
   cancel(key: string): void;
   /** Runs the work now; settles with it. */

@@ -5,7 +5,6 @@ import { money, outcomeText, phoneInGroups } from './words.ts';
 
 export type HandsetView = {
   readonly phone: string;
-  /** Oldest first. */
   readonly prompts: readonly Transaction[];
   /** What was decided lately on this phone, newest first. */
   readonly decided: readonly Transaction[];

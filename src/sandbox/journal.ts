@@ -17,10 +17,7 @@ type JournalOptions = {
 /** Limits how long a rewrite blocks the rest of this process. */
 const LINES_PER_WRITE = 500;
 
-/**
- * Calls `onEntry` for each line in order. Skips a line that is not JSON: a kill can truncate the last line, and a full
- * disk any other. A missing file has no lines.
- */
+/** Calls `onEntry` for each line in order, without broken lines, which a kill or a full disk leaves. */
 export async function readJournal(path: string, onEntry: (entry: unknown) => void): Promise<void> {
   const file = await openIfThere(path);
   if (file === null) return;

@@ -4,7 +4,6 @@ import type { Transaction } from './transaction.ts';
 import { money, phoneInGroups } from './words.ts';
 
 export type OperatorView = {
-  /** Oldest first. */
   readonly waiting: readonly Transaction[];
   /** How many more there are than `waiting` shows. */
   readonly unshown: number;

@@ -36,9 +36,7 @@ type SandboxLimits = {
 export type SandboxConfig = {
   /** 127.0.0.1 by default, because the inspection pages need no password. */
   readonly host?: string;
-  /** 0 chooses a free port. */
   readonly port: number;
-  /** Each of MTN's products has its own credentials. */
   readonly collection: SandboxCredentials;
   readonly disbursement: SandboxCredentials;
   /** The required value of X-Target-Environment. */

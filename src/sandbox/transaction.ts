@@ -4,10 +4,7 @@ import { GIVEN_BACK, type Outcome } from './behaviours.ts';
 
 const reason = z.object({ code: z.string(), message: z.string() });
 
-/**
- * Also the format of a journal line, checked when it is read back: its names stay, and fields that older lines lack
- * have a default.
- */
+/** Also the format of journal lines, checked on reading: names stay, and new fields have a default. */
 export const transactionSchema = z.object({
   kind: z.enum(['collection', 'payout', 'refund']).default('collection'),
   operatorReference: z.string(),
@@ -46,7 +43,6 @@ export const transactionSchema = z.object({
 
 export type Transaction = Readonly<z.infer<typeof transactionSchema>>;
 
-/** What a client requested. */
 export type PaymentRequest = Pick<
   Transaction,
   | 'kind'

@@ -5,7 +5,6 @@ import type { Transaction } from './transaction.ts';
 import { kindInWords, money, phoneInGroups, stateInWords } from './words.ts';
 
 export type TransactionsView = {
-  /** Newest first. */
   readonly shown: readonly Transaction[];
   readonly phone: string;
   readonly notice: string | null;

@@ -2,7 +2,6 @@
 import type { PaymentKind } from './behaviours.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The currency, and the amount with its thousands apart. */
 export function money({ amount, currency }: Pick<Transaction, 'amount' | 'currency'>): string {
   return `${currency}\u00a0${amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ',')}`;
 }

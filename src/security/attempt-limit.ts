@@ -13,7 +13,6 @@ export type AttemptLimit = {
   readonly windowMs: number;
 };
 
-/** An authentication attempt that was counted before it is checked. */
 export type CountedAttempt = {
   /** The subjects that `beginAuthentication` counted it for. The operation takes the attempt back when it succeeds. */
   readonly counted: readonly string[];

@@ -3,7 +3,6 @@ import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, verify, 
 import type { AuditHead } from '../domain/accounts/audit-chain.ts';
 import type { KeyRing } from './sealing.ts';
 
-/** SHA-256 of the line in UTF-8, without a line break. */
 export function hashAuditLine(line: string): Buffer {
   return createHash('sha256').update(line, 'utf8').digest();
 }

@@ -12,7 +12,6 @@ const ESTIMATED_LENGTH = 64;
 /** Of the service and of the operators, as people write them. */
 const SERVICE_NAMES = ['malipo', 'mtn', 'momo', 'airtel', 'mpesa', 'orange', 'vodafone', 'mobile', 'money'];
 const MIN_WORD_LENGTH = 3;
-/** What is written for a letter. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   a: 'a4@',
   b: 'b8',

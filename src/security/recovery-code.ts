@@ -1,7 +1,6 @@
 // Recovery codes: eighty random bits each, in place of a second factor that was lost. Only digests with a key are stored.
 import { randomBytes } from 'node:crypto';
 
-/** How many codes a person gets at once. */
 export const RECOVERY_CODES = 10;
 const BYTES = 10;
 const FORM = /^[0-9a-f]{20}$/;

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import type { MerchantId } from '../domain/ids.ts';
 
-/** A request under an idempotency key, and its time. */
 export type KeyedRequest = {
   readonly merchantId: MerchantId;
   readonly key: string;
@@ -12,7 +11,6 @@ export type KeyedRequest = {
 
 type Keyed = Pick<KeyedRequest, 'merchantId' | 'at'> & { readonly idempotencyKey: string };
 
-/** A POST of these parameters under an idempotency key. */
 export function keyedRequest(
   path: string,
   { merchantId, idempotencyKey: key, at }: Keyed,
@@ -26,10 +24,7 @@ export function isIdempotencyKey(text: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(text);
 }
 
-/**
- * A digest that is equal for the same method, path and validated parameters. The order of fields does not matter, nor
- * whether the parameters came as JSON or as a form.
- */
+/** A digest of method, path and validated parameters, whatever their order, in JSON or in a form. */
 export function requestFingerprint(method: string, path: string, parameters: unknown): Buffer {
   return hash('sha256', `${method} ${path}\n${canonicalJson(parameters)}`, 'buffer');
 }

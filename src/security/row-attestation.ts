@@ -7,7 +7,6 @@ import type { KeyRing } from './sealing.ts';
 export type AttestedValue =
   string | number | bigint | boolean | null | Date | Buffer | readonly string[] | Readonly<Record<string, unknown>>;
 
-/** Names a row, for people. */
 export type RowName = { readonly table: string; readonly key: string };
 
 export type RowAttestor = {

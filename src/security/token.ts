@@ -28,7 +28,6 @@ export function newCode(): string {
   return (randomBytes(CODE_BYTES).toString('hex').match(/.{10}/g) ?? []).map(toDigits).join('');
 }
 
-/** Whether the text has the form of a code. */
 export function isCode(text: string): boolean {
   return CODE_FORM.test(text);
 }

@@ -18,7 +18,6 @@ export function totpStepAt(at: Date): number {
   return TOTP.counter({ period: STEP_SECONDS, timestamp: at.getTime() });
 }
 
-/** The code for a time step. */
 export function totpCode(secret: string, step: number): string {
   return HOTP.generate({ secret: Secret.fromBase32(secret), algorithm: ALGORITHM, digits: DIGITS, counter: step });
 }

@@ -6,10 +6,7 @@ export function generateEndpointSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`;
 }
 
-/**
- * The value of `Malipo-Signature` for exactly these body bytes at `atUnixSeconds`: one `v1` pair per secret, in order.
- * There is more than one secret only while a rotated secret overlaps with the new one.
- */
+/** The value of `Malipo-Signature` for these bytes: a `v1` pair per secret, two while a rotated secret overlaps. */
 export function signatureHeader(body: Buffer, secrets: readonly string[], atUnixSeconds: number): string {
   const pairs = secrets.map((secret) => {
     const hmac = createHmac('sha256', secret).update(`${atUnixSeconds}.`).update(body).digest('hex');

@@ -60,10 +60,7 @@ const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
 
-/**
- * Starts the roles that the configuration names, as soon as the database says that it is of this environment. Works while
- * Temporal is away: work is recorded and waits.
- */
+/** Starts the configured roles once the database is of this environment. Works while Temporal is away: work waits. */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const { log } = options;
   const parts = assemble(config, options, await openTraces(config, log));

@@ -3,7 +3,6 @@ import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { Log } from '../log.ts';
 
 export type DispatcherWake = {
-  /** Call it after the commit. */
   wake(): void;
   /** Names the dispatcher of this process, until the returned function is called. */
   serve(wakeOwn: () => void): () => void;

@@ -9,7 +9,6 @@ type MetricsListenerOptions = {
   readonly host: string;
   readonly port: number;
   readonly metrics: Pick<ServerMetrics, 'scrape'>;
-  /** Of every response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Log;
 };

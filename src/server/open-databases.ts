@@ -11,10 +11,7 @@ import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
 /** As many as the loops of a dispatcher that claim and record at once. */
 const QUEUE_CONNECTIONS = 4;
 
-/**
- * What is announced or requested after a quiet time finds so many with their plans. One that is opened anew makes its first statements
- * tens of milliseconds later.
- */
+/** Kept open while idle, so that the first request after a quiet period finds prepared plans. */
 const KEPT_CONNECTIONS = 4;
 
 /** By which dispatchers are notified. */

@@ -8,10 +8,7 @@ type Stoppable = { stop(): Promise<void> };
 /** After this time a stop counts as hung and the process exits. */
 const STOP_LIMIT_MS = 60_000;
 
-/**
- * Runs until SIGTERM, SIGINT or the parent's end, which end a start that is under way, too. A failed start is reported on standard
- * error and ends with code 1.
- */
+/** Runs until SIGTERM, SIGINT or the parent's end, also during the start. A failed start ends with code 1. */
 export async function runProcess(name: string, start: () => Promise<Stoppable>): Promise<void> {
   readArguments({
     usage: `usage: node dist/src/server/entries/${name}.js\n\nIts settings come from the environment: docs/config.md.`,

@@ -12,7 +12,6 @@ import type { PaymentTelemetry } from './telemetry/payment-telemetry.ts';
 import type { Traces } from './telemetry/traces.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 
-/** Made once per process. */
 export type Parts = {
   readonly config: Config;
   readonly log: Log;

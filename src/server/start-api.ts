@@ -25,7 +25,6 @@ import type { Parts, Stoppable } from './server-parts.ts';
 /** As the build leaves it: beside the compiled sources, which the sources themselves have in `dist`. */
 const foldersOf = (name: string) => ['../..', '../../dist'].map((path) => join(import.meta.dirname, path, name));
 
-/** Resolves once it listens. */
 export async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
   const { config, log, db, temporal, starter, payments, metrics, telemetry } = parts;
   const { settings } = config;

@@ -86,10 +86,7 @@ export function runWorkers(connection: NativeConnection, settings: WorkerSetting
 const BUFFERED_METRICS = 200_000;
 const DRAIN_METRICS_EVERY_MS = 1000;
 
-/**
- * Sends the SDK's log lines to our log, and what it measures to the metrics that it returns. Must be called once per process, before any
- * connection is opened.
- */
+/** Sends the SDK's lines to our log and its figures to the metrics returned. Call it once, before any connection. */
 export function installRuntime(log: Log): SdkMetrics {
   const buffer = new MetricsBuffer({ maxBufferSize: BUFFERED_METRICS, useSecondsForDurations: true });
   Runtime.install({

@@ -17,10 +17,7 @@ export function clockSetting(name: ClockName): string {
   return `MALIPO_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
-/**
- * The durations that the settings choose, or those of `MALIPO_CLOCKS`. What is wrong with them is added to the problems, a line
- * each.
- */
+/** The durations from the settings, or those of `MALIPO_CLOCKS`. Adds a line to the problems for each fault. */
 export function loadClocks(environment: Environment, problems: string[]): Clocks {
   const base: Clocks = environment['MALIPO_CLOCKS'] === 'demo' ? DEMO_CLOCKS : REAL_CLOCKS;
   const entries = CLOCK_NAMES.map((name) => {

@@ -123,7 +123,6 @@ export type Config = Readonly<{
   /** Null where one is not set, which is no process with the role `worker`. */
   mtnMomo: Readonly<{ collection: MtnCredentials; disbursement: MtnCredentials }> | null;
   temporalNamespace: string;
-  /** Where spans go; null: nowhere. */
   traceExport: TraceExport | null;
   clocks: Clocks;
 }>;
@@ -258,10 +257,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   });
 }
 
-/**
- * The configuration of a command that serves nobody and calls no operator: it needs none of the operator's credentials.
- * Throws as `loadConfig` does.
- */
+/** The configuration of a command, which needs no operator credentials. Throws as `loadConfig` does. */
 export function loadCommandConfig(environment: Environment): Config {
   return loadConfig({ ...environment, MALIPO_ROLES: 'dispatcher' });
 }

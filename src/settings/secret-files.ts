@@ -10,7 +10,6 @@ export type ResolvedSecrets = {
   readonly problems: ReadonlyMap<string, string>;
 };
 
-/** The setting that names the file with this secret. */
 export function fileSetting(name: string): string {
   return `${name}_FILE`;
 }

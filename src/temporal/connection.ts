@@ -27,7 +27,6 @@ export class CallRefusedError extends Error {}
 export type TemporalConnectionOptions = {
   readonly target: TemporalTarget;
   readonly namespace: string;
-  /** For one call to the server, including its retries. */
   readonly callTimeoutMs: number;
   readonly log: Log;
 };

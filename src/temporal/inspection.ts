@@ -22,7 +22,6 @@ export type LookOptions = {
   readonly target: TemporalTarget;
   readonly namespace: string;
   readonly taskQueuePrefix: string;
-  /** For the connection, and for each call. */
   readonly timeoutMs: number;
 };
 

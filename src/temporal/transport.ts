@@ -14,7 +14,6 @@ export type TransportSettings = {
   readonly MALIPO_TEMPORAL_API_KEY?: Hidden | undefined;
 };
 
-/** Where Temporal is, and how the connection to it is secured. */
 export type TemporalTarget = Pick<NativeConnectionOptions, 'tls' | 'apiKey'> & { readonly address: string };
 
 export function temporalTarget(settings: TransportSettings): TemporalTarget {

@@ -15,10 +15,7 @@ export function reversalWorkflowId(reversalId: ReversalId): string {
   return `reversal/${reversalId}`;
 }
 
-/**
- * The id of a recheck of a final payment. It names the payment itself, because the idempotency key may be in use again
- * by then, for another payment.
- */
+/** The id of a recheck. It names the payment, because the idempotency key may be in use for another one by then. */
 export function recheckWorkflowId(id: PaymentId): string {
   return `recheck/${id}`;
 }

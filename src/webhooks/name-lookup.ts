@@ -3,10 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
 export type NameLookup = {
-  /**
-   * Every address of both families that arrives in time, IPv4 first. Throws NameLookupError when there is none. Ignores the
-   * hosts file and search domains: a merchant's host name means what it means on the public internet.
-   */
+  /** Every public-DNS address of both families that arrives in time, IPv4 first. Throws NameLookupError without one. */
   find(hostname: string): Promise<readonly LookupAddress[]>;
   /** Cancels the look-ups in progress. */
   close(): void;

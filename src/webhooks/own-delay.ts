@@ -18,7 +18,6 @@ const KEPT_MS = 60_000;
 export function createOwnDelay(clock = () => performance.now()): OwnDelay {
   let timer: NodeJS.Timeout | null = null;
   let dueMs = 0;
-  // The oldest first.
   let waits: { readonly beganMs: number; readonly endedMs: number }[] = [];
 
   const isNoticed = (nowMs: number): boolean => timer !== null && nowMs - dueMs >= LEAST_MS;

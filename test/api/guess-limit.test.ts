@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createGuessLimit, MAX_FAILURES_PER_PERSON } from '../../src/api/guess-limit.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { addPerson, codeOf, logIn, openBrowser, PASSWORD } from '../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD } from '../support/people.ts';
+import { openBrowser } from '../support/browser.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from './responses.ts';
 

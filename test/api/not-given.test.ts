@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields } from '../support/api.ts';
-import { logInAs, type Browser } from '../support/people.ts';
+import { logInAs } from '../support/people.ts';
+import type { Browser } from '../support/browser.ts';
 import { fund } from '../support/payouts.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY, assertError, issuesOf } from './responses.ts';

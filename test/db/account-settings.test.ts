@@ -8,7 +8,8 @@ import { listen } from '../../src/db/platform/listener.ts';
 import { testAttestor } from '../support/attestation.ts';
 import { createTestDatabase, testLog, type TestDatabase } from '../support/engines.ts';
 import { eventually } from '../support/test-environment.ts';
-import { codeOr, makeShop, queue, release, requestReversal, setPolicy } from './payments/payout-rows.ts';
+import { codeOr, makeShop, queue, release, setPolicy } from './payments/payout-rows.ts';
+import { requestReversal } from './payments/refund-rows.ts';
 import { makeCollection } from './rows.ts';
 
 /** Each changes what our statements mean, how long they run, or how the driver reads what they return. */

@@ -10,7 +10,8 @@ import { newId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts
 import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
 import { PAYMENT_KINDS } from '../../src/domain/payments/payment.ts';
 import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
-import { makePayout, makeReversal, makeShop } from './payments/payout-rows.ts';
+import { makePayout, makeShop } from './payments/payout-rows.ts';
+import { makeReversal } from './payments/refund-rows.ts';
 import { foldAll, makeCollection, makeEndpoint, makeMember, makeMerchant, tamper } from './rows.ts';
 import { useDatabasePerCase } from './use-database.ts';
 import { setWork } from './work-rows.ts';

@@ -12,15 +12,8 @@ import {
   type UserId,
 } from '../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payments/payout.ts';
-import {
-  makePayout,
-  makePerson,
-  makeReversal,
-  queue,
-  queueReversal,
-  recordReversal,
-  type Shop,
-} from './payments/payout-rows.ts';
+import { makePayout, makePerson, queue, type Shop } from './payments/payout-rows.ts';
+import { makeReversal, queueReversal, recordReversal } from './payments/refund-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 import { FACTOR_ROWS } from './accounts/factor-rows.ts';
 import { PROPOSAL_ROWS } from './accounts/proposal-rows.ts';

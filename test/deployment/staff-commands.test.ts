@@ -6,7 +6,8 @@ import { recordDiscrepancy } from '../../src/operations/payments/record-discrepa
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { addPerson, enrolSecondFactor, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
+import { addPerson, enrolSecondFactor, logIn, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
+import { openBrowser } from '../support/browser.ts';
 import { API_ONLY } from '../api/responses.ts';
 import { runStaff } from './staff-child.ts';
 import { setWork } from '../db/work-rows.ts';

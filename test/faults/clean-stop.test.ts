@@ -2,14 +2,9 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import {
-  assertLedgerIsSound,
-  pay,
-  promptsRaised,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-} from '../support/payments.ts';
+import { assertLedgerIsSound, pay, untilState } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
+import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { startServerChild, type ServerChild } from '../support/server-child.ts';
 
 const PAYMENTS = 12;

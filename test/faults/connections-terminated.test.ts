@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { call, collectionFields } from '../support/api.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { availableBalance, phoneFor, promptsRaised } from '../support/payments.ts';
+import { availableBalance, phoneFor } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
 import { startServerChild, type ServerChild } from '../support/server-child.ts';
 
 const TERMINATED = 400;

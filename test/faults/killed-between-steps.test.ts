@@ -5,17 +5,9 @@ import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import type { CrashPoint } from '../support/crash-points.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { openApiOf } from '../support/openapi-check.ts';
-import {
-  assertLedgerIsSound,
-  availableBalance,
-  expireLeases,
-  pay,
-  promptsRaised,
-  storedEvents,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-} from '../support/payments.ts';
+import { assertLedgerIsSound, availableBalance, expireLeases, pay, untilState } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
+import { storedEvents, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
 

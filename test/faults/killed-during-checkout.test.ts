@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { checkoutMaker, openPayer } from '../api/pay/payer.ts';
 import type { CrashPoint } from '../support/crash-points.ts';
-import { expireLeases, phoneFor, promptsRaised } from '../support/payments.ts';
+import { expireLeases, phoneFor } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
 import { startServerChild } from '../support/server-child.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { valuesOf } from '../support/values-of.ts';

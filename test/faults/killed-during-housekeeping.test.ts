@@ -6,7 +6,8 @@ import { reconciliationScheduleId, wholeLedgerCheckScheduleId } from '../../work
 import type { StartedCheck } from '../../activities/ledger-check-progress.ts';
 import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
-import { availableBalance, pay, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
+import { availableBalance, pay, untilState } from '../support/payments.ts';
+import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { startSweep } from '../support/sweeps.ts';

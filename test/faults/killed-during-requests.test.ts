@@ -5,17 +5,9 @@ import type { DeliveryId } from '../../src/domain/ids.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { attemptsOf, untilDelivery } from '../support/deliveries.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import {
-  assertLedgerIsSound,
-  availableBalance,
-  expireLeases,
-  pay,
-  phoneFor,
-  promptsRaised,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-} from '../support/payments.ts';
+import { assertLedgerIsSound, availableBalance, expireLeases, pay, phoneFor, untilState } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
+import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import type { ReceivedWebhook } from '../support/receiver.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { inOwnEnvironment, useConcurrentTests } from './crash-survival.ts';

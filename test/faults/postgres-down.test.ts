@@ -9,19 +9,9 @@ import { startPostgresServer, type PostgresServer } from '../../src/engines/post
 import { call, collectionFields, type ApiResponse } from '../support/api.ts';
 import { migrateAndStamp, openTestDatabase, runFolder, type TestDatabase } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import {
-  assertLedgerIsSound,
-  callBack,
-  PAID_TRANSITIONS,
-  pay,
-  phoneFor,
-  promptsRaised,
-  transitionsOf,
-  switchFaults,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../support/payments.ts';
+import { assertLedgerIsSound, callBack, pay, phoneFor, untilState, type Payment } from '../support/payments.ts';
+import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
+import { promptsRaised, switchFaults } from '../support/sandbox-operator.ts';
 
 type RestartablePostgres = TestDatabase & {
   start(): Promise<void>;

@@ -9,18 +9,9 @@ import { startTemporalServer, type TemporalServer } from '../../src/engines/temp
 import { call, collectionFields, type ApiResponse } from '../support/api.ts';
 import { NAMESPACE, runFolder, temporalBinary } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import {
-  assertLedgerIsSound,
-  fetchPayment,
-  pay,
-  phoneFor,
-  promptsRaised,
-  sandboxTransactions,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../support/payments.ts';
+import { assertLedgerIsSound, fetchPayment, pay, phoneFor, untilState, type Payment } from '../support/payments.ts';
+import { promptsRaised, sandboxTransactions } from '../support/sandbox-operator.ts';
+import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { startServerChild } from '../support/server-child.ts';
 
 const PAID = ['initiated > prompted', 'prompted > succeeded'];

@@ -6,7 +6,8 @@ import { recheckWorkflowId, reversalWorkflowId } from '../../src/temporal/workfl
 import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import { pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
+import { pay, untilState, type Payment } from '../support/payments.ts';
+import { switchFaults } from '../support/sandbox-operator.ts';
 import { temporalClient } from '../support/engines.ts';
 import { requestPayout, fund, release, releaseRefund, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';

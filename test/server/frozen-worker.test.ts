@@ -1,7 +1,8 @@
 // A worker whose process the machine holds up in the middle of workflow code: it goes on where it was.
 import assert from 'node:assert/strict';
 import { workflowBundle } from '../support/engines.ts';
-import { pay, promptsRaised, untilState } from '../support/payments.ts';
+import { pay, untilState } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 /** Longer than the five seconds after which the SDK by default breaks into workflow code. */

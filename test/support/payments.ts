@@ -7,7 +7,6 @@ import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { checkLedger } from '../../src/operations/payments/check-ledger.ts';
 import { call, collectionFields, type CollectionFields } from './api.ts';
 import { eventually, PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
-import type { ReceivedEvent } from './receiver.ts';
 
 /** A collection or a payout that was created over the API. */
 export type Payment = {
@@ -25,9 +24,6 @@ export type ShownCollection = Readonly<Record<string, unknown>> & {
   readonly state: CollectionState;
   readonly failure: { readonly code: string } | null;
 };
-
-/** The transitions of a collection that is paid in the ordinary way, as `transitionsOf` gives them. */
-export const PAID_TRANSITIONS = ['initiated > prompted', 'prompted > succeeded'];
 
 let phones = 0;
 
@@ -119,101 +115,6 @@ export async function untilShownAs<Shown extends { readonly state: string }>(
 
 export async function availableBalance(testEnv: TestEnvironment, merchant: TestMerchant): Promise<unknown> {
   return (await fetchAs<{ available: unknown }>(testEnv, merchant, '/v1/api/balance')).available;
-}
-
-/** What the events of a collection or a payout are looked up by. */
-export type EventSubject = Pick<Payment, 'id' | 'merchant'>;
-
-export type StoredEvent = { readonly id: string; readonly type: string; readonly version: number };
-
-/** The events of a payment as recorded, in their order. */
-export async function storedEvents(db: Database, paymentId: string): Promise<StoredEvent[]> {
-  const { rows } = await db.pool.query<StoredEvent>(
-    'SELECT id, type, resource_version AS version FROM events WHERE payment_id = $1 ORDER BY resource_version',
-    [paymentId],
-  );
-  return rows;
-}
-
-/** The payment's events at the receiver, each once, in the order they were created. Fails on an invalid signature. */
-export function receivedOnce(testEnv: TestEnvironment, { id, merchant }: EventSubject): ReceivedEvent[] {
-  const received = testEnv.receiver.all(merchant.id).filter(({ event }) => event.data.object.id === id);
-  for (const { isVerified, event } of received) assert.ok(isVerified, `${event.type} has a signature that verifies`);
-  const byId = new Map(received.map(({ event }) => [event.id, event]));
-  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-/** Waits until the receiver has every event that is recorded for the payment, then returns them. */
-export async function untilAllReceived(
-  testEnv: TestEnvironment,
-  payment: EventSubject,
-  timeoutMs = PATIENCE_MS,
-): Promise<ReceivedEvent[]> {
-  return eventually(
-    `the receiver to have every event of ${payment.id}`,
-    async () => {
-      const stored = await storedEvents(testEnv.db, payment.id);
-      const received = receivedOnce(testEnv, payment);
-      return stored.length > 0 && stored.every(({ id }) => received.some((event) => event.id === id)) && received;
-    },
-    timeoutMs,
-  );
-}
-
-/** One line per event: `initiated > prompted`, with ` late` where the event is marked so. */
-export function transitionsOf(events: readonly ReceivedEvent[]): string[] {
-  return events.map(({ type, data }) => {
-    assert.match(type, new RegExp(`^(collection|payout)\\.${data.object.state}$`));
-    return `${data.previous_state ?? 'nothing'} > ${data.object.state}${data.late === true ? ' late' : ''}`;
-  });
-}
-
-export type SandboxTransaction = {
-  readonly kind: 'collection' | 'payout' | 'refund';
-  readonly operatorReference: string;
-  readonly state: string;
-  readonly requestsReceived: number;
-  readonly promptsRaised: number;
-  readonly transfersTaken: number;
-  readonly callbacksSent: number;
-  readonly callbackResults: readonly { readonly result: string }[];
-};
-
-export async function sandboxTransactions(testEnv: TestEnvironment, phone: string): Promise<SandboxTransaction[]> {
-  const response = await fetch(`${testEnv.sandbox.url}/sandbox/transactions?phone=${phone}`);
-  assert.equal(response.status, 200);
-  return (await response.json()) as SandboxTransaction[];
-}
-
-/** How often the payer's phone was prompted. */
-export async function promptsRaised(testEnv: TestEnvironment, phone: string): Promise<number> {
-  const transactions = await sandboxTransactions(testEnv, phone);
-  return transactions.reduce((sum, transaction) => sum + transaction.promptsRaised, 0);
-}
-
-/** Presses a button on one of the sandbox's decision pages; fails when it had no effect. */
-export async function decideAtSandbox(
-  testEnv: TestEnvironment,
-  page: 'handset' | 'operator',
-  fields: Readonly<Record<string, string>>,
-): Promise<void> {
-  const body = new URLSearchParams(fields);
-  const response = await fetch(`${testEnv.sandbox.url}/sandbox/${page}`, { method: 'POST', body, redirect: 'manual' });
-  assert.equal(response.status, 303, await response.text());
-  assert.match(String(response.headers.get('location')), /[?&]answered=/);
-}
-
-/** Sets the sandbox's fault switches; every switch that is not named is off. */
-export async function switchFaults(
-  testEnv: TestEnvironment,
-  faults: { down?: boolean; latencyMs?: number; errorRate?: number },
-): Promise<void> {
-  const response = await fetch(`${testEnv.sandbox.url}/sandbox/faults`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(faults),
-  });
-  assert.equal(response.status, 200, await response.text());
 }
 
 /** Sends a callback like the operator's, or a forged one. */

@@ -6,8 +6,9 @@ import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import { newCollection, record, paid } from '../db/rows.ts';
 import { collectionFields, type ApiResponse } from './api.ts';
 import { PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
-import { createPayment, fetchAs, phoneFor, sandboxTransactions, untilShownAs, type Payment } from './payments.ts';
-import type { Browser } from './people.ts';
+import { createPayment, fetchAs, phoneFor, untilShownAs, type Payment } from './payments.ts';
+import { sandboxTransactions } from './sandbox-operator.ts';
+import type { Browser } from './browser.ts';
 
 export type Payout = Payment;
 

@@ -4,19 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import {
-  availableBalance,
-  callBack,
-  fetchPayment,
-  PAID_TRANSITIONS,
-  pay,
-  promptsRaised,
-  storedEvents,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../support/payments.ts';
+import { availableBalance, callBack, fetchPayment, pay, untilState, type Payment } from '../support/payments.ts';
+import { PAID_TRANSITIONS, storedEvents, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';
-import { pay, PAID_TRANSITIONS, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
+import { pay, untilState } from '../support/payments.ts';
+import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, fetchPayout, fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
 import { eventually } from '../support/test-environment.ts';
-import { pay, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
+import { pay, untilState } from '../support/payments.ts';
+import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';

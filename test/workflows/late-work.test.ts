@@ -2,16 +2,9 @@
 import assert from 'node:assert/strict';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { temporalClient } from '../support/engines.ts';
-import {
-  assertLedgerIsSound,
-  availableBalance,
-  pay,
-  promptsRaised,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../support/payments.ts';
+import { assertLedgerIsSound, availableBalance, pay, untilState, type Payment } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
+import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';
 import { eventually } from '../support/test-environment.ts';

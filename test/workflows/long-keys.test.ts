@@ -1,13 +1,8 @@
 // Idempotency keys of the greatest length: their payments go all the way, and disturb nobody else's.
 import assert from 'node:assert/strict';
-import {
-  pay,
-  promptsRaised,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-  PAID_TRANSITIONS,
-} from '../support/payments.ts';
+import { pay, untilState } from '../support/payments.ts';
+import { promptsRaised } from '../support/sandbox-operator.ts';
+import { transitionsOf, untilAllReceived, PAID_TRANSITIONS } from '../support/payment-events.ts';
 import { fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';

@@ -4,7 +4,7 @@ import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepa
 import { findOpenDiscrepancies } from '../../src/db/payments/discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
 import { AMINA } from '../support/staff.ts';
-import { transitionsOf, untilAllReceived } from '../support/payments.ts';
+import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, fund, release, requestPayout, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { CUT, startScriptedOperator } from '../support/scripted-operator.ts';

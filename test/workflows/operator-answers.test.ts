@@ -6,16 +6,8 @@ import { json } from '../operators/stub-operator.ts';
 import { AMINA } from '../support/staff.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import {
-  availableBalance,
-  fetchPayment,
-  PAID_TRANSITIONS,
-  pay,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../support/payments.ts';
+import { availableBalance, fetchPayment, pay, untilState, type Payment } from '../support/payments.ts';
+import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { CUT, startScriptedOperator, ACCEPTED, type ScriptedStatus } from '../support/scripted-operator.ts';

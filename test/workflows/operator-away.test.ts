@@ -2,19 +2,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import {
-  availableBalance,
-  fetchPayment,
-  PAID_TRANSITIONS,
-  pay,
-  promptsRaised,
-  sandboxTransactions,
-  transitionsOf,
-  switchFaults,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../support/payments.ts';
+import { availableBalance, fetchPayment, pay, untilState, type Payment } from '../support/payments.ts';
+import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
+import { promptsRaised, sandboxTransactions, switchFaults } from '../support/sandbox-operator.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 describe('a payment whose prompt deadline passes before a worker can send it', () => {

@@ -6,17 +6,13 @@ import { eventually, type TestEnvironment } from '../support/test-environment.ts
 import {
   assertLedgerIsSound,
   availableBalance,
-  decideAtSandbox,
-  PAID_TRANSITIONS,
   pay,
-  sandboxTransactions,
-  transitionsOf,
-  untilAllReceived,
   untilState,
   type Payment,
-  type SandboxTransaction,
   type ShownCollection,
 } from '../support/payments.ts';
+import { decideAtSandbox, sandboxTransactions, type SandboxTransaction } from '../support/sandbox-operator.ts';
+import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { valuesOf } from '../support/values-of.ts';
 

@@ -14,9 +14,11 @@ import { operatorTaskQueue, SEARCH_ATTRIBUTES } from '../../workflows/contract.t
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { json } from '../operators/stub-operator.ts';
 import { temporal } from '../support/engines.ts';
-import { storedEvents, type Payment } from '../support/payments.ts';
+import { storedEvents } from '../support/payment-events.ts';
+import type { Payment } from '../support/payments.ts';
 import { balanceOf, fetchPayout, fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
-import { logInAs, type Browser } from '../support/people.ts';
+import { logInAs } from '../support/people.ts';
+import type { Browser } from '../support/browser.ts';
 import { ACCEPTED, CUT, startScriptedOperator } from '../support/scripted-operator.ts';
 import { temporalHolder, type TemporalHolder } from '../support/temporal-holder.ts';
 import { eventually } from '../support/test-environment.ts';

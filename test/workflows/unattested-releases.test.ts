@@ -17,7 +17,8 @@ import {
   untilPayoutState,
   type Payout,
 } from '../support/payouts.ts';
-import { addPerson, logIn, type Browser } from '../support/people.ts';
+import { addPerson, logIn } from '../support/people.ts';
+import type { Browser } from '../support/browser.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 

@@ -13,7 +13,6 @@ import { SETTINGS_CHECKS } from './settings-checks.ts';
 import { TEMPORAL_CHECKS } from './temporal-checks.ts';
 import { WORK_CHECKS } from './work-checks.ts';
 
-/** All that the doctor looks at, in its order. */
 export const CHECKS: readonly Check[] = [...SETTINGS_CHECKS, ...DATABASE_CHECKS, ...WORK_CHECKS, ...TEMPORAL_CHECKS];
 
 const TIMEOUT_MS = 5000;

@@ -18,16 +18,12 @@ type Context = Parameters<ApiMiddleware>[0];
 type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
 export type ScopeDeps = SessionDeps & {
   readonly environment: Environment;
-  /** Counts a refused key of this address. */
   readonly refusedKeys: RefusedKeys;
-  /** The keys that this process has verified. */
   readonly verifiedKeys: VerifiedKeys;
 };
 
-/** What a route of the public API requires of its callers. */
 export type ScopeDemands = {
   readonly scope: Scope;
-  /** The handler confirms a cached key itself. */
   readonly confirmsKey: boolean;
   readonly session: SessionDemands;
 };

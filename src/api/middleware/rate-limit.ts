@@ -13,10 +13,7 @@ export type RateLimits = {
   readonly operatorRateLimitPerSecond: number;
 };
 
-/**
- * Operators call from few addresses for the payments of all merchants, so their calls have a limit of their own. Health answers
- * whatever the load, and costs nothing.
- */
+/** Operators call from few addresses for all merchants, so their calls have a limit of their own; health has none. */
 export function rateLimit(limits: RateLimits): ApiMiddleware {
   const callers = limitOf(limits.rateLimitPerSecond);
   const operators = limitOf(limits.operatorRateLimitPerSecond);

@@ -22,7 +22,6 @@ import { CLEARED_SITE_DATA, readSessionToken } from '../session-cookie.ts';
 export type SessionDeps = {
   readonly db: Database;
   readonly publicUrl: string;
-  /** Counts the refused requests of people. */
   readonly refusals: RefusalTally;
 };
 
@@ -74,10 +73,7 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
   };
 }
 
-/**
- * Refuses with `permission_denied` a request whose session has ended meanwhile, or no longer meets the demands. A
- * request without a session passes.
- */
+/** Throws `permission_denied` when the session has ended meanwhile or no longer meets the demands. */
 export async function requireLiveSession(ctx: Context, deps: SessionDeps, demands: SessionDemands): Promise<void> {
   if (!ctx.state.session) return;
   const at = new Date();

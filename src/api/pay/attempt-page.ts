@@ -80,7 +80,6 @@ function valuesOfAttempt(deps: PayDeps, { found, attempt: { collection }, spoken
   };
 }
 
-/** What the page says of how the attempt stands. */
 type StatusText = {
   readonly heading: TextKey;
   readonly text: TextKey;

@@ -55,9 +55,7 @@ export function operatorChoice(
 const REFRESH_SECONDS = 10;
 
 export type FormState = {
-  /** Of the attempt that the form makes. */
   readonly attempt: string;
-  /** What was typed. */
   readonly phone?: string;
   readonly error?: TextKey;
   readonly choice?: Choice | null;

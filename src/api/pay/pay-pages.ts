@@ -70,7 +70,6 @@ async function servePage(ctx: Context, deps: PayDeps): Promise<void> {
   else await showAttempt(ctx, deps, { code, attemptCode, isReceipt: receipt !== undefined });
 }
 
-/** Answers an error with a page in place of JSON. */
 export function respondWithPage(ctx: Context, deps: Pick<PayDeps, 'environment'>, error: DomainError): void {
   const spoken = spokenTo(ctx, deps, ctx.query['lang']);
   const [, code] = PATH.exec(ctx.path) ?? [];

@@ -9,7 +9,6 @@ export type Language = (typeof LANGUAGES)[number];
 
 const TEXTS: Readonly<Record<Language, Texts>> = { en: ENGLISH, fr: FRENCH, sw: SWAHILI, lg: LUGANDA };
 
-/** What stands in the place of names in braces. */
 export type Values = Readonly<Record<string, string>>;
 
 /** The text, plain. Throws for a name without a value. */

@@ -55,7 +55,6 @@ export function maskedPhone(phone: string): string {
   return `••• ${phone.slice(-SHOWN_DIGITS)}`;
 }
 
-/** Minutes and seconds: `4:05`. */
 export function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -4,17 +4,13 @@ import { route, type Route, type RouteDeps } from '../route.ts';
 import { openStreamSchema, streamSchema } from '../schemas/live-update.ts';
 
 export type StreamDeps = RouteDeps & {
-  /** The streams of live updates of this process. */
   readonly streams: LiveStreams;
 };
 
 export function streamRoutes(deps: StreamDeps): Route[] {
   return [
-    route(deps, {
-      method: 'get',
-      path: '/v1/console/stream',
+    route(deps, 'Console overview', 'GET /v1/console/stream', {
       operationId: 'getStream',
-      tag: 'Console overview',
       summary: 'Stream state changes as server-sent events',
       description:
         'An event `ready` (`StreamReady`) comes first, then an event `update` (`LiveUpdate`) for each new state of a ' +

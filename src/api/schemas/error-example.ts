@@ -44,7 +44,6 @@ const PARAMETERS: Partial<Record<ErrorCode, string>> = {
   cursor_invalid: 'cursor',
 };
 
-/** The body of an error response with this code. */
 export function errorExample(code: ErrorCode): object {
   const message = MESSAGES[code] ?? messageOf(code);
   const param = PARAMETERS[code];

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { LIVE_UPDATE_KINDS, type LiveUpdate } from '../../domain/live-update.ts';
 import { time } from './primitives.ts';
 
-/** The data of an event `update`. */
 export const liveUpdateSchema = z
   .strictObject({
     kind: z.enum(LIVE_UPDATE_KINDS),
@@ -13,7 +12,6 @@ export const liveUpdateSchema = z
   })
   .meta({ id: 'LiveUpdate' });
 
-/** The data of the event `ready`. */
 export const streamReadySchema = z
   .strictObject({
     resumed: z.boolean().meta({
@@ -36,7 +34,6 @@ data: {"kind":"payout","id":"pay_01j9z3k5m7n9p1q3r5s7t9v1w3","state":"succeeded"
 export const streamSchema = z.string().meta({
   example: EXAMPLE,
   contentMediaType: 'text/event-stream',
-  // The data of each event.
   contentSchema: { oneOf: ['StreamReady', 'LiveUpdate'].map((id) => ({ $ref: `#/components/schemas/${id}` })) },
 });
 

@@ -4,7 +4,6 @@ import { definedFields, type CodesByParameter } from '../validation.ts';
 import { idForm, instant } from './primitives.ts';
 
 const CURSOR_FORM = '^[A-Za-z0-9_-]+$';
-// An example of the keys of each list.
 const EXAMPLE_KEYS = [
   ...['col', 'pay', 'rev', 'evt', 'dlv', 'whe', 'key', 'rpl', 'req', 'chk'].map(
     (prefix) => `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3`,
@@ -43,7 +42,6 @@ export function pageQuery<Key extends string>(isKey: (text: string) => text is K
 
 export const PAGE_CODES: CodesByParameter = { cursor: { any: 'cursor_invalid' } };
 
-/** The body of one page of these items. */
 export function pageSchema(item: z.ZodType, id: string) {
   return z
     .strictObject({
@@ -69,7 +67,6 @@ export function pageObject<Item>(
   };
 }
 
-/** The filters by creation time that longer lists have. */
 export const timeFilters = {
   created_from: instant('created_from').optional().meta({ description: 'Inclusive. RFC 3339.' }),
   created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),

@@ -7,10 +7,7 @@ import { hasAtMost, isVisibleLine, refusedCharacterClass } from '../../domain/vi
 // As the document has it: in characters of the Basic Multilingual Plane. Those of the others that nobody sees are refused too.
 const VISIBLE_LINE = `^[^${refusedCharacterClass()}]*$`;
 
-/**
- * Text on one line that shows all it holds: no control, invisible or bidirectional characters, no line breaks, and at
- * least one character that is not a space.
- */
+/** Text on one line that shows all it holds: no invisible or bidirectional characters, and not only spaces. */
 export function printable(name: string, max: number) {
   return z
     .string({ error: (issue) => (issue.input === undefined ? undefined : `${name} must be text.`) })
@@ -95,10 +92,7 @@ export function formatAlone({ jsonSchema }: InDocument): void {
   delete jsonSchema.pattern;
 }
 
-/**
- * An instant as RFC 3339 with a zone. Our own times have milliseconds, so a finer one is rounded up: then neither bound
- * of a range includes anything earlier than it says.
- */
+/** An instant as RFC 3339 with a zone. Finer than milliseconds is rounded up, so that bounds include nothing earlier. */
 export function instant(name: string) {
   return z
     .string({ error: ({ input }) => (input === undefined ? undefined : instantMessage(name, input)) })
@@ -139,13 +133,11 @@ export const idempotencyKeyHeader = z.object({
     }),
 });
 
-/** An id with this prefix, as responses show it. */
 export function idOf(prefix: string) {
   const { pattern, example } = idForm(prefix);
   return z.string().regex(new RegExp(pattern)).meta({ example });
 }
 
-/** How the document describes an id. */
 export function idForm(prefix: string) {
   return { pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, example: `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3` };
 }

@@ -152,10 +152,7 @@ export async function getApiKey(db: Queryable, merchantId: MerchantId, id: ApiKe
 
 const FIND_LOCKED = statement('api_key_find_locked')`${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`;
 
-/**
- * The key, locked: no other transaction rolls or revokes it until this one ends. Throws `permission_denied` when no process of
- * ours wrote its row.
- */
+/** The key, locked: nobody else rolls or revokes it. Throws `permission_denied` for a row that is not ours. */
 export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
   const key = await findOne<ListedApiKey>(tx, FIND_LOCKED, [merchantId, id]);
   if (key !== null && (await findAttested(tx, 'api_keys', [id])) === null) {

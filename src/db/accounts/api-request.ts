@@ -8,7 +8,7 @@ import {
 import { isId, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { readPage, type ListRange, type Page } from '../platform/page.ts';
 
 const INSERT = statement('api_request_insert')`
   INSERT INTO api_requests (id, merchant_id, api_key_id, method, route, path, status, error_code, duration_ms, address,
@@ -30,18 +30,12 @@ const SELECT = `
   FROM api_requests r
   WHERE r.merchant_id = $1`;
 
-export type ApiRequestFilter = {
+export type ApiRequestFilter = ListRange<RequestId> & {
   readonly key?: string;
   readonly status?: StatusClass;
   readonly method?: string;
   readonly route?: string;
   readonly object?: string;
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only requests older than this one. */
-  readonly before?: RequestId;
 };
 
 const STATUS_CONDITIONS: Readonly<Record<StatusClass, string>> = {
@@ -50,7 +44,6 @@ const STATUS_CONDITIONS: Readonly<Record<StatusClass, string>> = {
   '5xx': 'r.status >= 400 AND r.status >= 500',
 };
 
-/** A page of the newest requests that pass the filter. */
 export async function listApiRequests(
   db: Queryable,
   merchantId: MerchantId,

@@ -107,10 +107,7 @@ function isRowAttested({ attestor }: Queryable, table: AttestedTable, row: Store
   return false;
 }
 
-/**
- * Those of the rows that a process of ours wrote as they are; the others are reported. For what a person is shown, and never
- * where a decision depends on who else is there.
- */
+/** The attested rows; others are reported. For what people are shown, never for a decision that depends on others. */
 export function attestedOnly<Table extends AttestedTable, Row extends AttestedRow<Table>>(
   db: Queryable,
   table: Table,

@@ -2,7 +2,6 @@
 import type { AuditChainName, AuditHead, RecordedAuditEntry } from '../../domain/accounts/audit-chain.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
-/** The end of a chain. */
 export type AuditChain = {
   readonly chain: AuditChainName;
   /** How many entries it has. */
@@ -107,7 +106,6 @@ export async function listRecordedChains(db: Queryable, chain: AuditChainName | 
   return db.run<AuditChain>(LIST_RECORDED, [chain]);
 }
 
-/** A link with its entry, and the head that was signed at it. */
 export type LinkedAuditEntry = {
   readonly position: bigint;
   readonly hash: Buffer;
@@ -132,7 +130,6 @@ type LinkedRow = Omit<RecordedAuditEntry, 'id'> &
     readonly signedAt: Date | null;
   };
 
-/** The links after `after`, in their order. */
 export async function listLinkedEntries(
   db: Queryable,
   chain: AuditChainName,

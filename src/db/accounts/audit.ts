@@ -5,7 +5,7 @@ import { isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
 import { composedStatement, statement, type Queryable, type Tx } from '../platform/database.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { readPage, type ListRange, type Page } from '../platform/page.ts';
 import { keyColumn } from './names.ts';
 
 export type AuditEntry = Act & {
@@ -73,7 +73,6 @@ export function recordDecision(tx: Tx, decider: Decider, act: Act): Promise<void
   return isService(decider) ? recordStaffAct(tx, decider.serviceFor, decider.staff, act) : recordAct(tx, decider, act);
 }
 
-/** Who acted, and from where, as an entry has it. */
 export function actorOf({ person: { merchantId, userId }, address, requestId }: ActedBy) {
   return { merchantId, userId, address, requestId };
 }
@@ -84,21 +83,14 @@ const SELECT = `SELECT a.id::text, a.user_id, ${keyColumn('k')} AS api_key, a.st
 
 type AuditRow = Omit<ListedAuditEntry, 'user'> & { readonly userId: UserId | null };
 
-export type AuditFilter = {
+export type AuditFilter = ListRange<string> & {
   readonly subjectId?: string;
   /** A person or an API key. */
   readonly actorId?: UserId | ApiKeyId;
   readonly action?: string;
   readonly outcome?: 'done' | 'refused';
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only entries that are older than this one. */
-  readonly before?: string;
 };
 
-/** A page of the newest entries that pass the filter. */
 export async function listAuditEntries(
   db: Queryable,
   merchantId: MerchantId,

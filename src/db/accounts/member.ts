@@ -19,7 +19,6 @@ export async function lockMembers(tx: Tx, merchantId: MerchantId): Promise<void>
   await tx.run(LOCK, [merchantId]);
 }
 
-/** A member as the decisions about them need it. */
 export type Membership = {
   readonly userId: UserId;
   readonly roles: readonly Role[];
@@ -70,10 +69,7 @@ export async function listAttestedMemberships(db: Queryable, merchantId: Merchan
 const LOCK_MEMBERSHIP = statement('membership_lock')`
   ${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2 FOR NO KEY UPDATE`;
 
-/**
- * The roles that a person has now, none if they are not a member. Until the transaction ends nobody changes them, and
- * other decisions of this person wait.
- */
+/** The person's roles now, none if not a member. Until the transaction ends nobody changes them or decides as them. */
 export async function findRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
   const [membership] = await readMemberships(tx, LOCK_MEMBERSHIP, [merchantId, userId]);
   return membership?.roles ?? [];

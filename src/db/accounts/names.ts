@@ -17,7 +17,6 @@ export function keyColumn(alias: string): string {
 
 export type KnownKey = { readonly id: ApiKeyId; readonly name: string | null };
 
-/** People and keys by their ids. */
 export type Names = {
   readonly person: (id: UserId) => KnownPerson;
   readonly key: (id: ApiKeyId) => KnownKey;

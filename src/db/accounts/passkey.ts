@@ -37,10 +37,7 @@ export async function listPasskeys(db: Queryable, userId: UserId): Promise<Store
 
 const FIND = statement('passkey_find_locked')`${SELECT} WHERE t.user_id = $1 AND t.credential_id = $2 FOR UPDATE`;
 
-/**
- * The person's passkey with this credential, locked: two uses at once are compared with its counter one by one. Null, too,
- * for a row that no process of ours wrote: nothing tells the two apart.
- */
+/** The person's passkey with this credential, locked: its uses are checked one by one. Null for a row not ours. */
 export async function findPasskeyLocked(tx: Tx, userId: UserId, credentialId: Buffer): Promise<StoredPasskey | null> {
   const row = await findOne<StoredPasskey & AttestedRow<'passkeys'>>(tx, FIND, [userId, credentialId]);
   return row !== null && isAttested(tx, 'passkeys', row) ? row : null;

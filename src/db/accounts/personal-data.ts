@@ -13,7 +13,6 @@ type Source = {
   readonly table: string;
   /** Secrets, and whatever is somebody else's. */
   readonly without?: readonly string[];
-  /** In place of all columns. */
   readonly only?: readonly string[];
   /** Of the row `t`. */
   readonly where: string;

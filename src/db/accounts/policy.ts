@@ -6,10 +6,7 @@ import { findOne, statement, type Queryable, type Tx } from '../platform/databas
 
 const FIND = statement('policy_find')`SELECT ${attestedColumns('policies')} FROM policies t WHERE t.merchant_id = $1`;
 
-/**
- * The merchant's policy, or the defaults if it has never changed it. Throws `permission_denied` when no process of ours
- * wrote it.
- */
+/** The merchant's policy, or the defaults. Throws `permission_denied` when no process of ours wrote it. */
 export async function findPolicy(db: Queryable, merchantId: MerchantId): Promise<Policy> {
   const row = await findOne<Policy & AttestedRow<'policies'>>(db, FIND, [merchantId]);
   if (row === null) return DEFAULT_POLICY;

@@ -116,7 +116,6 @@ const LIST_NOTICES = statement('recovery_list_notices')`
 
 export type NoticesWanted = {
   readonly since: Date;
-  /** Null: about anybody of the merchant. */
   readonly about: UserId | null;
   readonly limit: number;
 };

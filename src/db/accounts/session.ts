@@ -49,10 +49,7 @@ type SessionAndMember = Omit<Session, 'person'> &
   AttestedRow<'sessions'> &
   Omit<AttestedRow<'members'>, 'attestation'> & { readonly memberAttestation: string | null };
 
-/**
- * The session with this token, if it has not ended at `at` and its person is a member. Null, too, when a process of ours
- * wrote not both rows, of the session and of the member.
- */
+/** The open session with this token. Null, too, when a process of ours did not write both session and member. */
 export async function findSession(db: Queryable, tokenSha256: Buffer, at: Date): Promise<Session | null> {
   const [row] = await db.run<SessionAndMember>(FIND, [tokenSha256]);
   if (row === undefined) return null;
@@ -75,10 +72,7 @@ const RENEW = statement('session_renew')`
   UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4, verified_at = $3
   WHERE token_sha256 = $1 RETURNING 1`;
 
-/**
- * Gives the session a new token, after the person was verified again; the old token is invalid then. Throws
- * `permission_denied` when the session ended.
- */
+/** Replaces the token of the session after a verification. Throws `permission_denied` when the session ended. */
 export async function renewSession(
   tx: Tx,
   tokenSha256: Buffer,

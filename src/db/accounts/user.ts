@@ -85,10 +85,7 @@ export async function listUsers(db: Queryable, ids: readonly UserId[]): Promise<
   return attestedOnly(db, 'users', await db.run<UserRow>(LIST, [ids]));
 }
 
-/**
- * Those of the rows that show their people as a process of ours wrote them: by names and addresses people decide what they
- * agree to.
- */
+/** The rows whose people a process of ours wrote: people decide by the names and addresses that they are shown. */
 export async function withAttestedPeople<Row>(
   db: Queryable,
   rows: readonly Row[],
@@ -166,10 +163,7 @@ const MARK_RECOVERED = statement('user_mark_recovered')`
   UPDATE users SET recovered_at = greatest(recovered_at, $2), lost_second_factor = lost_second_factor OR has_second_factor(id)
   WHERE id = $1`;
 
-/**
- * Notes that the account was recovered. A person who has a second factor then must enrol another one before anything
- * else: call it before the factor is removed.
- */
+/** Notes the recovery: whoever has a second factor now must enrol another one. Call it before the factor is removed. */
 export async function markRecovered(tx: Tx, id: UserId, at: Date): Promise<void> {
   await changeAttestedRow(tx, 'users', [id], () => tx.run(MARK_RECOVERED, [id, at]));
 }

@@ -2,7 +2,7 @@
 import type { CheckoutId, MerchantId } from '../../domain/ids.ts';
 import { lowestIdAt } from '../../domain/ids.ts';
 import { checkoutState, MOST_COUNTED_PAID, type Checkout, type CheckoutState } from '../../domain/payments/checkout.ts';
-import type { Page } from '../platform/page.ts';
+import type { ListRange, Page } from '../platform/page.ts';
 import { composedStatement, findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const COLUMNS = `k.id, k.code, k.merchant_id, k.amount_minor, k.currency, k.reference, k.description, k.metadata, k.use,
@@ -79,15 +79,9 @@ export async function countPaid(db: Queryable, ids: readonly CheckoutId[]): Prom
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
-export type CheckoutFilter = {
+export type CheckoutFilter = ListRange<CheckoutId> & {
   readonly state?: CheckoutState;
   readonly reference?: string;
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only checkouts with an older id than this. */
-  readonly before?: CheckoutId;
 };
 
 export type CountedCheckout = { readonly id: CheckoutId; readonly checkout: Checkout; readonly paidCount: number };

@@ -49,13 +49,11 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
   announceCreated(tx, collection);
 }
 
-/** Passes on that the collection is there. */
 export function announceCreated(db: Queryable, collection: Collection): void {
   db.announce(entryOf(collection, { from: null, eventId: null }));
 }
 
 const OWN_COLUMNS = 'created_by, api_key_id, send_deadline_at AS prompt_deadline_at, send_begun_at, prompt_expires_at';
-/** What a statement returns of a collection. */
 export const COLLECTION_COLUMNS = `${SHARED_COLUMNS}, ${OWN_COLUMNS}`;
 
 const reads = paymentReads<Collection, Collection>({
@@ -79,7 +77,6 @@ export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 /** A page of the newest collections that pass the filter. */
 export const listCollections = reads.list;
 
-/** The collections of one page of the console's list. */
 export const pageCollections = reads.page;
 
 export const countCollections = reads.count;

@@ -3,10 +3,7 @@
 /** Each miss means that another process changed the payment, and a payment changes only a few times in all. */
 const MAX_TRIES = 10;
 
-/**
- * Runs `attempt`, which decides on a fresh read, until it does not miss. Throws after ten misses, because no payment
- * changes that often.
- */
+/** Runs `attempt`, which decides on a fresh read, until it does not miss. Throws after ten misses. */
 export async function compareAndSet<Result extends object>(
   id: string,
   attempt: () => Promise<Result | 'missed'>,

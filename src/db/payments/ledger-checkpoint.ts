@@ -9,10 +9,7 @@ import type { EntryRange, IdRange } from './unposted.ts';
 export type MovedAccount = EntryRange & {
   /** After the last of these entries, from the checkpoint on. */
   readonly balanceMinor: bigint;
-  /**
-   * Whether each number from the checkpoint on has one entry, each leaves the balance that it says, and the last of all leaves the
-   * account's balance.
-   */
+  /** Whether every number has one entry, each leaves its balance, and the last leaves the balance of the account. */
   readonly addsUp: boolean;
   readonly hasMore: boolean;
 } & Checkpoint;

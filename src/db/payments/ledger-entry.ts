@@ -9,19 +9,13 @@ import {
   type StatementAccount,
 } from '../../domain/payments/ledger-entry.ts';
 import { composedStatement, type Queryable } from '../platform/database.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { readPage, type ListRange, type Page } from '../platform/page.ts';
 
-export type LedgerEntryFilter = {
+export type LedgerEntryFilter = ListRange<string> & {
   readonly account?: StatementAccount;
   readonly kind?: PostingKind;
   /** The id of a collection or payout. */
   readonly paymentId?: string;
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only entries that come before this one. */
-  readonly before?: string;
 };
 
 /**

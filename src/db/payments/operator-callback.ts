@@ -54,10 +54,7 @@ export async function recordCallbackOfCollection(
   return { collection, isKept };
 }
 
-/**
- * Stores the callback unless the payment has `mostPerPayment` already: repeated callbacks must not fill the disk. Returns
- * whether it did, and how many were stored before.
- */
+/** Stores the callback unless the payment has `mostPerPayment`. Returns whether it did, and the count before. */
 export async function insertOperatorCallback(
   db: Queryable,
   callback: NewOperatorCallback,

@@ -3,27 +3,20 @@ import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { readPage, type ListRange, type Page } from '../platform/page.ts';
 import { countMatching, listPage } from './payment-list.ts';
 
-export type PaymentFilter<State extends string, Id extends string> = {
+export type PaymentFilter<State extends string, Id extends string> = ListRange<Id> & {
   /** Any of these states; an empty list matches nothing. */
   readonly states?: readonly State[];
   readonly reference?: string;
   readonly phone?: string;
   readonly idempotencyKey?: string;
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only payments with an older id than this. */
-  readonly before?: Id;
 };
 
 type Source<Row, Payment> = {
   readonly kind: 'collection' | 'payout';
   readonly prefix: 'col' | 'pay';
-  /** The columns that only this kind has. */
   readonly columns: string;
   readonly toPayment: (row: Row) => Payment;
 };

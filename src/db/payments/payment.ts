@@ -35,10 +35,7 @@ export async function getPayment<Kind extends PaymentKind>(
 const LOCK = statement('payment_lock')`
   SELECT 1 FROM payments WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`;
 
-/**
- * Locks the payments: nobody else changes or approves them until the transaction ends. They are locked in the order of their ids, so
- * that two callers never wait for each other.
- */
+/** Locks the payments, in the order of their ids, so that two callers never wait for each other. */
 export async function lockPayments(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
   await tx.run(LOCK, [merchantId, ids]);
 }

@@ -56,10 +56,8 @@ type HistoryRow = {
   readonly referencePhones: number;
 };
 
-/** What the history of a payout is found by. */
 export type JudgedPayout = Pick<Payout, 'id' | 'phone' | 'amountMinor' | 'reference' | 'createdAt'>;
 
-/** By payout. */
 export async function listPayoutHistories(
   db: Queryable,
   merchantId: MerchantId,

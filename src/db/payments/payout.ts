@@ -40,10 +40,7 @@ export async function getPayout(db: Queryable, merchantId: MerchantId, id: strin
   return payout;
 }
 
-/**
- * An INSERT of a new payout, `queued`, with the values of `newPayoutValues`, if there is a row in `source`. `onConflict`: what happens
- * when a payout with its idempotency key is still pending.
- */
+/** An INSERT of a new queued payout if `source` has a row. `onConflict`: what a pending payout of its key leads to. */
 export function insertNewPayout(source: string, onConflict: string): string {
   return `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at,
@@ -104,7 +101,6 @@ export async function insertPayout(tx: Tx, payout: Payout, environment: Environm
   return true;
 }
 
-/** Passes on that the payout is there. */
 export function announceNewPayout(
   db: Queryable,
   payout: Payout,
@@ -140,7 +136,6 @@ export type PayoutFilter = PaymentFilter<PayoutState, PayoutId>;
 /** A page of the newest payouts that pass the filter. */
 export const listPayouts = reads.list;
 
-/** The payouts of one page of the console's list. */
 export const pagePayouts = reads.page;
 
 export const countPayouts = reads.count;

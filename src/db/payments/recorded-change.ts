@@ -12,7 +12,6 @@ import type { StateChange } from '../../domain/payments/state-change.ts';
 import { DELIVERIES_OWED, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { attestedFailureOf, attestedStatusOf, type AttestedCreditStatus } from './attested-credit.ts';
 
-/** What a change writes besides the payment's own row. */
 export type Consequences = {
   /** Null when the change moves no money. */
   readonly posting: Posting | null;

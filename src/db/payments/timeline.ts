@@ -14,7 +14,6 @@ import {
 } from '../../domain/payments/timeline.ts';
 import { statement, type Queryable } from '../platform/database.ts';
 
-/** A collection or a payout. */
 export type ListedRef = PaymentRef<'collection' | 'payout'>;
 
 const STATES = statement('timeline_states')`

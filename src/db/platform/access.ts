@@ -112,10 +112,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
  */
 const SECRET_COLUMN = /attestation|sealed|secret|sha256|hash|digest|token|password|totp|credential|public_key|mac$/;
 
-/**
- * Functions of PostgreSQL by which whoever may run them could hold up others or fill the disk: its advisory locks, large objects,
- * and messages in the log that goes to replicas and archives.
- */
+/** Functions of PostgreSQL by which anybody could hold up others or fill the disk, its log included. */
 const RESTRICTED_FUNCTIONS = '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logical_emit_message$)';
 /** What the application needs of them. */
 export const APPLICATION_FUNCTIONS: readonly string[] = ['pg_try_advisory_xact_lock(bigint)'];

@@ -16,10 +16,7 @@ export type Statement = { readonly name: string; readonly text: string };
 
 /** What a read runs on: a pool connection or a transaction. */
 export type Queryable = {
-  /**
-   * Each row as an object whose keys are the names of the columns in camel case: `merchant_id` is `merchantId`. A `bigint`
-   * column is a BigInt. What is within a JSON column stays as it is stored.
-   */
+  /** The rows: column names in camel case, each `bigint` a BigInt. What is within JSON stays as it is stored. */
   run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
   /** Attests and verifies the rows that say who may do what (`attested-rows.ts`). */
   readonly attestor: RowAttestor;

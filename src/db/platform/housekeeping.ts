@@ -22,7 +22,6 @@ export async function findDoneAsOf(db: Queryable, task: HousekeepingTask): Promi
 
 const LIST = statement('housekeeping_list')`SELECT task, done_as_of, faults FROM housekeeping ORDER BY task`;
 
-/** The tasks that were ever done. */
 export async function listHousekeeping(db: Queryable): Promise<Housekeeping[]> {
   return db.run<Housekeeping>(LIST, []);
 }

@@ -45,7 +45,6 @@ export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Pr
 }
 
 export type MigrationDifferences = {
-  /** Files of this version that the database does not have. */
   readonly missing: readonly string[];
   /** What the database has and this version does not know, or knows with another content. */
   readonly unknown: readonly string[];

@@ -8,6 +8,16 @@ export type Page<Item extends { readonly id: string }> = {
   readonly nextBefore: Item['id'] | null;
 };
 
+/** The part of a list that a page is read from: by creation, and where the page before ended. */
+export type ListRange<Key> = {
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only items that are older than this one. */
+  readonly before?: Key;
+};
+
 /**
  * The page of at most `limit` items that `read` finds; `read` returns the newest items, as many as its argument says.
  * The following pages do not change while new items arrive, because each begins before an id.

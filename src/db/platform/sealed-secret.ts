@@ -27,7 +27,6 @@ export type SealedColumn = {
   countOthers(db: Queryable, keyNames: readonly string[]): Promise<number>;
 };
 
-/** Every column that holds sealed secrets. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, column]) => {
   // The text before the first dot is the key's name.
   const keyName = `split_part(${column}, '.', 1)`;

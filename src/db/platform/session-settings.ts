@@ -50,10 +50,7 @@ export const QUEUE_SETTINGS: Readonly<Record<string, string>> = {
 
 type Connection = { readonly connectionString: string; readonly options: string };
 
-/**
- * For the driver: where to connect, and with which settings. Options that the address itself carries apply as well, but for these
- * settings.
- */
+/** Where to connect and with which settings, which come before options that the address carries. */
 export function connectionTo(url: string, sessionSettings = SESSION_SETTINGS): Connection {
   const settings = Object.entries(sessionSettings).map(([name, value]) => `-c ${name}=${escape(value)}`);
   const address = new URL(url);

@@ -10,30 +10,21 @@ import {
   type PayoutId,
 } from '../../domain/ids.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { readPage, type ListRange, type Page } from '../platform/page.ts';
 import { columnOfObject } from './event.ts';
 
 const COLUMNS = `d.id, d.event_id, v.type AS event_type, d.endpoint_id, d.state, d.attempt_count, d.replay_count,
   d.next_attempt_at, d.created_at, d.updated_at`;
 
-export type DeliveryFilter = {
+export type DeliveryFilter = ListRange<DeliveryId> & {
   readonly endpointId?: EndpointId;
   readonly eventId?: EventId;
   /** Only deliveries of events about this payment. */
   readonly objectId?: CollectionId | PayoutId;
   readonly state?: DeliveryState;
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only deliveries older than this id. */
-  readonly before?: DeliveryId;
 };
 
-/**
- * A page of the newest deliveries that match the filter. An endpoint or event of another merchant in the filter gives an empty page,
- * as an unknown one does.
- */
+/** A page of the newest matching deliveries: empty for an endpoint or event of another merchant. */
 export async function listDeliveries(
   db: Queryable,
   merchantId: MerchantId,

@@ -17,7 +17,6 @@ export type DueDelivery = {
   /** Attempts made before the last replay, which starts the schedule again. */
   readonly attemptsBeforeReplay: number;
   readonly nextAttemptAt: Date | null;
-  /** Whether the endpoint's last attempt failed. */
   readonly isEndpointFailing: boolean;
   readonly url: string;
   /** The current secret first; two while a rotation overlaps. */
@@ -98,7 +97,6 @@ export type ClaimDeliveries = {
   readonly inFlight: InFlight;
 };
 
-/** How many attempts the claiming process has in flight. */
 export type InFlight = {
   readonly byEndpoint: ReadonlyMap<EndpointId, number>;
   readonly byMerchant: ReadonlyMap<MerchantId, number>;

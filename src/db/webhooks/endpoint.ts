@@ -8,7 +8,6 @@ const INSERT = statement('endpoint_insert')`
   INSERT INTO endpoints (id, merchant_id, url, description, event_types, state, secret_sealed, created_at, updated_at)
   VALUES ($1, $2, $3, $4, $5, 'enabled', $6, $7, $7)`;
 
-/** Inserts a new endpoint: enabled, with one secret. */
 export async function insertEndpoint(tx: Tx, endpoint: Endpoint, secretSealed: string): Promise<void> {
   await tx.run(INSERT, [
     endpoint.id,
@@ -31,7 +30,6 @@ export async function lockMerchant(tx: Tx, merchantId: MerchantId): Promise<void
   await tx.run(LOCK_MERCHANT, [merchantId]);
 }
 
-/** How many endpoints the merchant has. */
 export async function countEndpoints(tx: Tx, merchantId: MerchantId): Promise<number> {
   const [row] = await tx.run<{ count: number }>(COUNT, [merchantId]);
   return row?.count ?? 0;

@@ -9,7 +9,7 @@ import {
   type Queryable,
   type Tx,
 } from '../platform/database.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { readPage, type ListRange, type Page } from '../platform/page.ts';
 
 export type EndpointEvent = {
   readonly id: EventId;
@@ -36,19 +36,11 @@ export async function insertEndpointEvent(tx: Tx, event: EndpointEvent): Promise
 
 const COLUMNS = 'id, type, coalesce(payment_id, endpoint_id) AS object_id, created_at';
 
-export type EventFilter = {
+export type EventFilter = ListRange<EventId> & {
   readonly type?: EventType;
-  /** What the events are about. */
   readonly objectId?: ListedEvent['objectId'];
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only events older than this id. */
-  readonly before?: EventId;
 };
 
-/** A page of the newest events that match the filter. */
 export async function listEvents(
   db: Queryable,
   merchantId: MerchantId,
@@ -78,7 +70,6 @@ export function columnOfObject(id: ListedEvent['objectId']): 'payment_id' | 'end
 
 const FIND = statement('event_find')`SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`;
 
-/** The event with the body that is signed and sent. */
 export async function findEvent(
   db: Queryable,
   merchantId: MerchantId,

@@ -32,7 +32,6 @@ export const MAX_PAYOUT_KEY_LIFE_MS = 365 * DAY_MS;
 /** How many addresses and blocks a key may be restricted to: more are no list that anybody reads. */
 export const MAX_ALLOWED_ADDRESSES = 20;
 
-/** A key as the merchant's members see it. */
 export type ListedApiKey = {
   readonly id: ApiKeyId;
   readonly name: string;
@@ -58,10 +57,7 @@ export function scopesOfRoles(roles: readonly Role[]): Scope[] {
   return holdsOneOf(roles, ['maker']) ? [...READ_SCOPES, ...WRITE_SCOPES] : [...READ_SCOPES];
 }
 
-/**
- * Whether these roles may create, roll and revoke keys with these scopes. Developers may not handle keys with
- * `payouts:write`, because such a key moves money out.
- */
+/** Whether these roles may handle keys with these scopes: developers none with `payouts:write`, which moves money. */
 export function mayHandleKeys(roles: readonly Role[], scopes: readonly Scope[]): boolean {
   return holdsOneOf(roles, scopes.includes('payouts:write') ? ['admin'] : ['admin', 'developer']);
 }

@@ -3,7 +3,6 @@ import { DomainError } from '../errors.ts';
 import type { Role } from './member.ts';
 import type { ApiKeyId, MerchantId, RequestId } from '../ids.ts';
 
-/** Who may read the request log. */
 export const REQUEST_LOG_ROLES = ['admin', 'developer'] as const satisfies readonly Role[];
 
 export const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;
@@ -25,7 +24,6 @@ export type ApiRequest = {
   readonly idempotencyKey: string | null;
   /** The response was the stored one of an earlier request. */
   readonly isRepeat: boolean;
-  /** What the request was about, or created. */
   readonly objectId: string | null;
   readonly createdAt: Date;
 };

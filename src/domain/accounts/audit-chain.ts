@@ -5,7 +5,6 @@ import type { ListedAuditEntry } from './audit.ts';
 /** The merchant whose log it is; `service`: entries that concern no merchant. */
 export type AuditChainName = MerchantId | 'service';
 
-/** An entry as it is recorded. */
 export type RecordedAuditEntry = Omit<ListedAuditEntry, 'id' | 'user' | 'apiKey' | 'staff'> & {
   readonly id: bigint;
   readonly merchantId: MerchantId | null;
@@ -14,7 +13,6 @@ export type RecordedAuditEntry = Omit<ListedAuditEntry, 'id' | 'user' | 'apiKey'
   readonly staff: string | null;
 };
 
-/** An entry's place in its chain. */
 export type AuditPlace = {
   readonly chain: AuditChainName;
   /** From 1, without gaps. */

@@ -19,7 +19,6 @@ export type Decider = ActedBy | { readonly serviceFor: MerchantId; readonly staf
 
 /** The second person's approval that a change needs. */
 export type Agreement = {
-  /** The role that the second person must hold. */
   readonly role: 'owner' | 'admin';
   /** The members who may approve, without the person who proposed the change. It can be empty. */
   readonly people: readonly NamedPerson[];
@@ -77,10 +76,7 @@ export function isForOwnerOrAdmin({ proposedBy, roles }: Invitation): boolean {
   return proposedBy === null && holdsOneOf(roles, ADMINISTRATIVE_ROLES);
 }
 
-/**
- * The role that a second person must hold to approve this change of roles; null: the change needs no second person.
- * Only an owner approves a new owner.
- */
+/** The role that must approve this change of roles; null: none. Only an owner approves a new owner. */
 export function secondPersonRole(before: readonly Role[], after: readonly Role[]): 'owner' | 'admin' | null {
   const gained = after.filter((role) => !holdsOneOf(before, [role]));
   if (gained.includes('owner')) return 'owner';
@@ -123,7 +119,6 @@ function holdersOf(role: Role, members: readonly Member[]): NamedPerson[] {
   return members.filter(({ roles }) => holdsOneOf(roles, [role])).map(toNamedPerson);
 }
 
-/** Whether the person may give this approval. */
 export function mayAgree({ people }: Agreement, userId: UserId): boolean {
   return people.some(({ id }) => id === userId);
 }
@@ -157,7 +152,6 @@ export function isService(decider: Decider): decider is Extract<Decider, { servi
   return 'serviceFor' in decider;
 }
 
-/** The merchant that the decision concerns. */
 export function merchantOf(decider: Decider): MerchantId {
   return isService(decider) ? decider.serviceFor : decider.person.merchantId;
 }

@@ -12,7 +12,6 @@ export type NamedPerson = { readonly id: UserId; readonly name: string; readonly
 /** A person as payments name them; without name and e-mail when no process of ours wrote their account as it is. */
 export type KnownPerson = { readonly id: UserId; readonly name: string | null; readonly email: string | null };
 
-/** A person who acts for one merchant in a session. */
 export type Person = {
   readonly userId: UserId;
   readonly merchantId: MerchantId;
@@ -88,10 +87,7 @@ export function requiresSecondFactor(roles: readonly Role[]): boolean {
   return roles.some((role) => SECOND_FACTOR_ROLES.includes(role));
 }
 
-/**
- * Whether the person may do nothing at this merchant yet but enrol the second factor that their roles require, or another
- * one in the place of that which a recovery took away.
- */
+/** Whether the person must enrol a second factor first: their roles require one, or a recovery took theirs away. */
 export function mustEnrol(person: Pick<Person, 'roles' | 'hasSecondFactor' | 'lostSecondFactor'>): boolean {
   return !person.hasSecondFactor && (person.lostSecondFactor || requiresSecondFactor(person.roles));
 }
@@ -101,19 +97,13 @@ export function hasFreshSecondFactor(person: Person, now: Date): boolean {
   return person.hasSecondFactor && person.secondFactorAt !== null && isFresh(person.secondFactorAt, now);
 }
 
-/**
- * Whether the last verification is fresh enough for an act that needs a step-up: of the second factor or, of a person
- * who neither has nor needs one, of the password.
- */
+/** Whether the last verification is fresh enough for a step-up. Who has or needs a second factor verifies that. */
 export function isFreshlyVerified(person: Person, now: Date): boolean {
   const verifiedAt = lastVerification(person);
   return verifiedAt !== null && isFresh(verifiedAt, now);
 }
 
-/**
- * Whether the last verification is fresh enough to enrol a second factor: of the one that the person has or, without
- * one, of the password.
- */
+/** Whether the last verification is fresh enough to enrol a factor: by the factor they have, else by the password. */
 export function isFreshToEnrol(person: Person, now: Date): boolean {
   return person.hasSecondFactor ? hasFreshSecondFactor(person, now) : isFresh(person.verifiedAt, now);
 }
@@ -136,10 +126,7 @@ function isFresh(verifiedAt: Date, now: Date): boolean {
 
 const REFUSAL = 'You may not do this. Log in again, or ask an owner of the merchant.';
 
-/**
- * The one error for every refusal of a person in a session. `reason` goes to the audit log and is not shown to the
- * caller.
- */
+/** The one error for every refusal in a session. `reason` goes to the audit log and not to the caller. */
 export function permissionDenied(reason: string): DomainError {
   return new DomainError('permission_denied', REFUSAL, { reason });
 }
@@ -151,10 +138,7 @@ export function notAuthenticated(reason: string): DomainError {
 
 const WRONG_CREDENTIALS = 'E-mail, password or code is not right.';
 
-/**
- * The one error for whoever fails to log in or to accept an invitation as the person that they say they are. It never tells which part is
- * wrong, nor whether the account exists.
- */
+/** The one error for a failed log-in or acceptance. It tells neither what is wrong nor whether the account exists. */
 export function authenticationFailed(reason: string): DomainError {
   return new DomainError('permission_denied', WRONG_CREDENTIALS, { reason, category: 'unauthenticated' });
 }

@@ -2,7 +2,6 @@
 import { DomainError } from '../errors.ts';
 import type { PasskeyId, UserId } from '../ids.ts';
 
-/** A passkey as its person sees it. */
 export type Passkey = {
   readonly id: PasskeyId;
   readonly name: string;

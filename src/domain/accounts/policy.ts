@@ -45,7 +45,6 @@ export function policyObject(policy: Policy): PolicyObject {
   };
 }
 
-/** The policy with `changes` applied to it. */
 export function changedPolicy(policy: Policy, changes: Partial<PolicyObject>): Policy {
   const { two_approvers_above: above, approver_daily_limit: daily, payout_expires_after_seconds: seconds } = changes;
   const { approver_wait_seconds: wait, key_held_limit: held } = changes;
@@ -72,10 +71,7 @@ const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: Service
   keyHeldLimitMinor: ({ keyHeldLimitMinor }) => strictnessOf(keyHeldLimitMinor),
 };
 
-/**
- * Whether any rule of `after` is looser than that of `before`. Then the change needs a second person, also if other rules
- * become stricter with it.
- */
+/** Whether any rule becomes looser, even if others become stricter: then the change needs a second person. */
 export function isLooser(before: Policy, after: Policy, limits: ServiceLimits): boolean {
   return Object.values(STRICTNESS).some((strictness) => strictness(after, limits) < strictness(before, limits));
 }

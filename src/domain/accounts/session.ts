@@ -54,7 +54,6 @@ const READER_LIMITS: SessionLimits = { idleMs: 12 * HOUR_MS, lifeMs: 7 * 24 * HO
 /** How many sessions a person may have at one merchant: at a further log-in the one that was used longest ago ends. */
 export const MAX_SESSIONS_PER_MEMBER = 20;
 
-/** How long a session can last in any roles. */
 export const LONGEST_SESSION_MS = READER_LIMITS.lifeMs;
 
 /** The limits of a session in these roles: shorter ones for people whose roles require a second factor. */

@@ -1,9 +1,6 @@
 // The service's staff, as they name themselves when they act.
 
-/**
- * The name under which one of the staff acts, in lower case, so that two spellings are one person. It is what they say:
- * nothing here proves it.
- */
+/** The name under which one of the staff acts, in lower case. It is a claim: nothing here proves it. */
 export type Staff = string & { readonly __noun: 'staff' };
 
 /** The name in its one spelling; null when it has not the form of a name. */

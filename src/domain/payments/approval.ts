@@ -26,7 +26,6 @@ const APPROVAL_STATE = {
   expired: 'expired',
 } as const satisfies Readonly<Record<string, ApprovalState>>;
 
-/** The states of payments that need approvals: payouts and refunds. */
 export type ApprovedState = keyof typeof APPROVAL_STATE;
 
 export function approvalState(state: ApprovedState): ApprovalState {

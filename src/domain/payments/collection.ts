@@ -6,7 +6,6 @@ import { requestedObject, type PaymentFields, type RequestedFields } from './pay
 export type CollectionState =
   'initiated' | 'prompted' | 'reconciling' | 'succeeded' | 'failed' | 'expired' | 'reversed';
 
-/** The kinds of transitions of a collection. */
 export type CollectionTransitionKind =
   | 'prompt_accepted' // the operator accepted the prompt
   | 'outcome_unknown' // the operator is unreachable, or undecided past the prompt window
@@ -18,10 +17,7 @@ export type CollectionTransitionKind =
   | 'undecided' // the operator did not say how it ended for as long as it is reconciled
   | 'returned'; // the operator gave the money back to the payer
 
-/**
- * An absent pair changes nothing. docs/states.md is made from this table; the schema repeats it, and a test holds them
- * equal.
- */
+/** An absent pair changes nothing. docs/states.md is made from this table; a test holds the schema equal to it. */
 export const COLLECTION_TRANSITIONS: Readonly<
   Record<CollectionState, Readonly<Partial<Record<CollectionTransitionKind, CollectionState>>>>
 > = {
@@ -72,10 +68,7 @@ export function collectionObject(collection: Collection) {
   };
 }
 
-/**
- * Whether the outcome came late: after the expiry was reported to the merchant or, of a collection that succeeded, after
- * its prompt window.
- */
+/** Whether the outcome came after the expiry was reported or, of a success, after the prompt window. */
 export function isLateOutcome({ state, previousState, promptExpiresAt, updatedAt }: Collection): boolean {
   if (state !== 'succeeded' && state !== 'failed') return false;
   if (previousState === 'expired') return true;

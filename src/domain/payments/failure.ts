@@ -55,7 +55,6 @@ export function failure(code: FailureCode): Failure {
   return { code, message: MESSAGES[code] };
 }
 
-/** The failure of a payout or refund, with such a message. */
 export function payoutFailure(code: FailureCode): Failure {
   return { code, message: PAYOUT_MESSAGES[code] ?? MESSAGES[code] };
 }

@@ -3,7 +3,6 @@ import type { CollectionId, PayoutId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { PostingKind } from './ledger.ts';
 
-/** The accounts that a merchant has. */
 export const STATEMENT_ACCOUNTS = ['available', 'held'] as const;
 export type StatementAccount = (typeof STATEMENT_ACCOUNTS)[number];
 
@@ -28,7 +27,6 @@ export type LedgerEntry = {
   readonly account: StatementAccount;
   readonly kind: PostingKind;
   readonly paymentId: CollectionId | PayoutId;
-  /** Of the payment. */
   readonly reference: string;
   /** Below zero: it left the account. */
   readonly amountMinor: bigint;

@@ -31,7 +31,6 @@ export type Posting = {
   readonly currency: Currency;
 };
 
-/** The account of a merchant's available balance. */
 export function availableAccount(merchantId: MerchantId): AccountId {
   return `${merchantId}/available` as AccountId;
 }
@@ -53,7 +52,6 @@ type Payment = {
   readonly currency: Currency;
 };
 
-/** The posting of this kind that moves the payment's whole amount. */
 export function posting(kind: PostingKind, payment: Payment): Posting {
   const available = availableAccount(payment.merchantId);
   const held = heldAccount(payment.merchantId);

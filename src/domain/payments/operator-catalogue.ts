@@ -127,10 +127,7 @@ export type Route =
 
 type RoutedPhone = { readonly country: string; readonly nationalNumber: string };
 
-/**
- * The operator that serves this phone in this currency, guessed by its prefix; `none` when no operator does, or none that
- * the deployment reaches there.
- */
+/** The operator of this phone in this currency, guessed by its prefix; `none` if the deployment reaches none. */
 export function routePhone(phone: RoutedPhone, currency: Currency, coverage: Coverage): Route {
   for (const { operator, market } of marketsOf(currency, coverage)) {
     if (market.country !== phone.country) continue;

@@ -6,7 +6,6 @@ import type { PaymentId } from './payment.ts';
 export const EXCHANGE_OUTCOMES = [
   ...(['accepted', 'refused'] as const),
   ...(['pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found'] as const),
-  // No usable answer.
   'unknown',
 ] as const;
 export type ExchangeOutcome = (typeof EXCHANGE_OUTCOMES)[number];

@@ -12,7 +12,6 @@ import { REVERSAL_TRANSITIONS } from './reversal.ts';
 
 type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs' | 'returnCheckAgesMs'>;
 
-/** What people decide on a queued payout or refund. */
 export type Decision =
   | { readonly kind: 'released'; readonly sendDeadlineAt: Date; readonly releaseAttestation: string }
   | { readonly kind: 'rejected'; readonly by: UserId; readonly reason: string }
@@ -69,7 +68,6 @@ function isOutcomeOpen({ kind, state, failureCode }: Payment, input: ChangeInput
   return kind !== 'collection' || state !== 'expired' || input.kind !== 'declined' || failureCode === 'unknown';
 }
 
-/** The entry of a payment into a state. */
 type Entry = {
   readonly state: PaymentState;
   readonly input: ChangeInput;

@@ -5,7 +5,6 @@ import type { ApiKeyId, MerchantId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
 
-/** Of every payment. */
 export type PaymentFields<Kind extends string, Id extends string, State extends string> = {
   readonly kind: Kind;
   readonly id: Id;
@@ -49,7 +48,6 @@ export type MoneyOutFields = {
   readonly approvalsRequired: number;
   /** Oldest first. */
   readonly approvals: readonly Approval[];
-  /** Who rejected or cancelled it. */
   readonly decidedBy: UserId | null;
   readonly rejectionReason: string | null;
   /** From this time on it cannot be released. */

@@ -16,7 +16,6 @@ export type PaymentRef<Kind extends PaymentKind = PaymentKind> = {
   [Each in Kind]: { readonly kind: Each; readonly id: PaymentIds[Each]; readonly merchantId: MerchantId };
 }[Kind];
 
-/** The whole of one payment. */
 export type Payment<Kind extends PaymentKind = PaymentKind> = Payments[Kind];
 export type PaymentState = Payment['state'];
 

@@ -8,13 +8,9 @@ import { isBeingSent, nextOfUnpaid, type MoneyOutSnapshot, type UnpaidInput } fr
 export type PayoutOutcomeInput =
   UnpaidInput | { readonly kind: 'paid'; readonly operatorReceipt: string } | { readonly kind: 'returned' };
 
-/** The part of a payout from which its next step is decided. */
 export type PayoutSnapshot = MoneyOutSnapshot<PayoutState>;
 
-/**
- * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed when it was
- * queried; until then the money stays held.
- */
+/** The transition to record now, or null to keep waiting. Only what the operator confirmed ends the hold. */
 export function nextPayoutTransition(
   snapshot: PayoutSnapshot,
   queried: QueriedStatus,

@@ -25,9 +25,7 @@ const TIMES_USUAL = 5n;
 /** Payouts to the same number, other than the one in question, that are paid or on their way. */
 export type EarlierPayouts = {
   readonly count: number;
-  /** So many or more. */
   readonly isAtLeast: boolean;
-  /** The newest of them. */
   readonly last: {
     readonly id: PayoutId;
     readonly createdAt: Date;

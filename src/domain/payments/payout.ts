@@ -13,7 +13,6 @@ import {
 export type PayoutState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
 
-/** The kinds of transitions of a payout. */
 export type PayoutTransitionKind =
   | 'released' // it has all the approvals that it needs
   | 'rejected' // by an approver
@@ -26,10 +25,7 @@ export type PayoutTransitionKind =
   | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
   | 'returned'; // the operator gave the money back to us
 
-/**
- * An absent pair changes nothing. docs/states.md is made from this table; the schema repeats it, and a test holds them
- * equal.
- */
+/** An absent pair changes nothing. docs/states.md is made from this table; a test holds the schema equal to it. */
 export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {

@@ -99,7 +99,6 @@ export function invalidPhone(text: string): string {
   return `phone must be a mobile number: ${PHONE_FORM}. ${describePhoneProblem(text)}`;
 }
 
-/** In English. */
 export function countryName(country: string): string {
   return COUNTRY_NAMES.of(country) ?? country;
 }

@@ -7,7 +7,6 @@ import { isBeingSent, isNeverSent, nextOfUnpaid, type MoneyOutSnapshot, type Unp
 /** What a reversal's workflow records a transition from. Decisions of people are recorded by their own operations. */
 export type ReversalTransitionInput = UnpaidInput | { readonly kind: 'refunded' };
 
-/** The part of a reversal from which its next step is decided. */
 export type ReversalSnapshot = MoneyOutSnapshot<ReversalState> & {
   /** Whether its collection is reversed, so that no refund may be sent. */
   readonly isCollectionReturned: boolean;

@@ -8,7 +8,6 @@ import { moneyOutObject, type MoneyOutFields, type PaymentFields } from './payme
 export type ReversalState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired';
 
-/** The kinds of transitions of a reversal. */
 export type ReversalTransitionKind =
   | 'released' // it has all the approvals that it needs
   | 'rejected' // by an approver
@@ -20,10 +19,7 @@ export type ReversalTransitionKind =
   | 'never_sent' // nobody tried to send the refund before its deadline, or before the operator returned the collection
   | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
 
-/**
- * An absent pair changes nothing. docs/states.md is made from this table; the schema repeats it, and a test holds them
- * equal.
- */
+/** An absent pair changes nothing. docs/states.md is made from this table; a test holds the schema equal to it. */
 export const REVERSAL_TRANSITIONS: Readonly<
   Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
 > = {

@@ -30,7 +30,6 @@ export type UnpaidInput =
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
-/** Whether it is released, and has no outcome. */
 export function isBeingSent({ state, sendDeadlineAtMs }: MoneyOutSnapshot<string>): boolean {
   return (state === 'released' || state === 'reconciling') && sendDeadlineAtMs !== null;
 }

@@ -82,7 +82,6 @@ const ORDER: readonly TimelineEntry['kind'][] = [
   ...(['delivery', 'discrepancy', 'reversal'] as const),
 ];
 
-/** The entries by time. */
 export function inOrder(entries: readonly TimelineEntry[]): TimelineEntry[] {
   return [...entries].sort(
     (one, other) => one.at.getTime() - other.at.getTime() || ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind),

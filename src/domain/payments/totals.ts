@@ -23,7 +23,6 @@ export const MAX_TOTAL_DAYS = 92;
 
 export const QUARTER_MS = 15 * 60_000;
 
-/** The beginning of the quarter of an hour. */
 export function quarterOf(at: Date): Date {
   return new Date(Math.floor(at.getTime() / QUARTER_MS) * QUARTER_MS);
 }
@@ -49,10 +48,7 @@ const UNPAID: Readonly<Record<TotalKind, readonly string[]>> = {
 const countOf = (totals: readonly PaymentTotal[], states: readonly string[]): number =>
   totals.filter(({ state }) => states.includes(state)).reduce((sum, { count }) => sum + count, 0);
 
-/**
- * Of the payments whose outcome is known, the share that was paid, from 0 to 1; null without any. What was paid and returned later
- * counts as paid.
- */
+/** The share, 0 to 1, of payments with an outcome that were paid, returned ones included; null without any. */
 export function successRate(totals: readonly PaymentTotal[], kind: TotalKind): number | null {
   const ofKind = totals.filter((total) => total.kind === kind);
   const paid = countOf(ofKind, PAID);

@@ -30,10 +30,7 @@ const SEPARATORS = /[\s\p{Pd}\u2212\u2043().·•/[\]（）]/gu;
 /** The zero that is dialled within the country alone. */
 const TRUNK_ZERO = /[(（]0[)）]/;
 
-/**
- * A number without country code is one of `countries` (ISO 3166-1 alpha-2). Every reading counts: with more than one the result is
- * `ambiguous`, and never a guess.
- */
+/** Reads a number without country code as one of `countries`. More than one reading is `ambiguous`, never a guess. */
 export function readTypedPhone(text: string, countries: readonly string[]): TypedPhone {
   const pasted = pastedText(text);
   if (hasTurningMark(pasted)) return { kind: 'refused', message: TURNED, formerOf: [] };

@@ -48,7 +48,6 @@ export type ListedDelivery = {
   readonly updatedAt: Date;
 };
 
-/** A recorded attempt: with a response or with an error. */
 export type RecordedAttempt = {
   readonly number: number;
   readonly startedAt: Date;
@@ -62,7 +61,6 @@ export type RecordedAttempt = {
 /** How many attempts of one delivery are shown, the newest ones: many times as many as the schedule has. */
 export const SHOWN_ATTEMPTS = 100;
 
-/** How much of a response body is stored. */
 export const RESPONSE_KEPT_BYTES = 16 * 1024;
 
 /** Whether a response with this status has no body, whatever length its headers state (RFC 9112, 6.3). */

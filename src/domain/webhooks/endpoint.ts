@@ -39,13 +39,9 @@ export type Endpoint = {
 /** With its signing secret, which is shown only once: the database keeps only its sealed form. */
 export type EndpointWithSecret = Endpoint & { readonly secret: string };
 
-/** The settings that a person may change. */
 export type EndpointSettings = Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'state'>;
 
-/**
- * The endpoint with changed settings. Enabling it or changing its URL clears `failingSince`, because earlier failures say
- * nothing about later attempts. Returns the very same object when nothing differs.
- */
+/** The endpoint after the changes, or the very same object. A new URL, or enabling, clears `failingSince`. */
 export function changedEndpoint(endpoint: Endpoint, changes: Partial<EndpointSettings>, at: Date): Endpoint {
   const next = { ...endpoint, ...changes };
   if (isSameSettings(endpoint, next)) return endpoint;

@@ -10,7 +10,6 @@ export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 /** The default selection of a bulk replay: deliveries that did not arrive. */
 export const UNDELIVERED_STATES: readonly ReplayableState[] = ['dead_lettered', 'withheld'];
 
-/** How many replays of one merchant may run at once. */
 export const MAX_RUNNING_REPLAYS = 5;
 
 /** Matching deliveries are counted up to this number when a replay begins: counting more would exceed a request's time. */

@@ -32,10 +32,7 @@ export function obstacleToRunning(binary: string, account: Account | undefined):
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
 }
 
-/**
- * Creates the folder unless it exists. When PostgreSQL runs as another account, other accounts may enter the new folder
- * but not list it.
- */
+/** Creates a missing folder, which other accounts may enter but not list when PostgreSQL runs as one. */
 export function createFolderFor(folder: string, account: Account | undefined): void {
   const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (account === undefined || firstCreated === undefined) return;
@@ -45,7 +42,6 @@ export function createFolderFor(folder: string, account: Account | undefined): v
   }
 }
 
-/** Creates a folder that only the account can use. */
 export function createPrivateFolder(folder: string, account: Account | undefined): void {
   mkdirSync(folder, { mode: 0o700 });
   if (account) chownSync(folder, account.uid, account.gid);

@@ -12,7 +12,6 @@ export const SUPERUSER = 'postgres';
 export type Cluster = {
   /** The folder that holds the password and the cluster. */
   readonly dataDir: string;
-  /** PostgreSQL's own data folder. */
   readonly folder: string;
   readonly account: Account | undefined;
   readonly password: string;
@@ -118,10 +117,7 @@ export function initialiseCluster(
 /** Nothing is inherited: variables such as PGPORT in the user's shell concern other servers. */
 export const POSTGRES_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
-/**
- * Stops a server that a killed process left running on this cluster, so that it can be started with our settings. The caller knows
- * that no other process uses the cluster.
- */
+/** Stops a server left by a killed process. The caller knows that no other process uses the cluster. */
 export async function endLeftoverServer(cluster: Cluster, report: (line: string) => void): Promise<void> {
   const pid = postmasterStatus(cluster)?.pid;
   const postmaster = pid === undefined ? undefined : identifyProcess(pid);

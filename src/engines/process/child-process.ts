@@ -18,14 +18,10 @@ export type ChildEvent =
   | { readonly type: 'stopped'; readonly pid: number };
 
 export type ChildOptions = {
-  /** For messages, such as "the server". */
   readonly name: string;
   readonly entry: string;
   readonly args?: readonly string[];
-  /**
-   * Options of Node itself; by default those of this process, so that a child of a process run by tsx reads TypeScript
-   * too.
-   */
+  /** Options of Node, by default those of this process, so that children of tsx read TypeScript too. */
   readonly execArgv?: readonly string[];
   /** All of its environment: nothing is inherited. */
   readonly env: Environment;
@@ -58,10 +54,7 @@ const URL_LIMIT_MS = 2_000;
 // After a child has run this long, its next restart begins with the shortest wait again.
 const HEALTHY_AFTER_MS = 60_000;
 
-/**
- * Resolves when the child is ready. Rejects with the end of its log when the first start fails: only a child that was
- * ready once is restarted.
- */
+/** Resolves when the child is ready, which is restarted from then on. Rejects with the end of its log before. */
 export async function startChild(options: ChildOptions): Promise<SupervisedChild> {
   const settings = withDefaults(options);
   const ownStop = new AbortController();

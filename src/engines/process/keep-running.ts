@@ -2,13 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeExit, type Exit } from './supervised-process.ts';
 
-/** A server that is ready. */
 export type Engine = { readonly pid: number; readonly exited: Promise<Exit>; stop(): Promise<void> };
 
 export type KeepRunningOptions = {
-  /** For messages, such as "PostgreSQL". */
   readonly name: string;
-  /** For the message when it is given up. */
   readonly logFile: string;
   /**
    * Starts it again, with the same addresses and data. Rejects when it does not become ready, or soon after `signal` is

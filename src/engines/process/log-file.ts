@@ -7,7 +7,6 @@ const TAIL_LINES = 15;
 const LARGEST_LOG_BYTES = 20 * 1_024 * 1_024;
 
 export type LogFile = {
-  /** For a child's standard output, and for its standard error. */
   readonly fd: number;
   readonly errorFd: number;
   /** The last lines written since the file was opened, or a note that there are none. */

@@ -4,7 +4,6 @@ import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 
 export type PortRequest = {
-  /** What listens there, for messages: "the API". */
   readonly name: string;
   readonly host: string;
   readonly preferred: number;
@@ -27,10 +26,7 @@ const LOWEST_CHOSEN = 10_000;
 const OUTGOING_PORTS = 32_768;
 const MOST_TRIES = 1_000;
 
-/**
- * Returns the preferred port when it is free, otherwise another free port, which it reports. Another process may still
- * take the port before the server listens on it.
- */
+/** The preferred port if it is free, else another, and reported. Another process may take it before the server does. */
 export async function choosePort(request: PortRequest): Promise<number> {
   const { name, host, preferred, setting, isExplicit, report, taken = [], following = 0 } = request;
   const range = { host, taken, count: isExplicit ? 1 : 1 + following };

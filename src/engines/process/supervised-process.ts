@@ -8,22 +8,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Exit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why the process could not be started. */
   readonly error?: Error;
 };
 
 export type SupervisedProcess = {
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** How the process ended; undefined while it runs. */
   exit(): Exit | undefined;
-  /** The last lines of its log. */
   logTail(): string;
   /** Sends `signal`, and SIGKILL after `limitMs`; resolves when the process has ended, at once if it had already. */
   stop(signal: NodeJS.Signals, limitMs: number): Promise<Exit>;
 };
 
-/** The numeric user and group a process runs as. */
 export type Account = { readonly uid: number; readonly gid: number };
 
 export type LaunchOptions = {
@@ -39,10 +35,7 @@ export type LaunchOptions = {
   readonly ifParentDies: EndOfChild | 'stays';
 };
 
-/**
- * Starts a program in a session of its own, so that Ctrl-C reaches only the parent, which then stops its children in
- * the right order.
- */
+/** Starts a program in its own session, so that Ctrl-C reaches the parent alone, which stops children in order. */
 export async function launchProcess({
   command,
   args,

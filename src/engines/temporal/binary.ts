@@ -15,7 +15,6 @@ import { findProjectRoot } from '../../project-root.ts';
 import { DownloadError, downloadTemporal, type DownloadLimits } from './download.ts';
 
 export type TemporalBinaryOptions = GoBuildOptions & {
-  /** Where go.mod and go.sum are. */
   readonly sourceDir?: string;
   readonly downloadLimits?: DownloadLimits;
 };
@@ -23,7 +22,6 @@ export type TemporalBinaryOptions = GoBuildOptions & {
 /** The programs of Temporal's production server, which keeps its data in PostgreSQL. */
 export type TemporalPrograms = {
   readonly server: string;
-  /** Creates databases and their schemas. */
   readonly sqlTool: string;
 };
 

@@ -14,7 +14,6 @@ export type DownloadLimits = {
 };
 
 export type TemporalDownload = {
-  /** As in `1.8.2`. */
   readonly version: string;
   /** Where the program is put, beside which the download goes on. */
   readonly binary: string;

@@ -16,11 +16,8 @@ export type GoBuildOptions = {
 };
 
 export type GoProgram = {
-  /** For messages, such as "the Temporal server". */
   readonly name: string;
-  /** The file in the cache folder. */
   readonly file: string;
-  /** The package in the module. */
   readonly package: string;
   readonly howLong: string;
 };
@@ -55,9 +52,7 @@ export function isExecutable(file: string): boolean {
 }
 
 export type GoBuild = {
-  /** The `go` program. */
   readonly go: string;
-  /** Where go.mod and go.sum are. */
   readonly sourceDir: string;
   readonly program: GoProgram;
   /** Why the program that was built will not do; undefined when it will. */

@@ -22,7 +22,6 @@ export type TemporalOnPostgresOptions = {
   };
   /** The names of its two databases begin so: `temporal` and `temporal_visibility` by default. */
   readonly databasePrefix?: string;
-  /** For the file with the server's dynamic configuration. */
   readonly folder: string;
   readonly host: string;
   readonly port: number;

@@ -7,7 +7,6 @@ import { freePort, requireFreePort } from '../process/ports.ts';
 import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '../process/supervised-process.ts';
 
 export type TemporalServerOptions = {
-  /** The `temporal` program. */
   readonly binary: string;
   /** Without it the data are in memory and lost at the end. */
   readonly databaseFile?: string;

@@ -66,7 +66,6 @@ export type LedgerCheckProgress = {
   readonly faults: readonly LedgerFault[];
 };
 
-/** The start of a check of everything. */
 export const LEDGER_CHECK_START: LedgerCheckProgress = { part: 'payment', after: '', faults: [] };
 
 /**

@@ -5,10 +5,7 @@ import { lowestIdAt } from '../../domain/ids.ts';
 import { unpostedFault, type LedgerFault } from '../../domain/payments/ledger-fault.ts';
 
 const STATEMENT_TIMEOUT_MS = 60_000;
-/**
- * Payments created since then whose state and transfers disagree, at most 200. Changes nothing; fails when the signal
- * aborts it.
- */
+/** At most 200 payments created since whose state and transfers disagree. Changes nothing; fails when aborted. */
 export async function checkRecentPayments(db: Database, since: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...(signal && { signal }) };
   const idsSince = (prefix: 'col' | 'pay'): IdRange => ({

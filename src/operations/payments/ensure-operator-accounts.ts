@@ -3,10 +3,7 @@ import type { Database } from '../../db/platform/database.ts';
 import { ensureOperatorAccount } from '../../db/payments/ledger.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 
-/**
- * Gives every operator an account in each currency that it serves, even if the merchants existed before the operator
- * was added. Repeating it changes nothing.
- */
+/** Gives every operator an account in each of its currencies. Repeating it changes nothing. */
 export async function ensureOperatorAccounts(db: Database): Promise<void> {
   await db.withTransaction(async (tx) => {
     for (const [operator, { markets }] of Object.entries(OPERATORS)) {

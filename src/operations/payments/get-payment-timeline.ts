@@ -22,7 +22,6 @@ import type { MerchantId } from '../../domain/ids.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { inOrder, MOST_OF_A_KIND, type TimelineEntry } from '../../domain/payments/timeline.ts';
 
-/** Throws `collection_not_found`. */
 export async function getCollectionTimeline(db: Database, merchantId: MerchantId, id: string) {
   return db.withTransaction(async (tx) => {
     const collection = await getCollection(tx, merchantId, id);
@@ -43,7 +42,6 @@ export async function getCollectionTimeline(db: Database, merchantId: MerchantId
   });
 }
 
-/** Throws `payout_not_found`. */
 export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id: string, at: Date) {
   return db.withTransaction(async (tx) => {
     const payout = await getPayout(tx, merchantId, id);

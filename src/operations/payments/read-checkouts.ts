@@ -62,7 +62,6 @@ async function withNames(
   return counted.map((each) => ({ ...each, createdBy: names.person(each.checkout.createdBy) }));
 }
 
-/** What a page at a checkout's address is made from. */
 export type CheckoutForPayer = {
   readonly checkout: Checkout;
   readonly merchantName: string;

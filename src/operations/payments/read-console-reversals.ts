@@ -9,7 +9,6 @@ import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 
-/** A reversal with the people that it names. */
 export type ConsoleReversal = {
   readonly reversal: Reversal;
   readonly requestedBy: KnownPerson;

@@ -144,7 +144,6 @@ async function findOwnRelease(tx: Tx, payoutId: string, { by: { person } }: Rele
   return payout.approvals.some(({ userId }) => userId === person.userId) ? payout : null;
 }
 
-/** The merchant's policy. */
 async function requireApprover(tx: Tx, person: Person, environment: Environment, at: Date): Promise<Policy> {
   const { merchantId, userId } = person;
   const roles = await findRolesLocked(tx, merchantId, userId);

@@ -7,7 +7,6 @@ import type { KnownPerson } from '../../domain/accounts/member.ts';
 import type { MerchantId, ReplayId } from '../../domain/ids.ts';
 import type { Replay } from '../../domain/webhooks/replay.ts';
 
-/** A replay and who asked for it. */
 export type RequestedReplay = Replay & { readonly person: KnownPerson };
 
 /** The same replays, in their order. */

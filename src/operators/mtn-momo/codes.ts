@@ -54,10 +54,7 @@ const CODE_SHAPE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const LONG_NUMBER = /\d{5}/;
 const MENTIONS_FUNDS = /fund|balance/i;
 
-/**
- * The reason of a failed payment from MTN's `reason`: an object `{code, message}`, a plain string, or nothing. Total:
- * every input gives one of our codes, and no free text of the operator passes.
- */
+/** Our failure code for MTN's `reason`: object, string or nothing. Every input gives one; no free text passes. */
 export function normaliseReason(reason: unknown, use: MtnUse): NormalisedReason {
   const { code, message } = readReason(reason);
   const operatorCode = code ?? 'UNSPECIFIED';

@@ -9,7 +9,6 @@ import type { MtnUse } from './codes.ts';
 export type MtnMomoConfig = {
   /** For example `https://proxy.momoapi.mtn.com`, or the sandbox operator's address for test keys. */
   readonly baseUrl: string;
-  /** For example `mtnuganda`. */
   readonly targetEnvironment: string;
   /** Its host must be the one registered for both API users. */
   readonly callbackUrl: string;
@@ -17,16 +16,12 @@ export type MtnMomoConfig = {
   readonly disbursement: MtnCredentials;
   /** Limit for a whole call, with its token request and its one repetition. */
   readonly requestTimeoutMs: number;
-  /** The maximum of open connections to the operator. */
   readonly connections: number;
 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/**
- * MTN keeps one payment per X-Reference-Id for ever, so a repeated send raises no second prompt and pays nothing twice.
- * Holds connections until `close`.
- */
+/** MTN keeps one payment per X-Reference-Id, so repeated sends pay nothing twice. Holds connections until `close`. */
 export function createMtnMomo(config: MtnMomoConfig): Operator {
   const { baseUrl, callbackUrl, targetEnvironment, connections, requestTimeoutMs: timeoutMs } = config;
   const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });

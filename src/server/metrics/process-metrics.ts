@@ -147,7 +147,6 @@ function classOf(status: number): string {
   return status >= 100 && status < 600 ? `${Math.floor(status / 100)}xx` : OTHER;
 }
 
-/** Reads the value at each scrape. */
 export function showGauge(registry: Registry, { name, help, labels }: MetricDescription, read: (gauge: Gauge) => void) {
   new Gauge({
     name,

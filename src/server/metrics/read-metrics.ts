@@ -24,19 +24,30 @@ const PAYMENT_STATES = [...new Set<string>([...COLLECTION_STATES, ...PAYOUT_STAT
 const PAYMENT = { kind: PAYMENT_KINDS, operator: OPERATOR_IDS, state: PAYMENT_STATES };
 const UP_TO = `; counted up to ${COUNTED_UP_TO} of each`;
 
-const one = (value: number): Sample[] => [{ labels: {}, value }];
+function gauge(name: string, help: string, valueOf: (figures: ServiceFigures) => number): ReadMetric {
+  return { name, type: 'gauge', help, labels: {}, read: (figures) => [{ labels: {}, value: valueOf(figures) }] };
+}
 
-/** A line for every value, those without a row too: a series that is missing cannot be told from a process that is. */
-function forEach<Row>(
-  label: string,
+type GaugeOfRows<Row> = readonly [name: string, help: string, valueOf: (row: Row) => number];
+
+/** Gauges with a line for every value of the label, those without a row too: a missing series looks like a missing process. */
+function gaugesPer<Label extends string, Row extends Readonly<Record<Label, string>>>(
+  label: Label,
   values: readonly string[],
-  rows: readonly Row[],
-  { valueOf, read }: { readonly valueOf: (row: Row) => string; readonly read: (row: Row) => number },
-): Sample[] {
-  return values.map((value) => {
-    const row = rows.find((each) => valueOf(each) === value);
-    return { labels: { [label]: value }, value: row === undefined ? 0 : read(row) };
-  });
+  rowsOf: (figures: ServiceFigures) => readonly Row[],
+  gauges: readonly GaugeOfRows<Row>[],
+): ReadMetric[] {
+  return gauges.map(([name, help, valueOf]) => ({
+    name,
+    type: 'gauge',
+    help,
+    labels: { [label]: values },
+    read: (figures) =>
+      values.map((value) => {
+        const row = rowsOf(figures).find((each) => each[label] === value);
+        return { labels: { [label]: value }, value: row === undefined ? 0 : valueOf(row) };
+      }),
+  }));
 }
 
 const STATES_OF: Readonly<Record<(typeof PAYMENT_KINDS)[number], readonly string[]>> = {
@@ -120,170 +131,120 @@ const PAYMENT_METRICS: readonly ReadMetric[] = [
 ];
 
 const BACKLOG_METRICS: readonly ReadMetric[] = [
+  gauge('malipo_backlog', 'Accepted payments that wait to be processed', ({ backlog }) => backlog.count),
+  gauge(
+    'malipo_backlog_late',
+    'Accepted payments that have waited longer than the limit; from ten on, no new payments are accepted',
+    ({ backlog }) => backlog.lateCount,
+  ),
+  gauge(
+    'malipo_backlog_oldest_age_seconds',
+    'Age of the oldest waiting payment',
+    ({ backlog }) => backlog.oldestAgeMs / 1000,
+  ),
+  gauge(
+    'malipo_backlog_full_merchants',
+    'Merchants whose new payments are refused because of their own backlog',
+    ({ backlog }) => backlog.fullMerchants.size,
+  ),
+  ...gaugesPer('kind', WORK_KINDS, ({ unstarted }) => unstarted, [
+    [
+      'malipo_work_unstarted',
+      `Work whose workflow is not yet started, or has not received a decision${UP_TO}`,
+      ({ count }) => count,
+    ],
+    [
+      'malipo_work_unstarted_oldest_age_seconds',
+      'Time since the last change of the oldest work counted; 0 without any',
+      ({ ageSeconds }) => ageSeconds,
+    ],
+  ]),
+  ...gaugesPer('kind', WORK_KINDS, ({ failing }) => failing, [
+    ['malipo_workflows_stuck', 'Work whose workflow does not start or does not progress', ({ failing }) => failing],
+    [
+      'malipo_workflows_quarantined',
+      'Work that failed so often that it is retried once an hour: npm run staff -- quarantined',
+      ({ quarantined }) => quarantined,
+    ],
+  ]),
   {
-    name: 'malipo_backlog',
-    type: 'gauge',
-    help: 'Accepted payments that wait to be processed',
-    labels: {},
-    read: ({ backlog }) => one(backlog.count),
-  },
-  {
-    name: 'malipo_backlog_late',
-    type: 'gauge',
-    help: 'Accepted payments that have waited longer than the limit; from ten on, no new payments are accepted',
-    labels: {},
-    read: ({ backlog }) => one(backlog.lateCount),
-  },
-  {
-    name: 'malipo_backlog_oldest_age_seconds',
-    type: 'gauge',
-    help: 'Age of the oldest waiting payment',
-    labels: {},
-    read: ({ backlog }) => one(backlog.oldestAgeMs / 1000),
-  },
-  {
-    name: 'malipo_backlog_full_merchants',
-    type: 'gauge',
-    help: 'Merchants whose new payments are refused because of their own backlog',
-    labels: {},
-    read: ({ backlog }) => one(backlog.fullMerchants.size),
-  },
-  {
-    name: 'malipo_work_unstarted',
-    type: 'gauge',
-    help: `Work whose workflow is not yet started, or has not received a decision${UP_TO}`,
-    labels: { kind: WORK_KINDS },
-    read: ({ unstarted }) =>
-      forEach('kind', WORK_KINDS, unstarted, { valueOf: ({ kind }) => kind, read: ({ count }) => count }),
-  },
-  {
-    name: 'malipo_work_unstarted_oldest_age_seconds',
-    type: 'gauge',
-    help: 'Time since the last change of the oldest work counted; 0 without any',
-    labels: { kind: WORK_KINDS },
-    read: ({ unstarted }) =>
-      forEach('kind', WORK_KINDS, unstarted, { valueOf: ({ kind }) => kind, read: ({ ageSeconds }) => ageSeconds }),
-  },
-  {
-    name: 'malipo_workflows_stuck',
-    type: 'gauge',
-    help: 'Work whose workflow does not start or does not progress',
-    labels: { kind: WORK_KINDS },
-    read: ({ failing }) =>
-      forEach('kind', WORK_KINDS, failing, { valueOf: ({ kind }) => kind, read: (row) => row.failing }),
-  },
-  {
-    name: 'malipo_workflows_quarantined',
-    type: 'gauge',
-    help: 'Work that failed so often that it is retried once an hour: npm run staff -- quarantined',
-    labels: { kind: WORK_KINDS },
-    read: ({ failing }) =>
-      forEach('kind', WORK_KINDS, failing, { valueOf: ({ kind }) => kind, read: ({ quarantined }) => quarantined }),
-  },
-  {
-    name: 'malipo_workflows_replaced_total',
+    ...gauge(
+      'malipo_workflows_replaced_total',
+      'Runs that could not progress and were replaced, by all servers',
+      ({ replacedRuns }) => replacedRuns,
+    ),
     type: 'counter',
-    help: 'Runs that could not progress and were replaced, by all servers',
-    labels: {},
-    read: ({ replacedRuns }) => one(replacedRuns),
   },
 ];
 
 const DELIVERY_METRICS: readonly ReadMetric[] = [
+  gauge(
+    'malipo_deliveries_pending',
+    `Deliveries whose first attempt is due${UP_TO}`,
+    ({ deliveries }) => deliveries.pending,
+  ),
+  gauge(
+    'malipo_deliveries_pending_oldest_age_seconds',
+    'For how long the oldest delivery counted has been due; 0 without any',
+    ({ deliveries }) => deliveries.pendingAgeSeconds,
+  ),
+  gauge(
+    'malipo_deliveries_retrying',
+    `Deliveries that were not accepted and are retried${UP_TO}`,
+    ({ deliveries }) => deliveries.retrying,
+  ),
   {
-    name: 'malipo_deliveries_pending',
-    type: 'gauge',
-    help: `Deliveries whose first attempt is due${UP_TO}`,
-    labels: {},
-    read: ({ deliveries }) => one(deliveries.pending),
-  },
-  {
-    name: 'malipo_deliveries_pending_oldest_age_seconds',
-    type: 'gauge',
-    help: 'For how long the oldest delivery counted has been due; 0 without any',
-    labels: {},
-    read: ({ deliveries }) => one(deliveries.pendingAgeSeconds),
-  },
-  {
-    name: 'malipo_deliveries_retrying',
-    type: 'gauge',
-    help: `Deliveries that were not accepted and are retried${UP_TO}`,
-    labels: {},
-    read: ({ deliveries }) => one(deliveries.retrying),
-  },
-  {
-    name: 'malipo_deliveries_dead_lettered_total',
+    ...gauge(
+      'malipo_deliveries_dead_lettered_total',
+      'Deliveries that were given up since counting began, as last folded by a dispatcher',
+      ({ payments }) => payments.find(({ kind }) => kind === 'delivery')?.entered ?? 0,
+    ),
     type: 'counter',
-    help: 'Deliveries that were given up since counting began, as last folded by a dispatcher',
-    labels: {},
-    read: ({ payments }) => one(payments.find(({ kind }) => kind === 'delivery')?.entered ?? 0),
   },
-  {
-    name: 'malipo_endpoints_disabled',
-    type: 'gauge',
-    help: `Endpoints that receive nothing because they are disabled, by reason${UP_TO}`,
-    labels: { reason: SHOWN_DISABLED_REASONS },
-    read: ({ disabledEndpoints }) =>
-      forEach('reason', SHOWN_DISABLED_REASONS, disabledEndpoints, {
-        valueOf: ({ reason }) => reason,
-        read: ({ count }) => count,
-      }),
-  },
+  ...gaugesPer('reason', SHOWN_DISABLED_REASONS, ({ disabledEndpoints }) => disabledEndpoints, [
+    [
+      'malipo_endpoints_disabled',
+      `Endpoints that receive nothing because they are disabled, by reason${UP_TO}`,
+      ({ count }) => count,
+    ],
+  ]),
 ];
 
 const BOOK_METRICS: readonly ReadMetric[] = [
-  {
-    name: 'malipo_discrepancies_open',
-    type: 'gauge',
-    help: `Discrepancies with an operator that nobody has settled${UP_TO}`,
-    labels: { kind: DISCREPANCY_KINDS },
-    read: ({ discrepancies }) =>
-      forEach('kind', DISCREPANCY_KINDS, discrepancies, { valueOf: ({ kind }) => kind, read: ({ count }) => count }),
-  },
-  {
-    name: 'malipo_discrepancies_oldest_age_seconds',
-    type: 'gauge',
-    help: 'For how long the oldest discrepancy counted has been known; 0 without any',
-    labels: { kind: DISCREPANCY_KINDS },
-    read: ({ discrepancies }) =>
-      forEach('kind', DISCREPANCY_KINDS, discrepancies, {
-        valueOf: ({ kind }) => kind,
-        read: ({ ageSeconds }) => ageSeconds,
-      }),
-  },
-  {
-    name: 'malipo_housekeeping_done_as_of_timestamp_seconds',
-    type: 'gauge',
-    help: 'Time up to which the task is done, in Unix time; 0 before its first run',
-    labels: { task: HOUSEKEEPING_TASKS },
-    read: ({ housekeeping }) =>
-      forEach('task', HOUSEKEEPING_TASKS, housekeeping, {
-        valueOf: ({ task }) => task,
-        read: ({ doneAsOf }) => doneAsOf.getTime() / 1000,
-      }),
-  },
-  {
-    name: 'malipo_housekeeping_faults',
-    type: 'gauge',
-    help: 'Faults that the last check found: sums that do not add up, unsettled discrepancies, undecided payouts',
-    labels: { task: HOUSEKEEPING_TASKS },
-    read: ({ housekeeping }) =>
-      forEach('task', HOUSEKEEPING_TASKS, housekeeping, { valueOf: ({ task }) => task, read: ({ faults }) => faults }),
-  },
-  {
-    name: 'malipo_audit_unlinked_oldest_age_seconds',
-    type: 'gauge',
-    help: 'For how long the oldest audit entry without a link has waited; 0 when none does',
-    labels: {},
-    read: ({ audit }) => one(audit.unlinkedAgeMs / 1000),
-  },
-  {
-    name: 'malipo_audit_unsigned_oldest_age_seconds',
-    type: 'gauge',
-    help: 'Age of the oldest link of an audit log that no signature covers; 0 when there is none',
-    labels: {},
-    read: ({ audit }) => one(audit.unsignedAgeMs / 1000),
-  },
+  ...gaugesPer('kind', DISCREPANCY_KINDS, ({ discrepancies }) => discrepancies, [
+    [
+      'malipo_discrepancies_open',
+      `Discrepancies with an operator that nobody has settled${UP_TO}`,
+      ({ count }) => count,
+    ],
+    [
+      'malipo_discrepancies_oldest_age_seconds',
+      'For how long the oldest discrepancy counted has been known; 0 without any',
+      ({ ageSeconds }) => ageSeconds,
+    ],
+  ]),
+  ...gaugesPer('task', HOUSEKEEPING_TASKS, ({ housekeeping }) => housekeeping, [
+    [
+      'malipo_housekeeping_done_as_of_timestamp_seconds',
+      'Time up to which the task is done, in Unix time; 0 before its first run',
+      ({ doneAsOf }) => doneAsOf.getTime() / 1000,
+    ],
+    [
+      'malipo_housekeeping_faults',
+      'Faults that the last check found: sums that do not add up, unsettled discrepancies, undecided payouts',
+      ({ faults }) => faults,
+    ],
+  ]),
+  gauge(
+    'malipo_audit_unlinked_oldest_age_seconds',
+    'For how long the oldest audit entry without a link has waited; 0 when none does',
+    ({ audit }) => audit.unlinkedAgeMs / 1000,
+  ),
+  gauge(
+    'malipo_audit_unsigned_oldest_age_seconds',
+    'Age of the oldest link of an audit log that no signature covers; 0 when there is none',
+    ({ audit }) => audit.unsignedAgeMs / 1000,
+  ),
 ];
 
 export const READ_METRICS: readonly ReadMetric[] = [

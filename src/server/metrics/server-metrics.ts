@@ -27,9 +27,7 @@ type Watched = {
 export type ServerMetrics = ProcessMetrics & {
   /** Shows the state of these parts at each scrape, and what is read from the database. */
   watch(parts: Watched): void;
-  /** Shows what the API counts. */
   watchApi(counts: Record<'requestsLost' | 'refusals' | 'connectionsRefused', () => number>): void;
-  /** One scrape, as text. */
   scrape(): Promise<{ readonly text: string; readonly contentType: string }>;
 };
 

@@ -21,6 +21,5 @@ export type Span = SpanContext & {
 export type Traces = {
   /** Never waits and never throws. A span is left out when too many wait already. */
   record(span: Span): void;
-  /** Sends what waits, for a short time at the most. */
   close(): Promise<void>;
 };

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { Client, type QueryResult } from 'pg';
 import type { ApiResponse } from '../../support/api.ts';
-import { forgetUsedCodes, openBrowser, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { forgetUsedCodes, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { openBrowser } from '../../support/browser.ts';
 import type { TestEnvironment } from '../../support/test-environment.ts';
 
 export const sha256 = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();

@@ -5,7 +5,8 @@ import { retainedSince } from '../../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, auditRows, codeOf, logIn, PASSWORD } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD } from '../../support/people.ts';
+import { auditRows } from '../../support/audit-rows.ts';
 import { API_ONLY, assertError, assertNotAuthenticated, startAnotherServer } from '../responses.ts';
 
 const SESSION = '/v1/console/session';

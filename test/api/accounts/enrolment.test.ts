@@ -5,16 +5,9 @@ import { requiresSecondFactor, ROLES } from '../../../src/domain/accounts/member
 import { collectionFields } from '../../support/api.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  assertAudited,
-  codeOf,
-  enrolSecondFactor,
-  logIn,
-  logInAs,
-  openBrowser,
-  PASSWORD,
-} from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, logInAs, PASSWORD } from '../../support/people.ts';
+import { assertAudited } from '../../support/audit-rows.ts';
+import { openBrowser } from '../../support/browser.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 

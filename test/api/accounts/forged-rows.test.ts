@@ -8,16 +8,8 @@ import { hashPassword } from '../../../src/security/password.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { collectionFields } from '../../support/api.ts';
 import { fund } from '../../support/payouts.ts';
-import {
-  addPerson,
-  codeOf,
-  enrolSecondFactor,
-  logIn,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-  type TestPerson,
-} from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { openBrowser, type Browser } from '../../support/browser.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';

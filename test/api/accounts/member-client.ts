@@ -4,7 +4,8 @@ import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import type { Role } from '../../../src/domain/accounts/member.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
 import type { TestEnvironment } from '../../support/test-environment.ts';
-import { addPerson, logIn, PASSWORD, type Browser, type TestPerson } from '../../support/people.ts';
+import { addPerson, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 
 const MEMBERS = '/v1/console/members';
 const CHANGES = '/v1/console/member-changes';

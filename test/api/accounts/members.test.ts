@@ -4,17 +4,9 @@ import { newId } from '../../../src/domain/ids.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
 import type { TestMerchant } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  assertAudited,
-  auditRows,
-  codeOf,
-  logInAs,
-  logIn,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-} from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, PASSWORD } from '../../support/people.ts';
+import { assertAudited, auditRows } from '../../support/audit-rows.ts';
+import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { rewrite } from '../../support/attestation.ts';

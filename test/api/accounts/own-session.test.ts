@@ -1,7 +1,8 @@
 // What a session tells a front-end beforehand: factors, enrolment, how long a verification is fresh, what needs one, what waits.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, logInAs, PASSWORD, type Browser } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, logInAs, PASSWORD } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { fund, release, requestPayout } from '../../support/payouts.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';

@@ -2,16 +2,9 @@
 import assert from 'node:assert/strict';
 import { createAuthenticator, type Authenticator, type Faults } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  assertAudited,
-  codeOf,
-  logIn,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-  type TestPerson,
-} from '../../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { assertAudited } from '../../support/audit-rows.ts';
+import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { tamper } from '../../db/rows.ts';

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logInAs, logIn } from '../../support/people.ts';
+import { assertAudited, auditRows } from '../../support/audit-rows.ts';
+import type { Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { rewrite } from '../../support/attestation.ts';

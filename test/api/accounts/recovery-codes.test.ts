@@ -2,18 +2,9 @@
 import assert from 'node:assert/strict';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  assertAudited,
-  auditRows,
-  codeOf,
-  logIn,
-  logInAs,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-  type TestPerson,
-} from '../../support/people.ts';
+import { addPerson, codeOf, logIn, logInAs, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { assertAudited, auditRows } from '../../support/audit-rows.ts';
+import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { rewrite } from '../../support/attestation.ts';
 

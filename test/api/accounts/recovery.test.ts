@@ -13,17 +13,9 @@ import { createAuthenticator } from '../../support/authenticator.ts';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  auditRows,
-  codeOf,
-  enrolSecondFactor,
-  logIn,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-  type TestPerson,
-} from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { auditRows } from '../../support/audit-rows.ts';
+import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 
 const RECOVERY = '/v1/console/recovery';

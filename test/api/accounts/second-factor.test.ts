@@ -1,16 +1,9 @@
 // The second factor of a person: it is enrolled in two steps, removed with password and code, and stored sealed.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  assertAudited,
-  codeOf,
-  logInAs,
-  logIn,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-} from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, PASSWORD } from '../../support/people.ts';
+import { assertAudited } from '../../support/audit-rows.ts';
+import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { rewrite } from '../../support/attestation.ts';
 

@@ -6,7 +6,8 @@ import { createMerchant } from '../../../src/operations/accounts/create-merchant
 import { decideProposal } from '../../../src/operations/accounts/decide-proposal.ts';
 import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, assertAudited, enrolSecondFactor, logIn } from '../../support/people.ts';
+import { addPerson, enrolSecondFactor, logIn } from '../../support/people.ts';
+import { assertAudited } from '../../support/audit-rows.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { createMemberClient, type LoggedInMember } from './member-client.ts';
 import { rewrite } from '../../support/attestation.ts';

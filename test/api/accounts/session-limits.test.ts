@@ -1,7 +1,8 @@
 // The shorter sessions of people whose roles require a second factor.
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import assert from 'node:assert/strict';
-import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logIn } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { API_ONLY, assertNotAuthenticated } from '../responses.ts';
 import { rewrite } from '../../support/attestation.ts';
 

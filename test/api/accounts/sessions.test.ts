@@ -3,19 +3,9 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { call } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  assertAudited,
-  auditRows,
-  codeOf,
-  cookieOf,
-  logInAs,
-  logIn,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-  type TestPerson,
-} from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { assertAudited, auditRows } from '../../support/audit-rows.ts';
+import { cookieOf, openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated, startAnotherServer } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { rewrite } from '../../support/attestation.ts';

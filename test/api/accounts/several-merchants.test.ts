@@ -5,17 +5,9 @@ import type { Role } from '../../../src/domain/accounts/member.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { makeCollection } from '../../db/rows.ts';
 import { rewrite } from '../../support/attestation.ts';
-import {
-  addPerson,
-  auditRows,
-  codeOf,
-  forgetUsedCodes,
-  logIn,
-  openBrowser,
-  PASSWORD,
-  type Browser,
-  type TestPerson,
-} from '../../support/people.ts';
+import { addPerson, codeOf, forgetUsedCodes, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { auditRows } from '../../support/audit-rows.ts';
+import { openBrowser, type Browser } from '../../support/browser.ts';
 import type { ApiResponse } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';

@@ -1,15 +1,9 @@
 // Acts that need a step-up: they are refused without a verification within five minutes, by the second factor where there is one.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  addPerson,
-  assertAudited,
-  codeOf,
-  logIn,
-  PASSWORD,
-  type Browser,
-  type TestPerson,
-} from '../../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { assertAudited } from '../../support/audit-rows.ts';
+import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
 import { API_ONLY, assertError } from '../responses.ts';

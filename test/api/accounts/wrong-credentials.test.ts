@@ -1,6 +1,7 @@
 // What is said when a password, code or token is wrong: one text for all parts of a person’s credentials, and never which part it is.
 import assert from 'node:assert/strict';
-import { addPerson, codeOf, logIn, openBrowser, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { openBrowser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 

@@ -1,7 +1,8 @@
 // A payer with a browser without scripts: it keeps cookies, reads forms and posts them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logIn } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { eventually, type TestEnvironment } from '../../support/test-environment.ts';
 
 export type PayPage = {

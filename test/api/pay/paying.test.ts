@@ -1,7 +1,8 @@
 // Payers at checkouts, with a browser that runs no script: they pay once, whatever happens, and see how it stands.
 import assert from 'node:assert/strict';
 import { call } from '../../support/api.ts';
-import { phoneFor, promptsRaised } from '../../support/payments.ts';
+import { phoneFor } from '../../support/payments.ts';
+import { promptsRaised } from '../../support/sandbox-operator.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { contextOf, paid, basisFor } from '../../db/rows.ts';

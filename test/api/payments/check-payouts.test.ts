@@ -5,7 +5,8 @@ import { API_ONLY, assertError } from '../responses.ts';
 import { collectionFields } from '../../support/api.ts';
 import { phoneFor } from '../../support/payments.ts';
 import { fund } from '../../support/payouts.ts';
-import { logInAs, type Browser } from '../../support/people.ts';
+import { logInAs } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 
 type Row = { readonly idempotency_keys: readonly string[]; readonly payout: Readonly<Record<string, unknown>> };

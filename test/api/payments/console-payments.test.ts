@@ -6,7 +6,8 @@ import { makeCollection, paid, tamper } from '../../db/rows.ts';
 import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
-import { addPerson, logIn, type Browser, type TestPerson } from '../../support/people.ts';
+import { addPerson, logIn, type TestPerson } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 

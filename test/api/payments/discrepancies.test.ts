@@ -29,7 +29,8 @@ import {
   type Payout,
   untilPayoutState,
 } from '../../support/payouts.ts';
-import { logInAs, type Browser } from '../../support/people.ts';
+import { logInAs } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { startScriptedOperator, type ScriptedOperator } from '../../support/scripted-operator.ts';
 import { scheduleOf, sweep } from '../../support/sweeps.ts';
 import { valuesOf } from '../../support/values-of.ts';

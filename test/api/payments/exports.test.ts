@@ -7,7 +7,8 @@ import type { Collection } from '../../../src/domain/payments/collection.ts';
 import { makeCollection, newCollection } from '../../db/rows.ts';
 import { actedBy, makePayout, makePerson, makeShop } from '../../db/payments/payout-rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
-import { addPerson, assertAudited, auditRows, logIn } from '../../support/people.ts';
+import { addPerson, logIn } from '../../support/people.ts';
+import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY } from '../responses.ts';
 

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { phoneFor, sandboxTransactions } from '../../support/payments.ts';
+import { phoneFor } from '../../support/payments.ts';
+import { sandboxTransactions } from '../../support/sandbox-operator.ts';
 import { assertError } from '../responses.ts';
 
 describe('simultaneous calls with one idempotency key', () => {

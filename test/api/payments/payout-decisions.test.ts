@@ -5,7 +5,8 @@ import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import type { TestMerchant } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { phoneFor, transitionsOf, untilAllReceived } from '../../support/payments.ts';
+import { phoneFor } from '../../support/payments.ts';
+import { transitionsOf, untilAllReceived } from '../../support/payment-events.ts';
 import {
   requestPayout,
   balanceOf,
@@ -15,7 +16,8 @@ import {
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
-import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logInAs, logIn } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { rewrite } from '../../support/attestation.ts';
 
 const FUNDS = 100_000;

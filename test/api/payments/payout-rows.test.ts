@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import type { PayoutState } from '../../../src/domain/payments/payout.ts';
 import { PAYOUT_BEHAVIOURS } from '../../../src/sandbox/behaviours.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { assertLedgerIsSound, transitionsOf, untilAllReceived } from '../../support/payments.ts';
+import { assertLedgerIsSound } from '../../support/payments.ts';
+import { transitionsOf, untilAllReceived } from '../../support/payment-events.ts';
 import {
   requestPayout,
   balanceOf,

@@ -10,19 +10,13 @@ import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
 import { temporalClient } from '../../support/engines.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import {
-  callBack,
-  fetchAs,
-  pay,
-  sandboxTransactions,
-  transitionsOf,
-  switchFaults,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../../support/payments.ts';
+import { callBack, fetchAs, pay, untilState, type Payment } from '../../support/payments.ts';
+import { sandboxTransactions, switchFaults } from '../../support/sandbox-operator.ts';
+import { transitionsOf, untilAllReceived } from '../../support/payment-events.ts';
 import { fund, requestPayout, balanceOf, release, releaseRefund, untilPayoutState } from '../../support/payouts.ts';
-import { assertAudited, logInAs, type Browser } from '../../support/people.ts';
+import { assertAudited } from '../../support/audit-rows.ts';
+import { logInAs } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 
 const REVERSED = ['initiated > prompted', 'prompted > succeeded', 'succeeded > reversed'];
 

@@ -1,12 +1,14 @@
 // The search of the console: each kind of object by each of the things that people have in hand, and nothing else.
 import assert from 'node:assert/strict';
-import { queue, queueReversal, type Shop, makePerson } from '../../db/payments/payout-rows.ts';
+import { queue, type Shop, makePerson } from '../../db/payments/payout-rows.ts';
+import { queueReversal } from '../../db/payments/refund-rows.ts';
 import { makeCollection, makeEndpoint } from '../../db/rows.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { call as apiCall, collectionFields } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';
-import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logIn } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 

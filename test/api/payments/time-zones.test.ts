@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { makeCollection } from '../../db/rows.ts';
 import { IANA_TIME_ZONES, NO_TIME_ZONES } from '../../domain/time-zone-names.ts';
-import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logIn } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 

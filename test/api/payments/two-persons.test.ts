@@ -21,7 +21,8 @@ import {
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
-import { addPerson, codeOf, logInAs, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { tamper } from '../../db/rows.ts';
 import { attestAll, rewrite } from '../../support/attestation.ts';

@@ -10,7 +10,8 @@ import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 import { claim, record } from '../../db/webhooks/deliveries.ts';
 import { testLog } from '../../support/engines.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { assertAudited, auditRows, logInAs } from '../../support/people.ts';
+import { assertAudited, auditRows } from '../../support/audit-rows.ts';
+import { logInAs } from '../../support/people.ts';
 import {
   atOnce,
   DELIVERIES,

@@ -8,7 +8,8 @@ import type { CollectionState } from '../../../src/domain/payments/collection.ts
 import { makeCollection } from '../../db/rows.ts';
 import type { ApiResponse } from '../../support/api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
-import { addPerson, logIn, type Browser, type TestPerson } from '../../support/people.ts';
+import { addPerson, logIn, type TestPerson } from '../../support/people.ts';
+import type { Browser } from '../../support/browser.ts';
 import { parseSignature, signatureOf, type ReceivedWebhook } from '../../support/receiver.ts';
 
 export const ENDPOINTS = '/v1/console/endpoints';

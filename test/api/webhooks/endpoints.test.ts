@@ -5,7 +5,8 @@ import { newId } from '../../../src/domain/ids.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { assertAudited, auditRows, logInAs } from '../../support/people.ts';
+import { assertAudited, auditRows } from '../../support/audit-rows.ts';
+import { logInAs } from '../../support/people.ts';
 import { atOnce, ENDPOINTS, openDeveloperSession, type Fields, type RegisteredEndpoint } from './developer-session.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 

@@ -4,7 +4,7 @@ import { assertError } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { assertAudited } from '../../support/people.ts';
+import { assertAudited } from '../../support/audit-rows.ts';
 import { DELIVERIES, ENDPOINTS, EVENTS, openDeveloperSession, REPLAYS, signersOf } from './developer-session.ts';
 import type { Fields, RegisteredEndpoint } from './developer-session.ts';
 import { valuesOf } from '../../support/values-of.ts';

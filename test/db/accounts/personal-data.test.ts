@@ -5,7 +5,8 @@ import { TABLES_OF_PERSON, type PersonalRecord } from '../../../src/db/accounts/
 import { parseStaff } from '../../../src/domain/accounts/staff.ts';
 import { exportPersonalData } from '../../../src/operations/accounts/export-personal-data.ts';
 import { call } from '../../support/api.ts';
-import { pay, untilAllReceived, untilState, type Payment } from '../../support/payments.ts';
+import { pay, untilState, type Payment } from '../../support/payments.ts';
+import { untilAllReceived } from '../../support/payment-events.ts';
 import { fund, release, requestPayout, untilPayoutState } from '../../support/payouts.ts';
 import { addPerson, logIn, type TestPerson } from '../../support/people.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';

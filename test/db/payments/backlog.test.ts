@@ -10,7 +10,8 @@ import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import { makeCollection, makeMerchant } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { setWork } from '../work-rows.ts';
-import { makePayout, makeReversal, makeShop, queue } from './payout-rows.ts';
+import { makePayout, makeShop, queue } from './payout-rows.ts';
+import { makeReversal } from './refund-rows.ts';
 
 const MINUTE = 60_000;
 

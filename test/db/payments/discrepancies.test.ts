@@ -11,7 +11,8 @@ import { listAuditEntries } from '../../../src/operations/accounts/list-audit-en
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
-import { balanceOf, confirmRefund, makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
+import { balanceOf, makePayout, makeShop } from './payout-rows.ts';
+import { confirmRefund, makeReversal, recordReversal } from './refund-rows.ts';
 import { makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { AMINA } from '../../support/staff.ts';

@@ -15,7 +15,8 @@ import { useFixture } from '../../support/use-fixture.ts';
 import { makeCollection, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { findWork } from '../work-rows.ts';
 import { useDatabase } from '../use-database.ts';
-import { balanceOf, makeReversal, makeShop, queue, recordPayout, recordReversal, release } from './payout-rows.ts';
+import { balanceOf, makeShop, queue, recordPayout, release } from './payout-rows.ts';
+import { makeReversal, recordReversal } from './refund-rows.ts';
 
 const { notFoundGraceMs: graceMs, notFoundGapMs: gapMs, notFoundSpanMs: spanMs } = TEST_CLOCKS;
 // Sent so long ago that all times of these tests are in the past: ids continue from the latest time one was created for.

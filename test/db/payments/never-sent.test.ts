@@ -12,16 +12,8 @@ import { testLog } from '../../support/engines.ts';
 import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { useDatabase } from '../use-database.ts';
-import {
-  balanceOf,
-  makeReversal,
-  makeShop,
-  queue,
-  recordPayout,
-  recordReversal,
-  release,
-  requestReversal,
-} from './payout-rows.ts';
+import { balanceOf, makeShop, queue, recordPayout, release } from './payout-rows.ts';
+import { makeReversal, recordReversal, requestReversal } from './refund-rows.ts';
 import { findWork } from '../work-rows.ts';
 
 type Sent = { readonly ref: PaymentRef; readonly deadline: Date };

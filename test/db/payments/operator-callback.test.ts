@@ -1,7 +1,8 @@
 // Callbacks of operators are stored for the payment that they name, of whichever kind, and for nothing else.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { makePayout, makeReversal, makeShop } from './payout-rows.ts';
+import { makePayout, makeShop } from './payout-rows.ts';
+import { makeReversal } from './refund-rows.ts';
 import { callBack, makeCollection, oneRow } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { dueOf, findWork } from '../work-rows.ts';

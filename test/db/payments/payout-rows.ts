@@ -1,4 +1,4 @@
-// Payouts and reversals for tests: a shop with money and people, and what they do through the service's own operations.
+// Payouts for tests: a shop with money and people, and what they do through the service's own operations.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { putPolicy } from '../../../src/db/accounts/policy.ts';
@@ -6,16 +6,12 @@ import type { Database } from '../../../src/db/platform/database.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import type { StoredOutcome } from '../../../src/domain/payments/stored-outcome.ts';
-import type { Collection } from '../../../src/domain/payments/collection.ts';
-import type { MerchantId, PayoutId, ReversalId } from '../../../src/domain/ids.ts';
+import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/accounts/policy.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
-import type { Reversal } from '../../../src/domain/payments/reversal.ts';
-import type { ReversalTransitionInput } from '../../../src/domain/payments/reversal-progress.ts';
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
-import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
 import { endQueuedPayment, type EndQueuedPayment } from '../../../src/operations/payments/end-queued-payment.ts';
 import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
@@ -83,7 +79,7 @@ export function actedBy(person: Person): ActedBy {
   return { person, address: '127.0.0.1', requestId: 'req_test' };
 }
 
-type WithClocks = { readonly clocks?: Partial<Clocks> };
+export type WithClocks = { readonly clocks?: Partial<Clocks> };
 type RequestFields = Partial<CreatePayout> & WithClocks & { readonly reference?: string; readonly phone?: string };
 
 /** Requests a payout of this amount, which may be refused. */
@@ -138,7 +134,7 @@ export function releaseMany(
   return releasePayouts(contextOf(db), { ...releaseInput(person), payoutIds, ...fields });
 }
 
-function releaseInput(person: Person) {
+export function releaseInput(person: Person) {
   return {
     by: actedBy(person),
     idempotencyKey: randomUUID(),
@@ -188,84 +184,6 @@ export async function makePayout(db: Database, shop: Shop, state: PayoutState, a
   const reached = await getPayout(db, shop.merchantId, id);
   assert.equal(reached.state, state);
   return reached;
-}
-
-export function requestReversal(
-  db: Database,
-  person: Person,
-  collectionId: string,
-  { clocks, ...fields }: Partial<CreateReversal> & WithClocks = {},
-): ReturnType<typeof createReversal> {
-  return createReversal(contextOf(db, clocks), {
-    by: actedBy(person),
-    collectionId,
-    idempotencyKey: randomUUID(),
-    at: new Date(),
-    ...fields,
-  });
-}
-
-/** A queued reversal that the maker of the shop requested. */
-export async function queueReversal(
-  db: Database,
-  { maker }: Pick<Shop, 'maker'>,
-  collection: Pick<Collection, 'id'>,
-  fields: WithClocks = {},
-): Promise<Reversal> {
-  const created = await requestReversal(db, maker, collection.id, fields);
-  assert.ok(created.kind === 'accepted', created.response.body);
-  return created.payments[0];
-}
-
-export function releaseRefund(
-  db: Database,
-  person: Person,
-  id: ReversalId,
-  { clocks, ...fields }: Partial<Omit<ReleasePayment, 'kind'>> & WithClocks = {},
-): Promise<StoredOutcome<readonly [Reversal]>> {
-  return releasePayment(contextOf(db, clocks), { kind: 'reversal', id, ...releaseInput(person), ...fields });
-}
-
-export function decideOnRefund(
-  db: Database,
-  person: Person,
-  id: ReversalId,
-  decision: EndQueuedPayment['decision'],
-): Promise<Reversal> {
-  return endQueuedPayment(contextOf(db), { kind: 'reversal', id, by: actedBy(person), decision, at: new Date() });
-}
-
-/** A reversal that the approver of the shop released. */
-export async function makeReversal(
-  db: Database,
-  shop: Pick<Shop, 'maker' | 'approver'>,
-  collection: Pick<Collection, 'id'>,
-  fields: WithClocks = {},
-): Promise<Reversal & { readonly sendDeadlineAt: Date }> {
-  const { id } = await queueReversal(db, shop, collection);
-  const released = await releaseRefund(db, shop.approver, id, fields);
-  assert.ok(released.kind === 'accepted', released.response.body);
-  const [reversal] = released.payments;
-  assert.ok(reversal.sendDeadlineAt);
-  return { ...reversal, sendDeadlineAt: reversal.sendDeadlineAt };
-}
-
-export async function recordReversal(
-  db: Database,
-  { id, merchantId }: Pick<Reversal, 'id' | 'merchantId'>,
-  transition: ReversalTransitionInput,
-  at = new Date(),
-): Promise<Reversal> {
-  const input = { ref: { kind: 'reversal', id, merchantId }, transition, at, basis: basisFor(transition, at) } as const;
-  return (await recordTransition(contextOf(db), input)).payment;
-}
-
-/** Records that the operator confirmed the refund; returns whether the refund was posted. */
-export async function confirmRefund(db: Database, ref: Reversal): Promise<boolean> {
-  const at = new Date();
-  const transition = { kind: 'refunded' } as const;
-  const input = { ref, transition, at, basis: basisFor(transition, at) };
-  return (await recordTransition(contextOf(db), input)).isPosted;
 }
 
 /** The call's value, or the code of the domain error that it throws. Any other error fails the test. */

@@ -16,7 +16,8 @@ import { callBack, makeCollection, makeMerchant, oneRow, record, tamper } from '
 import { useDatabasePerCase } from '../use-database.ts';
 import { dueOf, findWork, setWork } from '../work-rows.ts';
 import { checksOf } from './late-work-checks.ts';
-import { makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
+import { makePayout, makeShop } from './payout-rows.ts';
+import { makeReversal, recordReversal } from './refund-rows.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -7,21 +7,15 @@ import { createReleaseAttestor } from '../../../src/security/release-attestation
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 import { contextOf, countRows, KEY_RING, makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { codeOr, makeShop, queue, release, requestPayout, setPolicy, SOON_OVER } from './payout-rows.ts';
 import {
-  codeOr,
   decideOnRefund,
   makeReversal,
-  makeShop,
-  queue,
   queueReversal,
   recordReversal,
-  release,
   releaseRefund,
-  requestPayout,
   requestReversal,
-  setPolicy,
-  SOON_OVER,
-} from './payout-rows.ts';
+} from './refund-rows.ts';
 import { rewrite } from '../../support/attestation.ts';
 
 const REJECT = { kind: 'reject', reason: 'wrong one' } as const;

@@ -6,7 +6,8 @@ import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { callBack, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
-import { makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
+import { makePayout, makeShop } from './payout-rows.ts';
+import { makeReversal, recordReversal } from './refund-rows.ts';
 import { findWork, makeRecheckDue } from '../work-rows.ts';
 
 const MINUTE = 60_000;

@@ -12,18 +12,8 @@ import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
 import { getLatestReversal } from '../../../src/operations/payments/read-console-reversals.ts';
 import { getReversal } from '../../../src/db/payments/reversal.ts';
-import {
-  codeOr,
-  confirmRefund,
-  makePayout,
-  makePerson,
-  makeReversal,
-  makeShop,
-  recordReversal,
-  requestPayout,
-  requestReversal,
-  type Shop,
-} from './payout-rows.ts';
+import { codeOr, makePayout, makePerson, makeShop, requestPayout, type Shop } from './payout-rows.ts';
+import { confirmRefund, makeReversal, recordReversal, requestReversal } from './refund-rows.ts';
 import { countRows, makeCollection, oneRow, record, TEST_CLOCKS, untilOneWaits } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 

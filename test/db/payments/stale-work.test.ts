@@ -9,7 +9,8 @@ import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/
 import { checksOf } from './late-work-checks.ts';
 import { PAYMENT_KINDS, type PaymentKind } from '../../../src/domain/payments/payment.ts';
 import { firstCheckMs, type Work, type WorkKind } from '../../../src/domain/work.ts';
-import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
+import { makePayout, makeShop, queue, release } from './payout-rows.ts';
+import { makeReversal, recordReversal } from './refund-rows.ts';
 import { makeCollection, makeEndpoint, makeMerchant, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { attemptOf, claim, record as recordAttempts } from '../webhooks/deliveries.ts';

@@ -20,7 +20,8 @@ import { useFixture } from '../../support/use-fixture.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, untilOneWaits } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
-import { balanceOf, makeReversal, makeShop, queue, recordPayout, release } from './payout-rows.ts';
+import { balanceOf, makeShop, queue, recordPayout, release } from './payout-rows.ts';
+import { makeReversal } from './refund-rows.ts';
 import { makeRecheckDue } from '../work-rows.ts';
 
 const ACCEPTED: SendOutcome = { kind: 'accepted' };

@@ -17,20 +17,8 @@ import { settleDiscrepancy } from '../../../src/operations/payments/settle-discr
 import { AMINA } from '../../support/staff.ts';
 import { makeCollection } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
-import {
-  balanceOf,
-  codeOr,
-  makePayout,
-  makeReversal,
-  makeShop,
-  queue,
-  queueReversal,
-  recordReversal,
-  release,
-  releaseMany,
-  releaseRefund,
-  type Shop,
-} from './payout-rows.ts';
+import { balanceOf, codeOr, makePayout, makeShop, queue, release, releaseMany, type Shop } from './payout-rows.ts';
+import { makeReversal, queueReversal, recordReversal, releaseRefund } from './refund-rows.ts';
 
 const GENUINE = 10_000n;
 const FORGED = 1_000_000n;

@@ -14,7 +14,8 @@ import { createReleaseAttestor } from '../../../src/security/release-attestation
 import { useFixture } from '../../support/use-fixture.ts';
 import { contextOf, KEY_RING, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
-import { makePayout, makePerson, makeReversal, makeShop, queue, release, setPolicy } from './payout-rows.ts';
+import { makePayout, makePerson, makeShop, queue, release, setPolicy } from './payout-rows.ts';
+import { makeReversal } from './refund-rows.ts';
 
 const FORGED = 'f'.repeat(43);
 

@@ -25,11 +25,8 @@ export function apiKeyRoutes(deps: RouteDeps): Route[] {
 }
 
 function listRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listApiKeys',
-    tag: TAG,
     summary: 'List API keys, newest first',
     description: 'Includes revoked and expired keys. No response shows a key itself again.',
     access: 'session',
@@ -44,11 +41,8 @@ function listRoute(deps: RouteDeps): Route {
 }
 
 function createRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'createApiKey',
-    tag: TAG,
     summary: 'Create an API key',
     description:
       'A `developer` cannot create a key with `payouts:write`. The creator of a key is the maker of its payouts. Once ' +
@@ -76,11 +70,8 @@ function createRoute(deps: RouteDeps): Route {
 }
 
 function rollRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/roll`,
+  return route(deps, TAG, `POST ${PATH}/{id}/roll`, {
     operationId: 'rollApiKey',
-    tag: TAG,
     summary: 'Replace an API key with a new one',
     description:
       'The new key has the name, scopes and allowed addresses of the old key. The person who rolls the key becomes the ' +
@@ -100,11 +91,8 @@ function rollRoute(deps: RouteDeps): Route {
 }
 
 function revokeRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
     operationId: 'revokeApiKey',
-    tag: TAG,
     summary: 'Revoke an API key',
     description: 'The key stops working at once. Revoking it again changes nothing.',
     access: { roles: ROLES },

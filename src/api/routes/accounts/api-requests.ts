@@ -20,11 +20,8 @@ const DESCRIPTION =
 
 export function apiRequestRoutes(deps: RouteDeps): Route[] {
   return [
-    route(deps, {
-      method: 'get',
-      path: PATH,
+    route(deps, TAG, `GET ${PATH}`, {
       operationId: 'listApiRequests',
-      tag: TAG,
       summary: 'List requests of API keys, newest first',
       description: DESCRIPTION,
       access: { roles: REQUEST_LOG_ROLES },
@@ -36,11 +33,8 @@ export function apiRequestRoutes(deps: RouteDeps): Route[] {
         return { body: pageObject(await listApiRequests(deps.db, merchantId, filter, query.limit), apiRequestObject) };
       },
     }),
-    route(deps, {
-      method: 'get',
-      path: `${PATH}/{id}`,
+    route(deps, TAG, `GET ${PATH}/{id}`, {
       operationId: 'getApiRequest',
-      tag: TAG,
       summary: 'Fetch one request by its `Malipo-Request-Id`',
       access: { roles: REQUEST_LOG_ROLES },
       idPrefix: 'req',

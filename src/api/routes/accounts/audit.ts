@@ -7,11 +7,8 @@ import { definedFields } from '../../validation.ts';
 
 export function auditRoutes(deps: RouteDeps): Route[] {
   return [
-    route(deps, {
-      method: 'get',
-      path: '/v1/console/audit',
+    route(deps, 'Console audit', 'GET /v1/console/audit', {
       operationId: 'listAuditEntries',
-      tag: 'Console audit',
       summary: 'List acts and refusals, newest first',
       access: 'session',
       query: listAuditSchema,

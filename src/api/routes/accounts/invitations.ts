@@ -42,11 +42,8 @@ export function invitationRoutes(deps: AuthenticationDeps): Route[] {
 }
 
 function listRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listInvitations',
-    tag: TAG,
     summary: 'List the open invitations, newest first',
     access: 'session',
     response: { status: 200, description: 'All open invitations, at most 100.', schema: invitationListSchema },
@@ -58,11 +55,8 @@ function listRoute(deps: RouteDeps): Route {
 }
 
 function createRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'createInvitation',
-    tag: TAG,
     summary: 'Invite a person',
     description:
       'You can grant only roles that you hold. The invitation expires after 7 days. It replaces an open invitation for ' +
@@ -93,11 +87,8 @@ function createRoute(deps: RouteDeps): Route {
 }
 
 function approveRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/approve`,
+  return route(deps, TAG, `POST ${PATH}/{id}/approve`, {
     operationId: 'approveInvitation',
-    tag: TAG,
     summary: 'Approve an invitation',
     description:
       'The sender of the invitation cannot approve it. First verify the identity of the invited person. Then hand them ' +
@@ -118,11 +109,8 @@ function approveRoute(deps: RouteDeps): Route {
 }
 
 function rejectRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/reject`,
+  return route(deps, TAG, `POST ${PATH}/{id}/reject`, {
     operationId: 'rejectInvitation',
-    tag: TAG,
     summary: 'Reject a pending invitation',
     description: 'The sender cannot reject the invitation, but can withdraw it.',
     access: { roles: ROLES },
@@ -137,11 +125,8 @@ function rejectRoute(deps: RouteDeps): Route {
 }
 
 function withdrawRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
     operationId: 'withdrawInvitation',
-    tag: TAG,
     summary: 'Withdraw an invitation',
     description: 'An invitation of an owner or admin by the service cannot be withdrawn.',
     access: { roles: ROLES },
@@ -156,11 +141,8 @@ function withdrawRoute(deps: RouteDeps): Route {
 }
 
 function acceptRoute(deps: AuthenticationDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/accept`,
+  return route(deps, TAG, `POST ${PATH}/accept`, {
     operationId: 'acceptInvitation',
-    tag: TAG,
     summary: 'Accept an invitation',
     description:
       'Makes the person a member, and does not log them in. The request and the responses are the same whether or not ' +

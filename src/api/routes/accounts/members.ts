@@ -32,11 +32,8 @@ export function memberRoutes(deps: RouteDeps): Route[] {
 }
 
 function listRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listMembers',
-    tag: TAG,
     summary: 'List all members with the changes proposed for them',
     access: 'session',
     response: { status: 200, description: 'At most 200.', schema: memberListSchema },
@@ -47,11 +44,8 @@ function listRoute(deps: RouteDeps): Route {
 }
 
 function changeRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'patch',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `PATCH ${PATH}/{id}`, {
     operationId: 'changeMember',
-    tag: TAG,
     summary: 'Change the roles of a member',
     description:
       'You can grant only roles that you hold. Only an owner can remove `owner`, and never from the last owner. New ' +
@@ -72,11 +66,8 @@ function changeRoute(deps: RouteDeps): Route {
 }
 
 function removeRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
     operationId: 'removeMember',
-    tag: TAG,
     summary: 'Remove a member',
     description:
       'The sessions of the member at this merchant end at once. API keys that the member created create no more ' +
@@ -100,11 +91,8 @@ function responseFor(changed: ChangedMember): RouteResponse {
 }
 
 function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${CHANGES}/{id}/${verb}`,
+  return route(deps, TAG, `POST ${CHANGES}/{id}/${verb}`, {
     operationId: `${verb}MemberChange`,
-    tag: TAG,
     summary: verb === 'approve' ? 'Approve a proposed change of a member' : 'Reject a proposed change of a member',
     description:
       verb === 'approve'
@@ -125,11 +113,8 @@ function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
 }
 
 function withdrawRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${CHANGES}/{id}`,
+  return route(deps, TAG, `DELETE ${CHANGES}/{id}`, {
     operationId: 'withdrawMemberChange',
-    tag: TAG,
     summary: 'Withdraw a change of a member that you proposed',
     access: { roles: ROLES },
     idPrefix: 'mch',

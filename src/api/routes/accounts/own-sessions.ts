@@ -13,11 +13,8 @@ export function ownSessionsRoutes(deps: RouteDeps): Route[] {
 }
 
 function listRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listSessions',
-    tag: TAG,
     summary: 'List your sessions at this merchant, most recently used first',
     access: 'session',
     response: { status: 200, description: 'Only sessions that have not ended.', schema: sessionListSchema },
@@ -28,11 +25,8 @@ function listRoute(deps: RouteDeps): Route {
 }
 
 function endRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
     operationId: 'endSession',
-    tag: TAG,
     summary: 'End one of your sessions',
     access: 'session',
     idPrefix: 'ses',
@@ -47,11 +41,8 @@ function endRoute(deps: RouteDeps): Route {
 }
 
 function endOthersRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: PATH,
+  return route(deps, TAG, `DELETE ${PATH}`, {
     operationId: 'endOtherSessions',
-    tag: TAG,
     summary: 'End your other sessions at this merchant',
     description: 'The current session continues. A change of the password ends your other sessions at every merchant.',
     access: 'session',
@@ -64,11 +55,8 @@ function endOthersRoute(deps: RouteDeps): Route {
 }
 
 function endMemberRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: '/v1/console/members/{id}/sessions',
+  return route(deps, 'Console members', 'DELETE /v1/console/members/{id}/sessions', {
     operationId: 'endMemberSessions',
-    tag: 'Console members',
     summary: 'End the sessions of a member at this merchant',
     description: 'The member can log in again. The audit log records who ended the sessions.',
     access: { roles: ['admin'] },

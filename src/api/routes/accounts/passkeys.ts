@@ -36,11 +36,8 @@ export function passkeyRoutes(deps: OwnSessionDeps): Route[] {
 }
 
 function listRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'getPasskeys',
-    tag: TAG,
     summary: 'List your passkeys',
     access: 'ownSession',
     response: { status: 200, description: 'At most ten.', schema: passkeyListSchema },
@@ -51,11 +48,8 @@ function listRoute(deps: OwnSessionDeps): Route {
 }
 
 function startRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/options`,
+  return route(deps, TAG, `POST ${PATH}/options`, {
     operationId: 'startPasskey',
-    tag: TAG,
     summary: 'Begin to register a passkey',
     description:
       'Requires the password, and a log-in or step-up within the last five minutes. A person with a second factor must have used it there.',
@@ -77,12 +71,9 @@ function startRoute(deps: OwnSessionDeps): Route {
 }
 
 function registerRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'registerPasskey',
     setsCookie: true,
-    tag: TAG,
     summary: 'Register the passkey that the browser created',
     description:
       'Requires the password again. The passkey is a second factor from now on. The authenticator must have verified ' +
@@ -102,11 +93,8 @@ function registerRoute(deps: OwnSessionDeps): Route {
 }
 
 function nameRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'patch',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `PATCH ${PATH}/{id}`, {
     operationId: 'namePasskey',
-    tag: TAG,
     summary: 'Name a passkey',
     access: 'ownSession',
     idPrefix: 'psk',
@@ -121,11 +109,8 @@ function nameRoute(deps: OwnSessionDeps): Route {
 }
 
 function removeRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/remove`,
+  return route(deps, TAG, `POST ${PATH}/{id}/remove`, {
     operationId: 'removePasskey',
-    tag: TAG,
     summary: 'Remove a passkey',
     description:
       'Requires the password. You cannot remove your last second factor while one of your roles, at any merchant, requires one.',
@@ -145,11 +130,8 @@ function removeRoute(deps: OwnSessionDeps): Route {
 }
 
 function stepUpRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${SESSION}/step-up/options`,
+  return route(deps, TAG, `POST ${SESSION}/step-up/options`, {
     operationId: 'startPasskeyStepUp',
-    tag: TAG,
     summary: 'Begin a step-up with a passkey',
     access: 'ownSession',
     response: { ...OPTIONS, schema: passkeyOptionsSchema },
@@ -161,11 +143,8 @@ function stepUpRoute(deps: OwnSessionDeps): Route {
 }
 
 function logInRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${SESSION}/options`,
+  return route(deps, TAG, `POST ${SESSION}/options`, {
     operationId: 'startPasskeyLogIn',
-    tag: TAG,
     summary: 'Begin a log-in with a passkey',
     description:
       'The challenge is for this e-mail address alone, whether or not an account has it. The browser offers the passkeys that it has for this service.',

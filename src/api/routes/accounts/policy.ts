@@ -36,11 +36,8 @@ export function policyRoutes(deps: PolicyDeps): Route[] {
 }
 
 function readRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'getPolicy',
-    tag: TAG,
     summary: 'Read the policy and its proposed changes',
     access: 'session',
     response: { status: 200, description: 'The policy in force.', schema: policySchema },
@@ -52,11 +49,8 @@ function readRoute(deps: RouteDeps): Route {
 }
 
 function changeRoute(deps: PolicyDeps): Route {
-  return route(deps, {
-    method: 'patch',
-    path: PATH,
+  return route(deps, TAG, `PATCH ${PATH}`, {
     operationId: 'changePolicy',
-    tag: TAG,
     summary: 'Change the policy, or propose it',
     description:
       'A change that loosens no rule applies at once. A change that loosens any rule waits up to 7 days for the ' +
@@ -78,11 +72,8 @@ function changeRoute(deps: PolicyDeps): Route {
 }
 
 function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/changes/{id}/${verb}`,
+  return route(deps, TAG, `POST ${PATH}/changes/{id}/${verb}`, {
     operationId: `${verb}PolicyChange`,
-    tag: TAG,
     summary: verb === 'approve' ? 'Approve a proposed change of the policy' : 'Reject a proposed change of the policy',
     description:
       verb === 'approve'
@@ -103,11 +94,8 @@ function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
 }
 
 function withdrawRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${PATH}/changes/{id}`,
+  return route(deps, TAG, `DELETE ${PATH}/changes/{id}`, {
     operationId: 'withdrawPolicyChange',
-    tag: TAG,
     summary: 'Withdraw a change of the policy that you proposed',
     access: { roles: ROLES },
     idPrefix: 'pch',

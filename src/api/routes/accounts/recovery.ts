@@ -12,11 +12,8 @@ import { recoverSchema } from '../../schemas/accounts/session.ts';
 
 export function recoveryRoutes(deps: RouteDeps): Route[] {
   return [
-    route(deps, {
-      method: 'post',
-      path: '/v1/console/recovery',
+    route(deps, 'Console session', 'POST /v1/console/recovery', {
       operationId: 'recoverAccount',
-      tag: 'Console session',
       summary: 'Set a new password with a recovery token',
       description:
         'Two members of the service’s staff agree to issue the token to a person who lost their password or second ' +

@@ -24,11 +24,8 @@ export function secondFactorRoutes(deps: OwnSessionDeps): Route[] {
 }
 
 function startRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'startSecondFactor',
-    tag: TAG,
     summary: 'Begin to enrol a second factor',
     description:
       'The secret takes effect once one of its codes is confirmed. It then replaces the secret that you have, if any. ' +
@@ -46,12 +43,9 @@ function startRoute(deps: OwnSessionDeps): Route {
 }
 
 function confirmRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/confirm`,
+  return route(deps, TAG, `POST ${PATH}/confirm`, {
     operationId: 'confirmSecondFactor',
     setsCookie: true,
-    tag: TAG,
     summary: 'Confirm the second factor with its first code',
     description: 'From now on every log-in asks for a code. The session gets a new cookie.',
     access: 'ownSession',
@@ -69,12 +63,9 @@ function confirmRoute(deps: OwnSessionDeps): Route {
 }
 
 function removeRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/remove`,
+  return route(deps, TAG, `POST ${PATH}/remove`, {
     operationId: 'removeSecondFactor',
     setsCookie: true,
-    tag: TAG,
     summary: 'Remove your second factor',
     description:
       'Requires the password and a final code. Refused while one of your roles, at any merchant, requires a second ' +
@@ -94,11 +85,8 @@ function removeRoute(deps: OwnSessionDeps): Route {
 }
 
 function recoveryCodesRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/session/recovery-codes',
+  return route(deps, TAG, 'POST /v1/console/session/recovery-codes', {
     operationId: 'createRecoveryCodes',
-    tag: TAG,
     summary: 'Get new recovery codes',
     description:
       'A recovery code replaces a lost second factor at a log-in. Requires the password. All earlier codes become invalid.',

@@ -44,12 +44,9 @@ export function sessionRoutes(deps: OwnSessionDeps): Route[] {
 }
 
 function logInRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'logIn',
     setsCookie: true,
-    tag: TAG,
     summary: 'Log in',
     description:
       'The response sets the session cookie. The refusal is the same whatever is wrong: the e-mail address, the ' +
@@ -96,11 +93,8 @@ function logInRoute(deps: OwnSessionDeps): Route {
 }
 
 function fetchRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'getSession',
-    tag: TAG,
     summary: 'Read the session: its person and what it may do',
     description: 'Tells a front-end in advance what the session may do, because a refusal never gives its reason.',
     access: 'ownSession',
@@ -110,12 +104,9 @@ function fetchRoute(deps: OwnSessionDeps): Route {
 }
 
 function logOutRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: PATH,
+  return route(deps, TAG, `DELETE ${PATH}`, {
     operationId: 'logOut',
     setsCookie: true,
-    tag: TAG,
     summary: 'Log out',
     access: 'ownSession',
     response: { status: 204, description: 'The session has ended.' },
@@ -127,12 +118,9 @@ function logOutRoute(deps: OwnSessionDeps): Route {
 }
 
 function stepUpRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/step-up`,
+  return route(deps, TAG, `POST ${PATH}/step-up`, {
     operationId: 'stepUp',
     setsCookie: true,
-    tag: TAG,
     summary: 'Verify your identity again',
     description:
       'With a code or a passkey, or with the password if the person has no second factor. The session gets a new cookie.',
@@ -152,12 +140,9 @@ function stepUpRoute(deps: OwnSessionDeps): Route {
 }
 
 function switchRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/merchant`,
+  return route(deps, TAG, `POST ${PATH}/merchant`, {
     operationId: 'switchMerchant',
     setsCookie: true,
-    tag: TAG,
     summary: 'Act for another merchant of yours',
     description:
       'Requires a log-in or step-up within the last five minutes, so it uses up no code right after a log-in. This ' +
@@ -175,12 +160,9 @@ function switchRoute(deps: OwnSessionDeps): Route {
 }
 
 function passwordRoute(deps: OwnSessionDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/password`,
+  return route(deps, TAG, `POST ${PATH}/password`, {
     operationId: 'changePassword',
     setsCookie: true,
-    tag: TAG,
     summary: 'Change your password',
     description: 'All your other sessions end. This session gets a new cookie.',
     access: 'ownSession',

@@ -5,11 +5,8 @@ import { balanceObject, balanceSchema } from '../../schemas/payments/balance.ts'
 
 export function balanceRoutes(deps: RouteDeps): Route[] {
   return [
-    route(deps, {
-      method: 'get',
-      path: '/v1/api/balance',
+    route(deps, 'Balance', 'GET /v1/api/balance', {
       operationId: 'getBalance',
-      tag: 'Balance',
       summary: 'Read the balance',
       description: 'Both amounts are from the same instant, in the smallest unit of the currency.',
       access: { scope: 'balance:read' },

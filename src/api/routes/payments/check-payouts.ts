@@ -33,11 +33,8 @@ const NO_KEYS: KeysOutcome = { payout: null, unusedKey: null };
 
 export function checkPayoutRoutes(deps: PaymentDeps): Route[] {
   return [
-    route(deps, {
-      method: 'post',
-      path: '/v1/console/payouts/check',
+    route(deps, 'Console payouts', 'POST /v1/console/payouts/check', {
       operationId: 'checkPayouts',
-      tag: 'Console payouts',
       summary: `Check up to ${MAX_CHECKED} payouts before creating any`,
       description:
         'Creates nothing. The response describes each row separately: what `POST /v1/api/payouts` would refuse, the ' +

@@ -28,11 +28,8 @@ export function checkoutRoutes(deps: PaymentDeps): Route[] {
 }
 
 function createRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'createCheckout',
-    tag: TAG,
     summary: 'Create a page where a payer pays',
     description:
       'Send its `url` to the payer, or show it as a QR code. Each attempt to pay creates a collection, with the events of any collection.',
@@ -55,11 +52,8 @@ function createRoute(deps: PaymentDeps): Route {
 }
 
 function listRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listCheckouts',
-    tag: TAG,
     summary: 'List checkouts, newest first',
     description:
       'A page examines a limited number of checkouts. With `state`, it may have fewer entries than `limit`, or none, ' +
@@ -76,11 +70,8 @@ function listRoute(deps: PaymentDeps): Route {
 }
 
 function fetchRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `GET ${PATH}/{id}`, {
     operationId: 'getCheckout',
-    tag: TAG,
     summary: 'Fetch one checkout with its payment attempts',
     access: 'session',
     idPrefix: 'chk',
@@ -91,11 +82,8 @@ function fetchRoute(deps: PaymentDeps): Route {
 }
 
 function cancelRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
     operationId: 'cancelCheckout',
-    tag: TAG,
     summary: 'Cancel a checkout',
     description:
       'The checkout accepts no more payments. A payer can still approve a prompt that is already on the phone. Repeating the call changes nothing and is not an error.',

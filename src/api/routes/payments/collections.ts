@@ -23,11 +23,8 @@ export function collectionRoutes(deps: PaymentDeps): Route[] {
 
 function createRoute(deps: PaymentDeps): Route {
   const accept = createAcceptance(deps.payments);
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'createCollection',
-    tag: TAG,
     summary: 'Raise a prompt on a payer’s handset',
     description: '202 means accepted, not paid: the outcome comes as a webhook.',
     access: { scope: 'collections:write' },
@@ -46,11 +43,8 @@ function createRoute(deps: PaymentDeps): Route {
 }
 
 function listRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listCollections',
-    tag: TAG,
     summary: 'List collections, newest first',
     access: { scope: 'collections:read' },
     query: listCollectionsSchema,
@@ -64,11 +58,8 @@ function listRoute(deps: PaymentDeps): Route {
 }
 
 function fetchRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `GET ${PATH}/{id}`, {
     operationId: 'getCollection',
-    tag: TAG,
     summary: 'Fetch one collection with its current state',
     access: { scope: 'collections:read' },
     idPrefix: 'col',

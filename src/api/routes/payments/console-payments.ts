@@ -49,11 +49,8 @@ export function consolePaymentRoutes(deps: RouteDeps & LinkDeps): Route[] {
 }
 
 function listCollectionsRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/collections',
+  return route(deps, COLLECTIONS, 'GET /v1/console/collections', {
     operationId: 'listConsoleCollections',
-    tag: COLLECTIONS,
     summary: 'List collections with names, by any combination of filters',
     description: PAGE_DESCRIPTION,
     access: 'session',
@@ -68,11 +65,8 @@ function listCollectionsRoute(deps: RouteDeps): Route {
 }
 
 function countCollectionsRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/collections/count',
+  return route(deps, COLLECTIONS, 'GET /v1/console/collections/count', {
     operationId: 'getConsoleCollectionCount',
-    tag: COLLECTIONS,
     summary: 'Count the collections of a list, up to a limit',
     access: 'session',
     query: countConsoleCollectionsSchema,
@@ -84,11 +78,8 @@ function countCollectionsRoute(deps: RouteDeps): Route {
 }
 
 function listPayoutsRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/payouts',
+  return route(deps, PAYOUTS, 'GET /v1/console/payouts', {
     operationId: 'listConsolePayouts',
-    tag: PAYOUTS,
     summary: 'List payouts with names and warnings, by any combination of filters',
     description: PAGE_DESCRIPTION,
     access: 'session',
@@ -104,11 +95,8 @@ function listPayoutsRoute(deps: RouteDeps): Route {
 }
 
 function countPayoutsRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/payouts/count',
+  return route(deps, PAYOUTS, 'GET /v1/console/payouts/count', {
     operationId: 'getConsolePayoutCount',
-    tag: PAYOUTS,
     summary: 'Count the payouts of a list, up to a limit',
     access: 'session',
     query: countConsolePayoutsSchema,
@@ -121,11 +109,8 @@ function countPayoutsRoute(deps: RouteDeps): Route {
 }
 
 function collectionRoute(deps: RouteDeps & LinkDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/collections/{id}',
+  return route(deps, COLLECTIONS, 'GET /v1/console/collections/{id}', {
     operationId: 'getConsoleCollection',
-    tag: COLLECTIONS,
     summary: 'Fetch one collection with its history',
     access: 'session',
     idPrefix: 'col',
@@ -140,11 +125,8 @@ function collectionRoute(deps: RouteDeps & LinkDeps): Route {
 }
 
 function payoutRoute(deps: RouteDeps & LinkDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/payouts/{id}',
+  return route(deps, PAYOUTS, 'GET /v1/console/payouts/{id}', {
     operationId: 'getConsolePayout',
-    tag: PAYOUTS,
     summary: 'Fetch one payout with its history and the warnings for its approver',
     access: 'session',
     idPrefix: 'pay',

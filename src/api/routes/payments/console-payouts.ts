@@ -29,11 +29,8 @@ export function consolePayoutRoutes(deps: PaymentDeps): Route[] {
 }
 
 function releaseManyRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/payouts/release',
+  return route(deps, PAYOUTS, 'POST /v1/console/payouts/release', {
     operationId: 'releasePayouts',
-    tag: PAYOUTS,
     summary: 'Release several payouts with one proof of the second factor',
     description:
       'Each payout is released or refused separately, and the response says which. If the request breaks off, no payout is released: repeat it with the same key.',

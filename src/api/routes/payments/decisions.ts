@@ -10,7 +10,6 @@ import { route, type Route } from '../../route.ts';
 import type { RouteDescription } from '../../route-description.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
 
-/** What differs between the two kinds. */
 export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly kind: Kind;
   readonly idPrefix: 'pay' | 'rev';
@@ -32,11 +31,8 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
   const path = `/v1/console/${kind}s/{id}`;
   const notFound = `${kind}_not_found` as const;
   return {
-    release: route(deps, {
-      method: 'post',
-      path: `${path}/release`,
+    release: route(deps, tag, `POST ${path}/release`, {
       operationId: `release${noun}`,
-      tag,
       summary: texts.release,
       description: texts.description,
       access: { roles: ['approver'] },
@@ -50,11 +46,8 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
         return { stored: await releasePayment(deps.payments, { kind, id, by, idempotencyKey, at: new Date() }) };
       },
     }),
-    reject: route(deps, {
-      method: 'post',
-      path: `${path}/reject`,
+    reject: route(deps, tag, `POST ${path}/reject`, {
       operationId: `reject${noun}`,
-      tag,
       summary: texts.reject,
       access: { roles: ['approver'] },
       idPrefix,
@@ -65,11 +58,8 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
         body: await end(deps, approvable, { id, by, kind: 'reject', reason }),
       }),
     }),
-    cancel: route(deps, {
-      method: 'post',
-      path: `${path}/cancel`,
+    cancel: route(deps, tag, `POST ${path}/cancel`, {
       operationId: `cancel${noun}`,
-      tag,
       summary: texts.cancel,
       access: 'session',
       idPrefix,

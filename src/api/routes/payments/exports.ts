@@ -27,7 +27,8 @@ const DESCRIPTION =
   'is in the smallest unit, `amount_decimal` is the same amount in whole units. A text that a spreadsheet would ' +
   'run as a formula begins with an apostrophe. A response that breaks off is incomplete. The audit log records who ' +
   'exported what.';
-const EXPORT = { method: 'get', tag: 'Console exports', description: DESCRIPTION, access: 'session' } as const;
+const TAG = 'Console exports';
+const EXPORT = { description: DESCRIPTION, access: 'session' } as const;
 
 const csvOf = (columns: readonly string[]) =>
   ({ status: 200, description: 'The export.', schema: csvSchema(columns), type: 'text/csv' }) as const;
@@ -38,9 +39,8 @@ export function exportRoutes(deps: RouteDeps): Route[] {
 
 function collectionsRoute(deps: RouteDeps): Route {
   const { db } = deps;
-  return route(deps, {
+  return route(deps, TAG, 'GET /v1/console/collections.csv', {
     ...EXPORT,
-    path: '/v1/console/collections.csv',
     operationId: 'getCollectionsCsv',
     summary: 'Export collections',
     query: exportCollectionsSchema,
@@ -64,9 +64,8 @@ function collectionsRoute(deps: RouteDeps): Route {
 
 function payoutsRoute(deps: RouteDeps): Route {
   const { db } = deps;
-  return route(deps, {
+  return route(deps, TAG, 'GET /v1/console/payouts.csv', {
     ...EXPORT,
-    path: '/v1/console/payouts.csv',
     operationId: 'getPayoutsCsv',
     summary: 'Export payouts',
     query: exportPayoutsSchema,
@@ -83,9 +82,8 @@ function payoutsRoute(deps: RouteDeps): Route {
 
 function ledgerRoute(deps: RouteDeps): Route {
   const { db } = deps;
-  return route(deps, {
+  return route(deps, TAG, 'GET /v1/console/ledger.csv', {
     ...EXPORT,
-    path: '/v1/console/ledger.csv',
     operationId: 'getLedgerCsv',
     summary: 'Export the statement of the available and held accounts',
     query: ledgerCsvFilters,

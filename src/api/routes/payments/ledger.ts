@@ -11,11 +11,8 @@ import { definedFields } from '../../validation.ts';
 
 export function ledgerRoutes(deps: RouteDeps): Route[] {
   return [
-    route(deps, {
-      method: 'get',
-      path: '/v1/console/ledger/entries',
+    route(deps, 'Console ledger', 'GET /v1/console/ledger/entries', {
       operationId: 'listLedgerEntries',
-      tag: 'Console ledger',
       summary: 'List the ledger entries of the available and held accounts with the balance after each, newest first',
       description:
         'With `account`, the response is the statement of one account: each balance is the balance of the row below plus the amount.',

@@ -5,11 +5,8 @@ import { operatorListObject, operatorListSchema } from '../../schemas/payments/o
 
 export function operatorRoutes(deps: PaymentDeps): Route[] {
   return [
-    route(deps, {
-      method: 'get',
-      path: '/v1/console/operators',
+    route(deps, 'Console operators', 'GET /v1/console/operators', {
       operationId: 'getOperators',
-      tag: 'Console operators',
       summary: 'List the operators with their countries and currencies',
       description: 'A request for a payment can name one of these operators as `operator`.',
       access: 'session',

@@ -30,11 +30,8 @@ export function payoutRoutes(deps: PaymentDeps): Route[] {
 
 function createRoute(deps: PaymentDeps): Route {
   const accept = createPayoutAcceptance(deps.payments);
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'createPayout',
-    tag: TAG,
     summary: 'Create a payout, queued for release by a second person',
     description:
       'The amount is held at once. Nothing is sent until a person other than the maker releases the payout in the ' +
@@ -66,11 +63,8 @@ function makerOf({ actor }: Caller): UserId {
 }
 
 function listRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listPayouts',
-    tag: TAG,
     summary: 'List payouts, newest first',
     access: { scope: 'payouts:read' },
     query: listPayoutsSchema,
@@ -84,11 +78,8 @@ function listRoute(deps: PaymentDeps): Route {
 }
 
 function fetchRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `GET ${PATH}/{id}`, {
     operationId: 'getPayout',
-    tag: TAG,
     summary: 'Fetch one payout with its approval state',
     access: { scope: 'payouts:read' },
     idPrefix: 'pay',

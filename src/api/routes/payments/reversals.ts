@@ -43,11 +43,8 @@ export function reversalRoutes(deps: PaymentDeps & LinkDeps): Route[] {
 }
 
 function requestRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/collections/{id}/reversal',
+  return route(deps, REVERSALS, 'POST /v1/console/collections/{id}/reversal', {
     operationId: 'reverseCollection',
-    tag: REVERSALS,
     summary: 'Request the return of the whole amount of a collection to its payer',
     description:
       'Nothing is sent until another person releases the refund. Meanwhile the amount is reserved. The collection ' +
@@ -66,11 +63,8 @@ function requestRoute(deps: PaymentDeps): Route {
 }
 
 function latestRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/collections/{id}/reversal',
+  return route(deps, REVERSALS, 'GET /v1/console/collections/{id}/reversal', {
     operationId: 'getLatestReversal',
-    tag: REVERSALS,
     summary: 'Fetch the latest requested reversal of a collection',
     access: 'session',
     idPrefix: 'col',
@@ -83,11 +77,8 @@ function latestRoute(deps: PaymentDeps): Route {
 }
 
 function listRoute(deps: PaymentDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/reversals',
+  return route(deps, REVERSALS, 'GET /v1/console/reversals', {
     operationId: 'listReversals',
-    tag: REVERSALS,
     summary: 'List reversals, newest first',
     description: 'With `approval_state=pending`, only reversals that wait for an approver.',
     access: 'session',
@@ -104,11 +95,8 @@ function listRoute(deps: PaymentDeps): Route {
 }
 
 function fetchRoute(deps: PaymentDeps & LinkDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/reversals/{id}',
+  return route(deps, REVERSALS, 'GET /v1/console/reversals/{id}', {
     operationId: 'getReversal',
-    tag: REVERSALS,
     summary: 'Fetch one reversal with its approval state',
     access: 'session',
     idPrefix: 'rev',

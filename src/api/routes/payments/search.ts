@@ -9,11 +9,8 @@ import { hitObject, searchHitsSchema, searchSchema } from '../../schemas/payment
 
 export function searchRoutes(deps: PaymentDeps): Route[] {
   return [
-    route(deps, {
-      method: 'get',
-      path: '/v1/console/search',
+    route(deps, 'Console search', 'GET /v1/console/search', {
       operationId: 'getSearchHits',
-      tag: 'Console search',
       summary:
         'Find payments, requests, events, deliveries, endpoints and keys by an id, a reference or a phone number',
       access: 'session',

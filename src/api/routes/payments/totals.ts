@@ -25,11 +25,8 @@ export function totalsRoutes(deps: OverviewDeps): Route[] {
 }
 
 function overviewRoute(deps: OverviewDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/overview',
+  return route(deps, TAG, 'GET /v1/console/overview', {
     operationId: 'getOverview',
-    tag: TAG,
     summary: 'Read the overview: balance, today against the same time a week ago, waiting and failing work',
     description: 'All figures are from the same instant.',
     access: 'session',
@@ -42,11 +39,8 @@ function overviewRoute(deps: OverviewDeps): Route {
 }
 
 function dayTotalsRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/totals',
+  return route(deps, TAG, 'GET /v1/console/totals', {
     operationId: 'getTotals',
-    tag: TAG,
     summary: 'Count the payments created on each day and their amounts, by operator and current state',
     description: `At most ${MAX_TOTAL_DAYS} days. The figures are always exact, and their cost does not depend on the number of payments.`,
     access: 'session',

@@ -22,11 +22,8 @@ export function deliveryRoutes(deps: RouteDeps): Route[] {
 }
 
 function listRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listDeliveries',
-    tag: TAG,
     summary: 'List deliveries, newest first',
     description: 'Includes deliveries to deleted endpoints.',
     access: 'session',
@@ -41,11 +38,8 @@ function listRoute(deps: RouteDeps): Route {
 }
 
 function fetchRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `GET ${PATH}/{id}`, {
     operationId: 'getDelivery',
-    tag: TAG,
     summary: 'Fetch one delivery with its attempts',
     access: 'session',
     idPrefix: 'dlv',
@@ -59,11 +53,8 @@ function fetchRoute(deps: RouteDeps): Route {
 }
 
 function replayRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/replay`,
+  return route(deps, TAG, `POST ${PATH}/{id}/replay`, {
     operationId: 'replayDelivery',
-    tag: TAG,
     summary: 'Send a delivery again',
     description:
       'Works in any state. The service sends the same event and bytes again, signed with the current secret, on the ' +

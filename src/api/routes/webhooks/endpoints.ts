@@ -29,7 +29,6 @@ export type EndpointDeps = RouteDeps & {
   readonly refuseUrl: (url: string) => string | null;
   /** An endpoint is disabled when everything sent to it has failed for so long. */
   readonly endpointFailingLimitMs: number;
-  /** Seals the secrets of endpoints. */
   readonly keyRing: KeyRing;
 };
 
@@ -50,11 +49,8 @@ function shownNow(deps: EndpointDeps, endpoint: Endpoint) {
 }
 
 function listRoute(deps: EndpointDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listEndpoints',
-    tag: TAG,
     summary: 'List endpoints, newest first',
     description: 'Includes disabled endpoints. No response shows a secret again.',
     access: 'session',
@@ -69,11 +65,8 @@ function listRoute(deps: EndpointDeps): Route {
 
 function createRoute(deps: EndpointDeps): Route {
   const { create: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
-  return route(deps, {
-    method: 'post',
-    path: PATH,
+  return route(deps, TAG, `POST ${PATH}`, {
     operationId: 'createEndpoint',
-    tag: TAG,
     summary: 'Register an endpoint',
     description: 'The endpoint receives every later event of the types that it chose.',
     access: { roles: ROLES },
@@ -101,11 +94,8 @@ function createRoute(deps: EndpointDeps): Route {
 }
 
 function fetchRoute(deps: EndpointDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `GET ${PATH}/{id}`, {
     operationId: 'getEndpoint',
-    tag: TAG,
     summary: 'Fetch one endpoint',
     access: 'session',
     idPrefix: 'whe',
@@ -117,11 +107,8 @@ function fetchRoute(deps: EndpointDeps): Route {
 
 function changeRoute(deps: EndpointDeps): Route {
   const { change: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
-  return route(deps, {
-    method: 'patch',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `PATCH ${PATH}/{id}`, {
     operationId: 'changeEndpoint',
-    tag: TAG,
     summary: 'Change an endpoint, disable or enable it',
     description:
       'Omitted fields stay unchanged. The pending and new deliveries to a disabled endpoint are withheld. After the ' +
@@ -140,11 +127,8 @@ function changeRoute(deps: EndpointDeps): Route {
 }
 
 function deleteRoute(deps: EndpointDeps): Route {
-  return route(deps, {
-    method: 'delete',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
     operationId: 'deleteEndpoint',
-    tag: TAG,
     summary: 'Delete an endpoint',
     description: 'Nothing more is sent to the endpoint, and its secrets are erased. Its deliveries stay visible.',
     access: { roles: ROLES },
@@ -159,11 +143,8 @@ function deleteRoute(deps: EndpointDeps): Route {
 }
 
 function rotateRoute(deps: EndpointDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/rotate`,
+  return route(deps, TAG, `POST ${PATH}/{id}/rotate`, {
     operationId: 'rotateEndpointSecret',
-    tag: TAG,
     summary: 'Replace the signing secret with a new one',
     description:
       'The new secret signs at once. With `keep_previous_for`, the previous secret also signs for that long: the ' +
@@ -189,11 +170,8 @@ function rotateRoute(deps: EndpointDeps): Route {
 }
 
 function testRoute(deps: EndpointDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: `${PATH}/{id}/test`,
+  return route(deps, TAG, `POST ${PATH}/{id}/test`, {
     operationId: 'testEndpoint',
-    tag: TAG,
     summary: 'Send a test event to an endpoint',
     description: 'An `endpoint.test` event goes to this endpoint alone, whatever types it chose.',
     access: { roles: ROLES },

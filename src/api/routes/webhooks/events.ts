@@ -20,11 +20,8 @@ export function eventRoutes(deps: RouteDeps): Route[] {
 }
 
 function listRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listEvents',
-    tag: TAG,
     summary: 'List events, newest first',
     access: 'session',
     query: listEventsSchema,
@@ -37,11 +34,8 @@ function listRoute(deps: RouteDeps): Route {
 }
 
 function fetchRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `GET ${PATH}/{id}`, {
     operationId: 'getEvent',
-    tag: TAG,
     summary: 'Fetch one event with its body and its deliveries',
     access: 'session',
     idPrefix: 'evt',

@@ -22,11 +22,8 @@ export function replayRoutes(deps: RouteDeps): Route[] {
 }
 
 function createRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/deliveries/replay',
+  return route(deps, TAG, 'POST /v1/console/deliveries/replay', {
     operationId: 'createReplay',
-    tag: TAG,
     summary: 'Send many deliveries again',
     description:
       'The replay runs in the background, oldest deliveries first. It skips deliveries to endpoints that are disabled by then.',
@@ -43,11 +40,8 @@ function createRoute(deps: RouteDeps): Route {
 }
 
 function listRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: PATH,
+  return route(deps, TAG, `GET ${PATH}`, {
     operationId: 'listReplays',
-    tag: TAG,
     summary: 'List replays of many deliveries, newest first',
     access: 'session',
     query: listReplaysSchema,
@@ -59,11 +53,8 @@ function listRoute(deps: RouteDeps): Route {
 }
 
 function fetchRoute(deps: RouteDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: `${PATH}/{id}`,
+  return route(deps, TAG, `GET ${PATH}/{id}`, {
     operationId: 'getReplay',
-    tag: TAG,
     summary: 'Fetch one replay with its progress',
     access: 'session',
     idPrefix: 'rpl',

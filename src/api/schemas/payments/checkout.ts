@@ -183,7 +183,6 @@ export function checkoutFilter({ state: wanted, reference, ...range }: z.output<
   return { ...definedFields({ state: wanted, reference }), ...rangeOf(range) };
 }
 
-/** The checkout as one of the merchant's people sees it. */
 export function checkoutObject(
   { checkout, paidCount, createdBy }: Pick<ConsoleCheckout, 'checkout' | 'paidCount' | 'createdBy'>,
   publicUrl: string,

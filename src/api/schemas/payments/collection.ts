@@ -4,20 +4,7 @@ import { COLLECTION_STATES, type CollectionState } from '../../../domain/payment
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
-import {
-  currency,
-  failure,
-  idempotencyKeyFilter,
-  operator,
-  operatorReference,
-  paymentFields,
-  paymentFilters,
-  shownAmount,
-  shownDescription,
-  shownMetadata,
-  shownPhone,
-  shownReference,
-} from './payment.ts';
+import { idempotencyKeyFilter, paymentFields, paymentFilters, shownFields } from './payment.ts';
 
 export const collectionState = z
   .enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]])
@@ -29,16 +16,7 @@ export const collectionSchema = z
   .strictObject({
     id: idOf('col'),
     state: collectionState,
-    amount: shownAmount,
-    currency,
-    reference: shownReference,
-    phone: shownPhone,
-    operator,
-    description: shownDescription,
-    metadata: shownMetadata,
-    failure: failure.meta({ example: null, description: 'Why it failed or expired.' }),
-    operator_reference: operatorReference.meta({ description: 'Our reference for the payment at the operator.' }),
-    amount_reversed: z.int().min(0).meta({ example: 0 }),
+    ...shownFields('Why it failed or expired.'),
     created_at: time,
     updated_at: time,
     prompt_expires_at: time

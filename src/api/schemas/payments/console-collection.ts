@@ -61,7 +61,6 @@ type CollectionQuery = z.output<typeof countConsoleCollectionsSchema> & {
   readonly state?: CollectionState | undefined;
 };
 
-/** These filters in the form that queries take. */
 export function collectionFilter({ state, states, checkout_id: checkoutId, ...query }: CollectionQuery): ListFilter {
   return { ...consoleFilter(query), ...definedFields({ checkoutId, states: inAll([state && [state], states]) }) };
 }

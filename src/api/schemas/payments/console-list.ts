@@ -104,7 +104,6 @@ export function orderedPageObject<Item>(
 
 type ConsoleQuery = z.output<z.ZodObject<typeof consoleFilters>>;
 
-/** These filters in the form that queries take. */
 export function consoleFilter(query: ConsoleQuery) {
   const { reference, phone, operator: operatorId, created_by: createdBy, api_key_id: apiKeyId } = query;
   const { amount_from: from, amount_to: to, created_from: createdFrom, created_to: createdTo } = query;

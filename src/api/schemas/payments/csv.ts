@@ -10,7 +10,6 @@ import { ledgerEntryFilters } from './ledger-entry.ts';
 
 export const ledgerCsvFilters = z.strictObject(ledgerEntryFilters);
 
-/** The schema of an export with these columns. */
 export function csvSchema(columns: readonly string[]) {
   return z.string().meta({ example: `${columns.join(',')}\r\n` });
 }

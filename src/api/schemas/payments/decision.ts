@@ -16,7 +16,6 @@ export const completedAt = time.nullable().meta({
   description: 'When it reached its current state, if that state is final.',
 });
 
-/** The fields beside the approvals. */
 export const decisionFields = {
   released_at: time.nullable().meta({ description: 'When it had all required approvals.' }),
   released_by: knownPerson.nullable().meta({ description: 'The person who gave the last required approval.' }),

@@ -84,11 +84,43 @@ export const shownReceipt = z.string().nullable().meta({
 
 export const shownIdempotencyKey = z.string().meta({ example: 'order-1042' });
 
-/** Of payouts and refunds. */
+export const failure = z
+  .strictObject({
+    code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]),
+    message: z.string(),
+  })
+  .nullable()
+  .meta({ example: null });
+
+/** The fields of a collection or a payout, besides its states, people and times. */
+export function shownFields(whatFailureSays: string) {
+  return {
+    amount: shownAmount,
+    currency,
+    reference: shownReference,
+    phone: shownPhone,
+    operator,
+    description: shownDescription,
+    metadata: shownMetadata,
+    failure: failure.meta({ example: null, description: whatFailureSays }),
+    operator_reference: operatorReference.meta({ description: 'Our reference for the payment at the operator.' }),
+    amount_reversed: z.int().min(0).meta({ example: 0 }),
+  };
+}
+
 export const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
-export const approvals = z
-  .array(z.strictObject({ user_id: userId, approved_at: time }))
-  .meta({ example: [], description: 'Oldest first.' });
+
+/** The last fields of a payout or refund. */
+export const approvalFields = {
+  approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
+  approvals: z
+    .array(z.strictObject({ user_id: userId, approved_at: time }))
+    .meta({ example: [], description: 'Oldest first.' }),
+  rejection_reason: z.string().nullable().meta({ example: null }),
+  created_at: time,
+  updated_at: time,
+  expires_at: time.meta({ description: 'After this time it cannot be released.' }),
+};
 
 type StateFilters<State> = {
   readonly state?: State | undefined;
@@ -104,14 +136,6 @@ export function wantedStates<State>(
   if (state === undefined) return ofApproval;
   return ofApproval === null || ofApproval.includes(state) ? [state] : [];
 }
-export const failure = z
-  .strictObject({
-    code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]),
-    message: z.string(),
-  })
-  .nullable()
-  .meta({ example: null });
-
 /** The filters that every list of payments has. */
 export const paymentFilters = {
   reference: printable('reference', 100).optional().meta({ example: 'INV-1042' }),

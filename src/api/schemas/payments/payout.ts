@@ -4,23 +4,15 @@ import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import {
-  approvals,
+  approvalFields,
   approvalState,
-  currency,
-  failure,
   idempotencyKeyFilter,
-  operator,
-  operatorReference,
   paymentFields,
   paymentFilters,
-  shownAmount,
-  shownDescription,
-  shownMetadata,
-  shownPhone,
-  shownReference,
+  shownFields,
   userId,
 } from './payment.ts';
-import { idOf, printable, time } from '../primitives.ts';
+import { idOf, printable } from '../primitives.ts';
 
 export const payoutState = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
 
@@ -31,23 +23,9 @@ export const payoutSchema = z
     id: idOf('pay'),
     state: payoutState,
     approval_state: approvalState,
-    amount: shownAmount,
-    currency,
-    reference: shownReference,
-    phone: shownPhone,
-    operator,
-    description: shownDescription,
-    metadata: shownMetadata,
-    failure: failure.meta({ example: null, description: 'Why the operator did not pay.' }),
-    operator_reference: operatorReference.meta({ description: 'Our reference for the payment at the operator.' }),
-    amount_reversed: z.int().min(0).meta({ example: 0 }),
+    ...shownFields('Why the operator did not pay.'),
     created_by: userId.meta({ description: 'The person who requested it, or the creator of the key that did.' }),
-    approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
-    approvals,
-    rejection_reason: z.string().nullable().meta({ example: null }),
-    created_at: time,
-    updated_at: time,
-    expires_at: time.meta({ description: 'After this time it cannot be released.' }),
+    ...approvalFields,
   })
   .meta({ id: 'Payout' });
 

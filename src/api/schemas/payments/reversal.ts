@@ -8,7 +8,7 @@ import { pageQuery, pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
 import { decisionFields, decisionObject, namedApprovalObject } from './decision.ts';
 import {
-  approvals,
+  approvalFields,
   approvalState,
   currency,
   failure,
@@ -35,12 +35,7 @@ export const reversalSchema = z
     failure,
     operator_reference: operatorReference.meta({ description: 'Our reference for the refund at the operator.' }),
     requested_by: userId,
-    approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
-    approvals,
-    rejection_reason: z.string().nullable().meta({ example: null }),
-    created_at: time,
-    updated_at: time,
-    expires_at: time.meta({ description: 'After this time it cannot be released.' }),
+    ...approvalFields,
   })
   .meta({ id: 'Reversal' });
 

@@ -27,7 +27,6 @@ const payoutData = z.strictObject({
 
 const endpointTestData = z.strictObject({ object: endpointSchema });
 
-/** The body of every webhook of this type. */
 export function eventBodySchema(type: EventType): z.ZodType {
   return z
     .strictObject({
