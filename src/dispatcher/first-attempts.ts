@@ -38,7 +38,7 @@ export type FirstAttemptsOptions = {
 };
 
 const MAX_RECORD_BATCH = 200;
-const PAUSE_BETWEEN_CLAIMS_MS = 5;
+export const PAUSE_BETWEEN_CLAIMS_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
   const { db, concurrency, maxInFlight, maxPerMerchant, log } = options;

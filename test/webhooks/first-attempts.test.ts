@@ -1,10 +1,10 @@
 // Tests when the dispatcher claims deliveries, and when an attempt gives its capacity to the next, with a database that is scripted.
 import assert from 'node:assert/strict';
 import pino from 'pino';
+import { createCoalescingLoop } from '../../src/coalescing-loop.ts';
 import type { Database, Statement } from '../../src/db/platform/database.ts';
 import type { DueDelivery } from '../../src/db/webhooks/delivery.ts';
-import { createClaimLoop } from '../../src/dispatcher/claim-loop.ts';
-import { createFirstAttempts } from '../../src/dispatcher/first-attempts.ts';
+import { createFirstAttempts, PAUSE_BETWEEN_CLAIMS_MS } from '../../src/dispatcher/first-attempts.ts';
 import { newId, type EndpointId } from '../../src/domain/ids.ts';
 import type { Attempt } from '../../src/domain/webhooks/delivery.ts';
 import { createEndpointConcurrency } from '../../src/webhooks/endpoint-concurrency.ts';
@@ -47,12 +47,12 @@ function createGate(isOpenAtFirst: boolean) {
 
 /** Resolves when every claim has been made that was already asked for: one that another loop is asked for now comes later. */
 function untilClaimsAreMade(): Promise<void> {
-  return new Promise((resolve) => {
-    const claim = () => {
+  return new Promise((resolve, reject) => {
+    const pass = () => {
       resolve();
-      return Promise.resolve(false);
+      return Promise.resolve();
     };
-    createClaimLoop({ claim, log: silent }).runSoon();
+    createCoalescingLoop({ pass, onError: reject, pauseMs: PAUSE_BETWEEN_CLAIMS_MS }).wakeSoon();
   });
 }
 
