@@ -273,6 +273,19 @@ describe('with the application’s account of the database alone', () => {
     assertError(await approve(`policy/changes/${policyChange}`), 'permission_denied');
     const { rows } = await database.query('SELECT roles FROM members WHERE user_id = $1', [viewer.id]);
     assert.deepEqual(rows, [{ roles: ['viewer'] }]);
+    // Nor do such rows keep that person from proposals of their own, by which they end and are attested no more than before.
+    const own = await logIn(testEnv, owner);
+    const propose = async (path: string, json: object) => {
+      assert.equal((await own.call('PATCH', `/v1/console/${path}`, { json })).status, 202);
+    };
+    assert.equal((await own.call('PATCH', '/v1/console/policy', { json: { approver_daily_limit: 5 } })).status, 200);
+    await propose('policy', { approver_daily_limit: null });
+    await propose(`members/${viewer.id}`, { roles: ['approver'] });
+    const { rows: ended } = await database.query('SELECT state, attestation FROM proposals WHERE id = ANY ($1)', [
+      [change, policyChange],
+    ]);
+    const replaced = { state: 'replaced', attestation: '' };
+    assert.deepEqual(ended, [replaced, replaced]);
   });
 
   it('nobody writes the policy of a merchant', async () => {
