@@ -39,7 +39,8 @@ describe('the stream of state changes', () => {
     client.release();
   }
 
-  const countInTotals = async () => (await listTotals(db, merchantId, ANY_TIME)).reduce((sum, { count }) => sum + count, 0);
+  const countInTotals = async () =>
+    (await listTotals(db, merchantId, ANY_TIME)).reduce((sum, { count }) => sum + count, 0);
   const countInFigures = async () => (await listPaymentFigures(db)).reduce((sum, { present }) => sum + present, 0);
 
   it('loses and repeats no change of a transaction that began first and commits last', async () => {
