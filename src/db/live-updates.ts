@@ -13,11 +13,13 @@ export async function findHorizon(db: Queryable): Promise<bigint> {
   return BigInt(row.xid);
 }
 
+// Bounds that name the merchant in both: with an equation the planner may walk through the changes of all merchants in their order.
 const LIST = statement('live_update_list')`
   SELECT u.merchant_id, u.kind, u.object_id, u.to_state AS state, u.changed_at, u.xid::text, u.id
   FROM unnest($1::text[]) AS m (id) CROSS JOIN LATERAL (
     SELECT * FROM state_changes
-    WHERE merchant_id = m.id AND (xid, id) > ($2::xid8, $3::bigint) AND xid < $4::xid8 ORDER BY xid, id LIMIT $5) AS u
+    WHERE (merchant_id, xid, id) > (m.id, $2::xid8, $3::bigint) AND (merchant_id, xid) < (m.id, $4::xid8)
+    ORDER BY merchant_id, xid, id LIMIT $5) AS u
   ORDER BY u.xid, u.id LIMIT $5`;
 
 type Row = {

@@ -123,7 +123,7 @@ describe('with more than a hundred thousand rows', function () {
     const range = { after: { xid: 1n, id: 1n }, horizon: 1_000_000_000n };
     const plan = await plansOf((explaining) => listLiveUpdates(explaining, [merchantId], range, 500));
     assert.match(plan, /Index Scan using state_changes_of_merchant/, plan);
-    assert.match(plan, /Index Cond: .*ROW\(xid, id\) > /, plan);
+    assert.match(plan, /Index Cond: .*ROW\(merchant_id, xid, id\) > .*ROW\(merchant_id, xid\) < /, plan);
   });
 
   it('the request log is read by an index under each filter', async () => {

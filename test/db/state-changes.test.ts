@@ -99,7 +99,7 @@ describe('the stream of state changes', () => {
     const last = await greatestXid();
     while ((await findHorizon(db)) <= last);
     const blocker = await connect();
-    await blocker.query('UPDATE payment_totals SET count = count');
+    await blocker.query('UPDATE payment_figures SET entered = entered');
     const folding = foldStateChanges(db, 1000);
     await untilOneWaits(db);
     assert.equal(await foldStateChanges(db, 1000), 0);

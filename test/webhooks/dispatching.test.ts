@@ -1,5 +1,6 @@
 // Tests who sends what: the dispatcher makes first attempts, workflows make the others, and no receiver delays another.
 import assert from 'node:assert/strict';
+import { setWork } from '../db/work-rows.ts';
 import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import {
   addEndpoint,
@@ -158,9 +159,8 @@ describe('a delivery whose workflow was terminated manually', () => {
     await client.workflow.getHandle(deliveryWorkflowId(delivery.id)).terminate('terminated by the test');
     assert.equal(receiver.all(merchant.id).length, 1);
     receiver.answerWith(merchant.id, null);
-    await testEnv.db.pool.query('UPDATE deliveries SET next_attempt_at = now(), check_due_at = now() WHERE id = $1', [
-      delivery.id,
-    ]);
+    await testEnv.db.pool.query('UPDATE deliveries SET next_attempt_at = now() WHERE id = $1', [delivery.id]);
+    await setWork(testEnv.db, 'due_at = now()', 'id = $1', [delivery.id]);
     await untilDelivery(testEnv, merchant, 'delivered');
     assert.equal(receiver.all(merchant.id).length, 2);
   });

@@ -41,6 +41,7 @@ const OF_PHONE: readonly Source[] = [
   { table: 'operator_exchanges', where: ofPayments },
   { table: 'api_requests', where: isObject },
   { table: 'state_changes', where: isObject },
+  { table: 'work', where: 't.id IN (SELECT id FROM payments_of)' },
   {
     table: 'checkout_attempts',
     without: ['code_sha256'],
