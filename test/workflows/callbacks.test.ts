@@ -111,13 +111,7 @@ describe('a callback of the operator', () => {
 
 describe('a callback of the sandbox operator', () => {
   const testEnv = useTestEnvironment({
-    environment: {
-      MALIPO_POLL_SCHEDULE_MS: '30000',
-      MALIPO_PROMPT_WINDOW_MS: '400',
-      MALIPO_RECONCILE_SCHEDULE_MS: '100',
-      MALIPO_RECONCILE_FOR_MS: '300',
-    },
-    sandboxTimes: { decisionMs: 1500, undecidedMs: 1500 },
+    environment: { MALIPO_POLL_SCHEDULE_MS: '600000', MALIPO_PROMPT_WINDOW_MS: '600000' },
   });
 
   it('is not lost when it comes before the answer to the prompt request', async () => {
@@ -125,6 +119,18 @@ describe('a callback of the sandbox operator', () => {
     const shown = await untilState(testEnv, payment, 'succeeded');
     assert.equal(shown.failure, null);
     assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
+  });
+});
+
+describe('a callback after the prompt window', () => {
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_POLL_SCHEDULE_MS: '30000',
+      MALIPO_PROMPT_WINDOW_MS: '400',
+      MALIPO_RECONCILE_SCHEDULE_MS: '100',
+      MALIPO_RECONCILE_FOR_MS: '300',
+    },
+    sandboxTimes: { decisionMs: 1500, undecidedMs: 1500 },
   });
 
   it('leads to a late success, which the event marks, when it comes after the payment expired', async () => {
