@@ -78,7 +78,8 @@ const RESET = statement('state_change_reset_position', `UPDATE fold_position SET
  */
 export async function renumberRestoredChanges(db: Database, limit: number): Promise<void> {
   if ((await findOne(db, FIND_OTHER_SERVER, [])) === null) return;
-  const deleteFolded = async (at: Queryable) => (await findOne<{ count: number }>(at, DELETE_FOLDED, [limit]))?.count ?? 0;
+  const deleteFolded = async (at: Queryable) =>
+    (await findOne<{ count: number }>(at, DELETE_FOLDED, [limit]))?.count ?? 0;
   while ((await deleteFolded(db)) > 0);
   await db.withTransaction(async (tx) => {
     // Whoever writes a change waits, or is done: none is under way.

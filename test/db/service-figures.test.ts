@@ -1,10 +1,6 @@
 // The figures of the service: equal to what the rows say, after any history, however many fold at once.
 import assert from 'node:assert/strict';
-import {
-  listDurationFigures,
-  listOldestPayments,
-  listPaymentFigures,
-} from '../../src/db/service-figures.ts';
+import { listDurationFigures, listOldestPayments, listPaymentFigures } from '../../src/db/service-figures.ts';
 import { foldStateChanges } from '../../src/db/state-changes.ts';
 import { COLLECTION_STATES } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../src/domain/payments/payout.ts';

@@ -48,7 +48,8 @@ describe('the stream of state changes', () => {
 
   const commit = ({ client }: { readonly client: PoolClient }) => client.query('COMMIT');
 
-  const countInTotals = async () => (await listTotals(db, merchantId, ANY_TIME)).reduce((sum, { count }) => sum + count, 0);
+  const countInTotals = async () =>
+    (await listTotals(db, merchantId, ANY_TIME)).reduce((sum, { count }) => sum + count, 0);
   const countInFigures = async () => (await listPaymentFigures(db)).reduce((sum, { present }) => sum + present, 0);
 
   it('loses and repeats no change of a transaction that began first and commits last', async () => {
@@ -98,7 +99,7 @@ describe('the stream of state changes', () => {
     const last = await greatestXid();
     while ((await findHorizon(db)) <= last);
     const blocker = await connect();
-    await blocker.query('UPDATE payment_totals SET count = count');
+    await blocker.query('UPDATE payment_figures SET entered = entered');
     const folding = foldStateChanges(db, 1000);
     await untilOneWaits(db);
     assert.equal(await foldStateChanges(db, 1000), 0);
