@@ -13,12 +13,14 @@ export async function findHorizon(db: Queryable): Promise<bigint> {
   return BigInt(row.xid);
 }
 
+// One range of the index by merchant. With conditions on each column PostgreSQL may read the changes of all merchants.
 const LIST = statement(
   'live_update_list',
   `SELECT u.merchant_id, u.kind, u.object_id, u.to_state AS state, u.changed_at, u.xid::text, u.id
    FROM unnest($1::text[]) AS m (id) CROSS JOIN LATERAL (
      SELECT * FROM state_changes
-     WHERE merchant_id = m.id AND (xid, id) > ($2::xid8, $3::bigint) AND xid < $4::xid8 ORDER BY xid, id LIMIT $5) AS u
+     WHERE (merchant_id, xid, id) > (m.id, $2::xid8, $3::bigint) AND (merchant_id, xid) < (m.id, $4::xid8)
+     ORDER BY merchant_id, xid, id LIMIT $5) AS u
    ORDER BY u.xid, u.id LIMIT $5`,
 );
 
