@@ -5,7 +5,8 @@ import { findOne, statement, type Database, type Queryable } from './platform/da
 
 /** The lowest transaction that is under way, of all databases of the server: every change below it can be read by now. */
 export const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())';
-export const IS_UNFOLDED = 'xid > (SELECT xid FROM fold_position)';
+// The upper end is beyond every row that can be read. Without it PostgreSQL expects a third of the table and reads it as a whole.
+export const IS_UNFOLDED = 'xid > (SELECT xid FROM fold_position) AND xid < pg_snapshot_xmax(pg_current_snapshot())';
 /** What a change adds: one payment to its new state, and one less to the state that it left. */
 export const MOVED = '(VALUES (to_state, 1), (from_state, -1)) AS moved (state, n)';
 /** Refunds have no totals: the collection counts. */

@@ -7,6 +7,7 @@ import { listLedgerEntries } from '../../src/db/payments/ledger-entry.ts';
 import { listDayTotals } from '../../src/db/payments/totals.ts';
 import { clocksOf, daysBetween } from '../../src/domain/time-zone.ts';
 import { listLiveUpdates } from '../../src/db/live-updates.ts';
+import { deleteStateChanges, foldStateChanges } from '../../src/db/state-changes.ts';
 import { listApiRequests } from '../../src/db/accounts/api-request.ts';
 import { claimRechecks, listOperatorsToRecheck } from '../../src/db/work/rechecks.ts';
 import { findLatestReversal } from '../../src/db/payments/reversal.ts';
@@ -108,7 +109,8 @@ describe('with more than a hundred thousand rows', function () {
     const range = daysBetween(clocksOf('UTC'), { from: today, to: today });
     const plan = await plansOf((explaining) => listDayTotals(explaining, merchantId, range));
     assert.match(plan, /(using|on) payment_totals_pkey/, plan);
-    assert.doesNotMatch(plan, /Seq Scan on (payment_totals|payments)/, plan);
+    assert.match(plan, /(using|on) state_changes_(pkey|of_merchant)/, plan);
+    assert.doesNotMatch(plan, /Seq Scan on (payment_totals|payments|state_changes)/, plan);
   });
 
   it('the figures of the service are read by indexes, and from tables that do not grow with payments', async () => {
@@ -119,11 +121,21 @@ describe('with more than a hundred thousand rows', function () {
     assert.doesNotMatch(plan, /Seq Scan on (payments|deliveries|endpoints|events)/, plan);
   });
 
+  it('the next state changes are folded, and the oldest removed, in the order of an index', async () => {
+    for (const isForAny of [false, true]) {
+      const fold = await plansOf((explaining) => foldStateChanges(explaining, 2000), { isForAny });
+      assert.match(fold, /Index Scan using state_changes_pkey/, fold);
+      assert.doesNotMatch(fold, /Seq Scan on state_changes/, fold);
+      const removal = await plansOf((explaining) => deleteStateChanges(explaining, new Date(), 2000), { isForAny });
+      assert.match(removal, /Index Scan using state_changes_pkey on state_changes state_changes_1/, removal);
+    }
+  });
+
   it('live updates after a place are read by an index', async () => {
     const range = { after: { xid: 1n, id: 1n }, horizon: 1_000_000_000n };
     const plan = await plansOf((explaining) => listLiveUpdates(explaining, [merchantId], range, 500));
     assert.match(plan, /Index Scan using state_changes_of_merchant/, plan);
-    assert.match(plan, /Index Cond: .*ROW\(merchant_id, xid, id\) > .*ROW\(merchant_id, xid\) < /, plan);
+    assert.match(plan, /Index Cond: .*ROW\(merchant_id, xid, id\) > .* AND \(ROW\(merchant_id, xid\) < /, plan);
   });
 
   it('the request log is read by an index under each filter', async () => {
