@@ -112,7 +112,7 @@ export type CheckClocks = Pick<
 /** What is still to be sent is checked so often before its deadline, so that a lost run is repaired in time. */
 const CHECKS_BEFORE_DEADLINE = 4;
 
-export function checkBeforeDeadlineMs(deadlineMs: number): number {
+function checkBeforeDeadlineMs(deadlineMs: number): number {
   return Math.ceil(deadlineMs / CHECKS_BEFORE_DEADLINE);
 }
 

@@ -16,7 +16,6 @@ import { REFUSALS } from '../../domain/accounts/audit.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
-import type { Clocks } from '../../domain/clocks.ts';
 import { isId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
@@ -30,7 +29,6 @@ import {
   checkSecondFactor,
   DAILY_LIMIT_WINDOW_MS,
 } from '../../domain/payments/release.ts';
-import { checkBeforeDeadlineMs } from '../../domain/work.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Release = {
@@ -154,10 +152,6 @@ async function requireApprover(tx: Tx, person: Person, environment: Environment,
   return policy;
 }
 
-function sendChecks(clocks: Clocks): Clocks {
-  return { ...clocks, staleAfterMs: checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs) };
-}
-
 async function approve(
   tx: Tx,
   { kind, id }: { readonly kind: MoneyOutKind; readonly id: string },
@@ -251,8 +245,8 @@ async function release(tx: Tx, approved: MoneyOut, at: Date, context: PaymentCon
   const sendDeadlineAt = new Date(at.getTime() + context.clocks.payoutSendDeadlineMs);
   const releaseAttestation = context.releases.attestRelease({ ...approved, sendDeadlineAt });
   const decision = { kind: 'released', sendDeadlineAt, releaseAttestation } as const;
-  const { environment } = context;
-  const after = await recordDecision(tx, approved, decision, { environment, clocks: sendChecks(context.clocks), at });
+  const { environment, clocks } = context;
+  const after = await recordDecision(tx, approved, decision, { environment, clocks, at });
   if (after === null) throw new Error(`${approved.id} could not be released from ${approved.state}`);
   return after;
 }
