@@ -7,6 +7,7 @@ import { parsePhone, type Phone } from '../../domain/payments/phone.ts';
 import { readTypedPhone, type TypedPhone } from '../../domain/payments/typed-phone.ts';
 import { createCollection } from '../../operations/payments/create-collection.ts';
 import {
+  findAttemptAndCheckout,
   findAttemptForPayer,
   findCheckoutForPayer,
   type AttemptForPayer,
@@ -133,11 +134,11 @@ async function showAttempt(
   }: { readonly code: string; readonly attemptCode: string; readonly isReceipt: boolean },
 ): Promise<void> {
   const spoken = spokenTo(ctx, deps, ctx.query['lang']);
-  const found = await findCheckout(deps, code);
   const given = readAttemptCode(attemptCode);
-  const attempt = given && (await findAttemptForPayer(deps.db, found.checkout, given.sha256));
-  if (!attempt) throw new DomainError('checkout_not_found', 'There is no attempt at this address.');
-  const visit: AttemptVisit = { found, attempt, code: attemptCode, spoken, at: new Date() };
+  const read = given && (await findAttemptAndCheckout(deps.db, code, given.sha256));
+  if (!read) throw new DomainError('checkout_not_found', 'There is no attempt at this address.');
+  const { found } = read;
+  const visit: AttemptVisit = { ...read, code: attemptCode, spoken, at: new Date() };
   if (isReceipt) {
     const page = receiptPage(deps, visit);
     if (!page) throw new DomainError('checkout_not_found', 'There is no receipt of what was not paid.');

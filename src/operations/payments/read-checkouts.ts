@@ -70,7 +70,7 @@ export type CheckoutForPayer = {
 };
 
 /** Null: nothing has this code. */
-export async function findCheckoutForPayer(db: Database, code: string): Promise<CheckoutForPayer | null> {
+export async function findCheckoutForPayer(db: Queryable, code: string): Promise<CheckoutForPayer | null> {
   const found = await findCheckoutByCode(db, code);
   return found && { ...found, earlier: await listEarlierAttempts(db, found.checkout, null) };
 }
@@ -79,11 +79,26 @@ export type AttemptForPayer = Omit<FoundAttempt, 'collectionId'> & { readonly co
 
 /** The attempt of whoever has this code; null: there is none at this checkout. */
 export async function findAttemptForPayer(
-  db: Database,
+  db: Queryable,
   { id, merchantId }: Pick<Checkout, 'merchantId'> & { readonly id: CheckoutId },
   codeSha256: Buffer,
 ): Promise<AttemptForPayer | null> {
   const found = await findAttempt(db, id, codeSha256);
   const collection = found && (await findCollection(db, merchantId, found.collectionId));
   return found && collection && { collection, operatorReceipt: found.operatorReceipt, paidAt: found.paidAt };
+}
+
+const ONE_MOMENT = { statementTimeoutMs: 10_000, atOneMoment: true } as const;
+
+/** Both as of one moment: of two, the attempt could be over, and among the earlier attempts still live. Null: no checkout, or no attempt. */
+export async function findAttemptAndCheckout(
+  db: Database,
+  code: string,
+  codeSha256: Buffer,
+): Promise<{ readonly found: CheckoutForPayer; readonly attempt: AttemptForPayer } | null> {
+  return db.withLongReads(ONE_MOMENT, async (reads) => {
+    const found = await findCheckoutForPayer(reads, code);
+    const attempt = found && (await findAttemptForPayer(reads, found.checkout, codeSha256));
+    return found && attempt && { found, attempt };
+  });
 }
