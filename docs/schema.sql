@@ -317,12 +317,14 @@ CREATE INDEX deliveries_list ON deliveries USING btree (merchant_id, id DESC);
 CREATE INDEX deliveries_pending ON deliveries USING btree (endpoint_id, id) WHERE state = 'pending'::text;
 CREATE INDEX deliveries_retrying ON deliveries USING btree (endpoint_id) WHERE state = 'retrying'::text;
 CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
+CREATE CONSTRAINT TRIGGER deliveries_check_work AFTER UPDATE OF state ON deliveries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'retrying'::text) EXECUTE FUNCTION check_delivery_work();
 CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION note_state_change('delivery');
 COMMENT ON TABLE deliveries IS 'One event that is sent to one endpoint.';
 COMMENT ON COLUMN deliveries.state IS 'pending: the dispatcher owes the first attempt. retrying: a workflow owns the further attempts. withheld: the endpoint is disabled, and nothing more is sent until somebody replays the delivery.';
 COMMENT ON COLUMN deliveries.attempts_before_replay IS 'Each replay starts the schedule again; the numbers of the attempts go on.';
 COMMENT ON COLUMN deliveries.leased_until IS 'Set while a dispatcher holds it. When the lease has run out, any dispatcher may claim it, and the event is sent again.';
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
+COMMENT ON TRIGGER deliveries_check_work ON deliveries IS 'Refuses, at commit, a delivery that is retried and has no work.';
 COMMENT ON TRIGGER deliveries_note ON deliveries IS 'Refuses nothing. It adds a row to state_changes. A new delivery adds none: the change that its event reports is there.';
 
 CREATE TABLE delivery_attempts (
@@ -1559,6 +1561,19 @@ BEGIN
   IF NOT EXISTS (SELECT 1 FROM events WHERE id = NEW.event_id AND merchant_id = NEW.merchant_id) THEN
     RAISE EXCEPTION 'delivery % belongs to another merchant than its event', NEW.id
       USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_delivery_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM deliveries WHERE id = NEW.id AND state = 'retrying')
+     AND NOT EXISTS (SELECT FROM work WHERE id = NEW.id AND task = 'workflow') THEN
+    RAISE EXCEPTION 'nobody would make the next attempt of delivery %', NEW.id USING ERRCODE = 'restrict_violation';
   END IF;
   RETURN NULL;
 END $function$;

@@ -41,11 +41,11 @@ describe('the work poll', () => {
   const deliveries = (set: string) => tamper(db, `UPDATE deliveries SET ${set}`);
   /** Its attempt failed, and a workflow makes the next one. */
   const retry = async () => {
-    await deliveries(`state = 'retrying'`);
     await tamper(
       db,
-      `INSERT INTO work (id, task, kind, merchant_id, priority, is_started, due_at)
-       SELECT id, 'workflow', 'delivery', merchant_id, 1, true, now() + interval '1 minute' FROM deliveries`,
+      `WITH retried AS (UPDATE deliveries SET state = 'retrying' RETURNING id, merchant_id)
+       INSERT INTO work (id, task, kind, merchant_id, priority, is_started, due_at)
+       SELECT id, 'workflow', 'delivery', merchant_id, 1, true, now() + interval '1 minute' FROM retried`,
     );
   };
   const withhold = () => deliveries(`state = 'withheld', next_attempt_at = NULL`);

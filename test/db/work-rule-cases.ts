@@ -1,5 +1,5 @@
-// What the database refuses of work, and of payments without work.
-import { insertRow, move, ruleCase, VALID_ROWS, type Row, type RuleCase, type Sql } from './rule-cases.ts';
+// What the database refuses of work, and of payments and deliveries without work.
+import { insertRow, move, ruleCase, update, VALID_ROWS, type Row, type RuleCase, type Sql } from './rule-cases.ts';
 
 const VALID: Row = {
   id: 'col_01',
@@ -34,5 +34,8 @@ export const WORK_RULE_CASES: readonly RuleCase[] = [
   ruleCase('a collection that is prompted and has no work', /nobody would carry on with collection/, (fixture) => [
     endWork(fixture.collections.initiated),
     move(fixture.collections.initiated, 'prompted', 'prompt_expires_at = now()'),
+  ]),
+  ruleCase('a delivery that is retried and has no work', /nobody would make the next attempt/, ({ deliveryId }) => [
+    update('deliveries', deliveryId, "state = 'retrying'"),
   ]),
 ];

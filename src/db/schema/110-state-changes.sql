@@ -81,8 +81,8 @@ COMMENT ON COLUMN payment_figures.seconds IS 'How long they took together.';
 CREATE FUNCTION quarter_of(at timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE
   AS $$ SELECT date_bin('15 minutes', at, '2000-01-01 00:00:00+00') $$;
 
--- New payments are noted once for each statement, because one statement accepts many collections. Tables have their schema: a fixed
--- search path would cost each change more than the rest of the function.
+-- New payments are noted once for each statement, because one statement accepts many collections. Each table is written with its
+-- schema, so that no temporary table takes its place.
 CREATE FUNCTION note_state_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_LEVEL = 'STATEMENT' THEN

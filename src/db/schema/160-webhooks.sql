@@ -142,6 +142,18 @@ CREATE TRIGGER deliveries_check_created AFTER INSERT ON deliveries
   FOR EACH ROW EXECUTE FUNCTION check_delivery_created();
 COMMENT ON TRIGGER deliveries_check_created ON deliveries IS 'Refuses a delivery of another merchant than that of its event.';
 
+CREATE FUNCTION check_delivery_work() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF EXISTS (SELECT FROM deliveries WHERE id = NEW.id AND state = 'retrying')
+     AND NOT EXISTS (SELECT FROM work WHERE id = NEW.id AND task = 'workflow') THEN
+    RAISE EXCEPTION 'nobody would make the next attempt of delivery %', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER deliveries_check_work AFTER UPDATE OF state ON deliveries
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.state = 'retrying') EXECUTE FUNCTION check_delivery_work();
+COMMENT ON TRIGGER deliveries_check_work ON deliveries IS 'Refuses, at commit, a delivery that is retried and has no work.';
+
 CREATE TRIGGER deliveries_note AFTER UPDATE OF state ON deliveries
   FOR EACH ROW WHEN (NEW.state <> OLD.state) EXECUTE FUNCTION note_state_change('delivery');
 COMMENT ON TRIGGER deliveries_note ON deliveries IS
