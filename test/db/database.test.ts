@@ -12,6 +12,7 @@ import { useDatabase } from './use-database.ts';
 
 const ADD = statement('test_add')`UPDATE counters SET value = value + 1 WHERE id = $1`;
 const FAIL = statement('test_fail')`SELECT fail_with($1)`;
+const LOCK_AND_FAIL = statement('test_lock_and_fail')`SELECT pg_advisory_xact_lock(1), fail_with('23514')`;
 const READ = statement('test_read')`SELECT sum(value)::int AS sum FROM counters`;
 
 describe('a row', () => {
@@ -118,6 +119,15 @@ describe('a transaction', () => {
     await assert.rejects(db.run(count, ['40P01']), { code: '40P01' });
     const { rows } = await db.pool.query('SELECT last_value::int AS tries FROM tries');
     assert.deepEqual(rows, [{ tries: 4 }]);
+  });
+
+  it('has released its locks when a single statement fails', async () => {
+    for (let n = 0; n < 300; n++) {
+      await assert.rejects(db.run(LOCK_AND_FAIL, []));
+      // On another connection, which is open already.
+      const { rows } = await db.pool.query('SELECT pg_try_advisory_xact_lock(1) AS is_free');
+      assert.deepEqual(rows, [{ is_free: true }], `try ${n}`);
+    }
   });
 
   it('is tried once when the error is not one to retry', async () => {

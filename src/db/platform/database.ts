@@ -158,7 +158,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     pool,
     ...own,
-    run: (query, values) => retrying(() => runOn(pool, query, values)),
+    run: (query, values) => retrying(() => runAlone(pool, query, values)),
     withTransaction: (work) => withTransaction(pool, own, work),
     withLongReads: (limits, work) => withLongReads(pool, own, limits, work),
     close: () => pool.end(),
@@ -179,8 +179,26 @@ function watchForLoss(client: PoolClient): void {
 const TYPES = new TypeOverrides();
 TYPES.setTypeParser(types.builtins.INT8, BigInt);
 
+/**
+ * Rejects only when the server has ended the transaction of the statement. It reports an error before that, and until then the statement
+ * keeps its locks: whoever goes on at once, on another connection, would take them for those of another request.
+ */
+async function runAlone<Row extends object>(pool: Pool, query: Statement, values: readonly unknown[]): Promise<Row[]> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    return await runOn<Row>(client, query, values);
+  } catch (error) {
+    broken = isSilent(error) ? error : await errorOf(client, 'SELECT 1');
+    throw error;
+  } finally {
+    // A connection whose state is unknown is not returned to the pool.
+    client.release(lossOf.get(client) ?? broken);
+  }
+}
+
 async function runOn<Row extends object>(
-  connection: Pool | PoolClient,
+  connection: PoolClient,
   query: Statement,
   values: readonly unknown[],
   limits: { query_timeout?: number } = {},
@@ -303,7 +321,7 @@ async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => 
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    broken = isSilent(error) ? error : await rollBack(client);
+    broken = isSilent(error) ? error : await errorOf(client, 'ROLLBACK');
     throw error;
   } finally {
     // A connection whose state is unknown is not returned to the pool.
@@ -316,9 +334,9 @@ function isSilent(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
-async function rollBack(client: PoolClient): Promise<Error | undefined> {
+async function errorOf(client: PoolClient, sql: string): Promise<Error | undefined> {
   try {
-    await client.query('ROLLBACK');
+    await client.query(sql);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
