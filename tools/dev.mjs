@@ -69,6 +69,7 @@ function restartWhenChanged(restartServer) {
       timer = setTimeout(work, QUIET_MS);
     });
   }
+  console.log(`  A change of ${SOURCES.join(', ')} restarts the server.\n`);
 }
 
 /** Resolves to its exit code; the mistakes that the compiler finds are printed, and the server stays as it was. */

@@ -90,7 +90,7 @@ describe('npm start', function () {
   it('serves the console from its sources under npm run dev, and restarts the server when a source changes', async () => {
     const ports = await chosenPorts();
     const run = await start(folder(), ports, DEV);
-    await run.untilPrinted('Ctrl-C stops all of it');
+    await run.untilPrinted('restarts the server');
     const { MALIPO_BASE_URL: baseUrl } = run.demo();
     assert.equal(baseUrl, `http://localhost:${ports.MALIPO_CONSOLE_PORT}`);
     const page = await fetch(`${baseUrl}/console/`);

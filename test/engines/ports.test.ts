@@ -23,6 +23,18 @@ describe('the choice of ports', () => {
     return (server.address() as { port: number }).port;
   }
 
+  /** A port that is taken, and whose neighbour below is free. */
+  async function takenPortAfterFree(): Promise<number> {
+    for (;;) {
+      const taken = await takenPort();
+      const isFree = await requireFreePort('the neighbour', taken - 1, '127.0.0.1').then(
+        () => true,
+        () => false,
+      );
+      if (isFree) return taken;
+    }
+  }
+
   it('returns the preferred port when it is free, and reports nothing', async () => {
     const port = await freePort();
     assert.equal(await choosePort(wishFor(port)), port);
@@ -38,7 +50,7 @@ describe('the choice of ports', () => {
   });
 
   it('returns another port when one that follows it, and is used too, is taken, unless it was set explicitly', async () => {
-    const taken = await takenPort();
+    const taken = await takenPortAfterFree();
     const port = await choosePort({ ...wishFor(taken - 1), following: 2 });
     for (const each of [port, port + 1, port + 2]) assert.notEqual(each, taken);
     assert.equal(reported.length, 1);
