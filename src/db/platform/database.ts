@@ -183,18 +183,8 @@ TYPES.setTypeParser(types.builtins.INT8, BigInt);
  * Rejects only when the server has ended the transaction of the statement. It reports an error before that, and until then the statement
  * keeps its locks: whoever goes on at once, on another connection, would take them for those of another request.
  */
-async function runAlone<Row extends object>(pool: Pool, query: Statement, values: readonly unknown[]): Promise<Row[]> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    return await runOn<Row>(client, query, values);
-  } catch (error) {
-    broken = isSilent(error) ? error : await errorOf(client, 'SELECT 1');
-    throw error;
-  } finally {
-    // A connection whose state is unknown is not returned to the pool.
-    client.release(lossOf.get(client) ?? broken);
-  }
+function runAlone<Row extends object>(pool: Pool, query: Statement, values: readonly unknown[]): Promise<Row[]> {
+  return withConnection(pool, 'SELECT 1', (client) => runOn<Row>(client, query, values));
 }
 
 async function runOn<Row extends object>(
@@ -313,15 +303,26 @@ async function withLongReads<Result>(
 }
 
 /** `work` begins the transaction, which is committed when `work` returns and rolled back when it throws. */
-async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
+function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  return withConnection(pool, 'ROLLBACK', async (client) => {
     const result = await work(client);
     await client.query('COMMIT');
     return result;
+  });
+}
+
+/** When `work` throws, `afterFailure` runs on the connection before anybody goes on. */
+async function withConnection<Result>(
+  pool: Pool,
+  afterFailure: string,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    return await work(client);
   } catch (error) {
-    broken = isSilent(error) ? error : await errorOf(client, 'ROLLBACK');
+    broken = isSilent(error) ? error : await errorOf(client, afterFailure);
     throw error;
   } finally {
     // A connection whose state is unknown is not returned to the pool.
@@ -329,7 +330,7 @@ async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => 
   }
 }
 
-// A rollback on a silent server would only wait for it once more.
+// What is sent to a silent server would only wait for it once more.
 function isSilent(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
 }
