@@ -15,10 +15,12 @@ const MAX_BATCHES_PER_TICK = 20;
 export function createTotals(db: Database): Totals {
   return {
     async run() {
-      for (let batch = 0; batch < MAX_BATCHES_PER_TICK; batch++) {
-        if ((await foldStateChanges(db, BATCH_SIZE)) < BATCH_SIZE) break;
+      let folded = await foldStateChanges(db, BATCH_SIZE);
+      // A position of another server has nothing to fold behind it.
+      if (folded === 0) await renumberRestoredChanges(db, BATCH_SIZE);
+      for (let batch = 1; folded >= BATCH_SIZE && batch < MAX_BATCHES_PER_TICK; batch++) {
+        folded = await foldStateChanges(db, BATCH_SIZE);
       }
-      await renumberRestoredChanges(db, BATCH_SIZE);
     },
   };
 }
