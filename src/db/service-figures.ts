@@ -6,6 +6,7 @@ import { PAYOUT_STATES } from '../domain/payments/payout.ts';
 import { REVERSAL_STATES } from '../domain/payments/reversal.ts';
 import { PRIORITY, WORK_KINDS, type WorkKind } from '../domain/work.ts';
 import { findOne, statement, type Queryable } from './platform/database.ts';
+import { eachOf } from './work/work.ts';
 
 const LIST_FIGURES = statement('service_figures_list')`
   SELECT kind, operator, state, sum(entered - exited)::float8 AS present, sum(entered)::float8 AS entered
@@ -81,7 +82,7 @@ const counted = (columns: string, table: string, condition: string) =>
 
 const LIST_UNSTARTED = statement('service_figures_list_unstarted')`
   SELECT each.kind, count(counted.updated_at)::int AS count, ${AGE('min(counted.updated_at)')} AS age_seconds
-  FROM unnest(ARRAY['${WORK_KINDS.join(`', '`)}']) AS each (kind) LEFT JOIN LATERAL (
+  FROM ${eachOf(WORK_KINDS)} LEFT JOIN LATERAL (
     SELECT coalesce((SELECT updated_at FROM payments WHERE id = w.id), (SELECT updated_at FROM deliveries WHERE id = w.id))
       AS updated_at
     FROM work w WHERE w.kind = each.kind AND NOT w.is_started AND w.priority < ${PRIORITY.final} LIMIT $1) AS counted ON true

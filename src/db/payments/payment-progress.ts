@@ -4,6 +4,7 @@ import type { Collection } from '../../domain/payments/collection.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import { PRIORITY } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
+import { WORK_COLUMNS } from '../work/work-rows.ts';
 import { COLLECTION_COLUMNS } from './collection.ts';
 
 /** A payment that sends money out: a payout, or the refund of a reversal. */
@@ -118,8 +119,8 @@ export async function resetNotFounds(
 // Only in these states can the operator contradict the outcome, return the money, or turn out to have it. A payout or refund that
 // expired was never sent.
 const SCHEDULE_RECHECK = statement('payment_schedule_recheck')`
-  INSERT INTO work (id, task, kind, merchant_id, operator, priority, due_at)
-  SELECT id, 'recheck', kind, merchant_id, operator, ${PRIORITY.final}, $2 FROM payments
+  INSERT INTO work (${WORK_COLUMNS})
+  SELECT id, 'recheck', kind, merchant_id, operator, ${PRIORITY.final}, NULL, $2 FROM payments
   WHERE id = $1 AND (state IN ('succeeded', 'failed') OR kind = 'collection' AND state = 'expired') FOR NO KEY UPDATE
   ON CONFLICT (id, task) DO UPDATE SET due_at = least(work.due_at, excluded.due_at)`;
 

@@ -1,8 +1,10 @@
 // How much accepted work waits for us: what the backlog gate and the metrics are told.
 import type { MerchantBacklog } from '../../domain/backlog.ts';
 import type { MerchantId } from '../../domain/ids.ts';
+import { PAYMENT_KINDS } from '../../domain/payments/payment.ts';
 import { QUARANTINE_AFTER, type WorkKind } from '../../domain/work.ts';
 import { statement, type Queryable } from '../platform/database.ts';
+import { eachOf } from './work.ts';
 
 // Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
 // next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
@@ -11,7 +13,7 @@ const MEASURE = statement('backlog_measure')`
   SELECT merchant_id, count(*)::int AS count,
          count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
          coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
-  FROM unnest(ARRAY['collection', 'payout', 'reversal']) AS each (kind)
+  FROM ${eachOf(PAYMENT_KINDS)}
   CROSS JOIN LATERAL (
     SELECT waiting.merchant_id, CASE each.kind WHEN 'collection' THEN created_at ELSE updated_at END AS since,
            w.failures = 0 AND coalesce(send_deadline_at, expires_at) > now() AS is_timely

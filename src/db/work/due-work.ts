@@ -1,9 +1,10 @@
 // The work poll: one statement that says for which loops of a dispatcher there may be something to do.
 import type { DueWork } from '../../domain/due-work.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import { WORK_KINDS } from '../../domain/work.ts';
+import { PRIORITY, WORK_KINDS } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { IS_ANY_RECHECK_DUE } from './rechecks.ts';
+import { eachOf } from './work.ts';
 import { IS_OF_ANOTHER_SERVER, IS_UNFOLDED } from '../state-changes.ts';
 import { ENDPOINTS_WITH_BACKLOG, ENDPOINTS_WITH_RETRIES } from '../webhooks/delivery.ts';
 
@@ -12,8 +13,8 @@ const IS_ANY_UNSTARTED = 'EXISTS (SELECT FROM work w WHERE NOT w.is_started ORDE
 
 // Each is the first entry of a range of the index, in its order, which leaves PostgreSQL no other way to find it.
 const IS_ANY_LATE = `EXISTS (
-  SELECT FROM unnest(ARRAY['${WORK_KINDS.join(`', '`)}']) AS each (kind)
-  CROSS JOIN generate_series(0, 2) AS of (priority)
+  SELECT FROM ${eachOf(WORK_KINDS)}
+  CROSS JOIN unnest(ARRAY[${Object.values(PRIORITY).join(', ')}]) AS of (priority)
   CROSS JOIN LATERAL (
     SELECT w.due_at FROM work w WHERE w.kind = each.kind AND w.priority = of.priority AND w.is_started
     ORDER BY w.due_at LIMIT 1) AS first

@@ -2,16 +2,16 @@
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Rechecked } from '../../domain/payments/late-checks.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import type { PaymentId, PaymentKind } from '../../domain/payments/payment.ts';
+import { PAYMENT_KINDS, type PaymentId, type PaymentKind } from '../../domain/payments/payment.ts';
 import { PRIORITY } from '../../domain/work.ts';
 import { statement, type Queryable } from '../platform/database.ts';
-import { leaseOf } from './work.ts';
+import { WORK_COLUMNS } from './work-rows.ts';
+import { claimAndRead, eachOf, leaseOf } from './work.ts';
 
 const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
-const KINDS = `unnest(ARRAY['collection', 'payout', 'reversal'])`;
 
 // One step in the index for each kind, however many are due.
-const FIRST_DUE_AT_OF_ASKED = `(SELECT min(first.due_at) FROM ${KINDS} AS each (kind) CROSS JOIN LATERAL (
+const FIRST_DUE_AT_OF_ASKED = `(SELECT min(first.due_at) FROM ${eachOf(PAYMENT_KINDS)} CROSS JOIN LATERAL (
      SELECT ${DUE_AT} AS due_at FROM work w WHERE w.operator = asked.operator AND w.kind = each.kind AND w.is_started IS NULL
      ORDER BY ${DUE_AT} LIMIT 1) AS first)`;
 const DUE_OF_ASKED = `FROM unnest($1::text[]) AS asked (operator) WHERE ${FIRST_DUE_AT_OF_ASKED} <= now()`;
@@ -73,11 +73,7 @@ export async function claimRechecks(
   kind: PaymentKind,
   { operator, limit, leaseMs }: ClaimRechecks,
 ): Promise<ClaimedRecheck[]> {
-  const claims = await db.run<Omit<ClaimedRecheck, keyof Rechecked>>(CLAIM, [operator, kind, limit, leaseMs]);
-  if (claims.length === 0) return [];
-  const rows = await db.run<Rechecked & Pick<ClaimedRecheck, 'id'>>(READ, [claims.map(({ id }) => id)]);
-  const byId = new Map(claims.map((claim) => [claim.id, claim]));
-  return rows.map((row) => ({ ...row, ...byId.get(row.id) }) as ClaimedRecheck);
+  return claimAndRead<ClaimedRecheck>(db, { claim: CLAIM, read: READ }, [operator, kind, limit, leaseMs]);
 }
 
 // A payment that changed since it was claimed has another time for its next recheck.
@@ -96,7 +92,7 @@ const FINISH = statement('recheck_finish')`
     UPDATE work w SET claimed_until = NULL, due_at = f.due_at
     FROM finished f WHERE w.id = f.id AND w.task = 'recheck' AND f.due_at IS NOT NULL),
   workflow AS (
-    INSERT INTO work (id, task, kind, merchant_id, operator, priority, is_started, due_at)
+    INSERT INTO work (${WORK_COLUMNS})
     SELECT id, 'workflow', kind, merchant_id, operator, ${PRIORITY.final}, false, now() FROM finished WHERE is_news
     ON CONFLICT (id, task) DO UPDATE SET is_started = false, due_at = excluded.due_at)
   SELECT id, due_at IS NULL AS is_over FROM finished`;

@@ -1,7 +1,7 @@
 // Checks of work whose workflow was started: what is late, and what its check found.
 import { PRIORITY, type WorkKind } from '../../domain/work.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
-import { CLAIMED, claimWork, leaseOf, type ClaimedWork } from './work.ts';
+import { CLAIMED, claimsOf, claimWork, IS_STILL_CLAIMED, leaseOf, type ClaimedWork } from './work.ts';
 
 /** Started work whose check is due, as it was when the check claimed it. */
 export type LateWork = ClaimedWork & { readonly updatedAt: Date };
@@ -52,7 +52,7 @@ export async function claimLateOfFinal(db: Queryable, kind: WorkKind, claim: Cla
 const SCHEDULE_CHECKS = statement('work_schedule_checks')`
   UPDATE work w SET due_at = ${leaseOf('s.delay_ms')}
   FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, delay_ms)
-  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
+  WHERE ${IS_STILL_CLAIMED}`;
 
 /** When each of these is checked next. Work that changed since it was claimed is left as it is. */
 export async function scheduleChecks(
@@ -63,14 +63,9 @@ export async function scheduleChecks(
   await db.run(SCHEDULE_CHECKS, [...claimsOf(checks.map(({ work }) => work)), checks.map(({ delayMs }) => delayMs)]);
 }
 
-const claimsOf = (claimed: readonly Pick<LateWork, 'id' | 'dueAt'>[]): unknown[] => [
-  claimed.map(({ id }) => id),
-  claimed.map(({ dueAt }) => dueAt),
-];
-
 const END_WORKFLOWS = statement('work_end_workflows')`
   DELETE FROM work w USING unnest($1::text[], $2::timestamptz[]) AS s (id, due_at)
-  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
+  WHERE ${IS_STILL_CLAIMED}`;
 
 /** Records that the workflows of these final payments have ended. What was started again since the claim is left as it is. */
 export async function endWorkflows(db: Queryable, ended: readonly LateWork[]): Promise<void> {
@@ -81,7 +76,7 @@ export async function endWorkflows(db: Queryable, ended: readonly LateWork[]): P
 const MARK_LOST = statement('work_mark_lost')`
   UPDATE work w SET is_started = false, due_at = s.updated_at
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS s (id, due_at, updated_at)
-  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
+  WHERE ${IS_STILL_CLAIMED}`;
 
 /** Marks work that no workflow runs for as unstarted. Work that changed since it was claimed is left as it is. */
 export async function markLost(db: Queryable, lost: readonly LateWork[]): Promise<void> {

@@ -1,12 +1,14 @@
 // The parts by which the statements that write a payment or a delivery write its work.
-import type { WorkAfter } from '../../domain/work.ts';
+import { PRIORITY, type WorkAfter } from '../../domain/work.ts';
 
-const COLUMNS = 'id, task, kind, merchant_id, operator, priority, is_started, due_at';
+/** What is known of new work. */
+export const WORK_COLUMNS = 'id, task, kind, merchant_id, operator, priority, is_started, due_at';
 
 /** Inserts the work of the new payments of `source`: the workflow of each is to be started, as of its creation. */
 export const insertNewWork = (source: string): string =>
-  `INSERT INTO work (${COLUMNS})
-   SELECT id, 'workflow', kind, merchant_id, operator, CASE kind WHEN 'collection' THEN 0 ELSE 1 END, false, created_at FROM ${source}`;
+  `INSERT INTO work (${WORK_COLUMNS})
+   SELECT id, 'workflow', kind, merchant_id, operator,
+     CASE kind WHEN 'collection' THEN ${PRIORITY.unsent} ELSE ${PRIORITY.awaited} END, false, created_at FROM ${source}`;
 
 /** What `insertNewWork` reads of a new payment. */
 export const NEW_WORK = 'id, kind, merchant_id, operator, created_at';
@@ -15,7 +17,7 @@ export const NEW_WORK = 'id, kind, merchant_id, operator, created_at';
 export function workParts(first: number): string {
   const [task, priority, isStarted, dueAt, dropped] = [0, 1, 2, 3, 4].map((n) => `$${first + n}`);
   return `kept_work AS (
-     INSERT INTO work (${COLUMNS})
+     INSERT INTO work (${WORK_COLUMNS})
      SELECT id, ${task}::text, kind, merchant_id, operator, ${priority}::smallint, ${isStarted}::boolean, ${dueAt}::timestamptz
      FROM moved WHERE ${task}::text IS NOT NULL
      ON CONFLICT (id, task) DO UPDATE SET priority = excluded.priority, is_started = excluded.is_started,
@@ -34,5 +36,5 @@ export const endDeliveryWork = (ids: string): string =>
 
 /** Has workflows started for the deliveries of `source`, at once. */
 export const insertDeliveryWork = (source: string): string =>
-  `INSERT INTO work (${COLUMNS})
-   SELECT id, 'workflow', 'delivery', merchant_id, NULL, 1, false, now() FROM ${source}`;
+  `INSERT INTO work (${WORK_COLUMNS})
+   SELECT id, 'workflow', 'delivery', merchant_id, NULL, ${PRIORITY.awaited}, false, now() FROM ${source}`;

@@ -1,5 +1,5 @@
 // Work whose workflow is to be started, of all four kinds: it is claimed, started or postponed.
-import type { Work, WorkKind } from '../../domain/work.ts';
+import { PRIORITY, type Work, type WorkKind } from '../../domain/work.ts';
 import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
 /**
@@ -8,12 +8,21 @@ import { statement, type Queryable, type Statement } from '../platform/database.
  */
 export type ClaimedWork = Work & { readonly workflowFailures: number; readonly dueAt: Date };
 
-type Claim = Pick<ClaimedWork, 'id' | 'merchantId' | 'workflowFailures' | 'dueAt'>;
-
 /** `due_at` of a claim that lasts so long. In milliseconds, as the caller has it, so that the two can be compared. */
 export const leaseOf = (ms: string): string =>
   `date_trunc('milliseconds', now() + make_interval(secs => ${ms} / 1000.0))`;
 export const CLAIMED = 'w.id, w.merchant_id, w.failures AS workflow_failures, w.due_at';
+
+/** The rows of a claim that nothing has happened to since, of a source `s` of ids and ends of claims. */
+export const IS_STILL_CLAIMED = "w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at";
+/** Its first two parameters. */
+export const claimsOf = (claimed: readonly Pick<ClaimedWork, 'id' | 'dueAt'>[]): unknown[] => [
+  claimed.map(({ id }) => id),
+  claimed.map(({ dueAt }) => dueAt),
+];
+
+/** A row for each of these kinds. */
+export const eachOf = (kinds: readonly WorkKind[]): string => `unnest(ARRAY['${kinds.join("', '")}']) AS each (kind)`;
 
 const READ_PAYMENTS = statement('work_read_payments')`
   SELECT id, idempotency_key, operator, state, updated_at, expires_at FROM payments WHERE id = ANY($1)`;
@@ -21,23 +30,32 @@ const READ_DELIVERIES = statement('work_read_deliveries')`
   SELECT id, endpoint_id, replay_count, next_attempt_at, updated_at FROM deliveries WHERE id = ANY($1)`;
 
 /**
- * Runs the claim, and then reads what it claimed. In a statement of its own: it sees whatever was written before the claim, and
- * what is written after the claim has moved `due_at`.
+ * Runs the claim, and then reads what it claimed, in the order of ids. In a statement of its own: it sees whatever was written before
+ * the claim, and what is written after the claim has moved `due_at`.
  */
+export async function claimAndRead<Claimed extends { readonly id: string }>(
+  db: Queryable,
+  { claim, read }: { readonly claim: Statement; readonly read: Statement },
+  values: readonly unknown[],
+): Promise<Claimed[]> {
+  const claims = await db.run<Pick<Claimed, 'id'>>(claim, values);
+  if (claims.length === 0) return [];
+  const rows = await db.run<Pick<Claimed, 'id'>>(read, [claims.map(({ id }) => id)]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return claims
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((claimed) => ({ ...byId.get(claimed.id), ...claimed }) as Claimed);
+}
+
 export async function claimWork(
   db: Queryable,
   kind: WorkKind,
   claim: Statement,
   values: readonly unknown[],
 ): Promise<ClaimedWork[]> {
-  const claims = await db.run<Claim>(claim, values);
-  if (claims.length === 0) return [];
   const read = kind === 'delivery' ? READ_DELIVERIES : READ_PAYMENTS;
-  const rows = await db.run<Pick<Work, 'id'>>(read, [claims.map(({ id }) => id)]);
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return claims
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((claimed) => ({ kind, ...byId.get(claimed.id), ...claimed }) as ClaimedWork);
+  const claimed = await claimAndRead<ClaimedWork>(db, { claim, read }, values);
+  return claimed.map((work) => ({ ...work, kind }) as ClaimedWork);
 }
 
 // Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
@@ -62,7 +80,7 @@ const CLAIM_UNSTARTED = statement('work_claim_unstarted')`
       WHERE w.kind = $4 AND w.merchant_id = share.merchant_id AND NOT w.is_started
         AND w.due_at <= now() - make_interval(secs => $2 / 1000.0)
       ORDER BY w.priority, w.due_at LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
-    ORDER BY due.priority = 2, random() LIMIT $1)
+    ORDER BY due.priority = ${PRIORITY.final}, random() LIMIT $1)
   UPDATE work w SET due_at = ${leaseOf('$3')}
   WHERE w.task = 'workflow' AND w.id = ANY(ARRAY(SELECT id FROM picked)) RETURNING ${CLAIMED}`;
 
@@ -86,7 +104,7 @@ const POSTPONE_STARTS = statement('work_postpone_starts')`
   UPDATE work w
   SET due_at = ${leaseOf('s.delay_ms')}, failures = w.failures + s.failures, start_failures = w.start_failures + s.failures
   FROM unnest($1::text[], $2::timestamptz[], $3::float8[], $4::int[]) AS s (id, due_at, delay_ms, failures)
-  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
+  WHERE ${IS_STILL_CLAIMED}`;
 
 /** The claim of a start that did not happen: when it is due again, and whether that counts as a failure of its own. */
 export type PostponedStart = Pick<ClaimedWork, 'id' | 'dueAt'> & {
@@ -98,8 +116,7 @@ export type PostponedStart = Pick<ClaimedWork, 'id' | 'dueAt'> & {
 export async function postponeStarts(db: Queryable, postponed: readonly PostponedStart[]): Promise<void> {
   if (postponed.length === 0) return;
   await db.run(POSTPONE_STARTS, [
-    postponed.map(({ id }) => id),
-    postponed.map(({ dueAt }) => dueAt),
+    ...claimsOf(postponed),
     postponed.map(({ delayMs }) => delayMs),
     postponed.map(({ isFailure }) => Number(isFailure)),
   ]);
@@ -110,7 +127,7 @@ const MARK_STARTED = statement('work_mark_started')`
   UPDATE work w SET is_started = true, due_at = ${leaseOf('s.check_in_ms')},
     failures = greatest(0, w.failures - w.start_failures), start_failures = 0
   FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, check_in_ms)
-  WHERE w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at`;
+  WHERE ${IS_STILL_CLAIMED}`;
 
 /** Work whose workflow runs, as of the `due_at` that was seen before the start, and when it is checked. */
 export type StartedWork = Pick<ClaimedWork, 'id' | 'dueAt'> & { readonly checkInMs: number };
@@ -122,9 +139,5 @@ export type StartedWork = Pick<ClaimedWork, 'id' | 'dueAt'> & { readonly checkIn
  */
 export async function markStarted(db: Queryable, started: readonly StartedWork[]): Promise<void> {
   if (started.length === 0) return;
-  await db.run(MARK_STARTED, [
-    started.map(({ id }) => id),
-    started.map(({ dueAt }) => dueAt),
-    started.map(({ checkInMs }) => checkInMs),
-  ]);
+  await db.run(MARK_STARTED, [...claimsOf(started), started.map(({ checkInMs }) => checkInMs)]);
 }
