@@ -13,6 +13,9 @@ export type ExchangeDeps = {
   readonly log: Log;
 };
 
+/** A payment of a workflow. What it says of the operator came through Temporal, and decides nothing but whose calls are counted. */
+export type PaymentAtOperator = PaymentRef & { readonly operator: OperatorId };
+
 /** The payment of an exchange. */
 export type ExchangedPayment = {
   readonly ref: PaymentRef;

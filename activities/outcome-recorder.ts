@@ -38,7 +38,8 @@ export function createOutcomeRecorder(deps: RecorderDeps, kinds: PaymentKinds) {
       queried: QueriedStatus,
       exchange: NewExchange | null,
     ): Promise<PaymentSnapshot> {
-      const writer = createWriter(ref, queried, { row: payment.row, exchange }, { ...deps, kinds });
+      const row = payment.row.kind === 'collection' ? payment.row : null;
+      const writer = createWriter(ref, queried, { row, exchange }, { ...deps, kinds });
       try {
         return await applyStatus(ref.kind, payment.snapshot, { ...deps, kinds, ref, queried, writer });
       } finally {

@@ -15,6 +15,7 @@ import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
 import { isReleasedByOthers } from '../src/domain/payments/release.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
+import type { RecordedBy } from '../src/domain/work.ts';
 import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
 import { sendProgressOf } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
@@ -34,8 +35,7 @@ export type LoadedPayment = {
   /** The request that made it; null: it was made before that was recorded. */
   readonly requestId: string | null;
   readonly snapshot: PaymentSnapshot;
-  /** Of a collection, whose first transition is decided on it. */
-  readonly row: Collection | null;
+  readonly row: Payment;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
   /** The amount that a status of `paid` must confirm, to the unit. */
@@ -53,6 +53,8 @@ type PaymentKindsDeps = {
   readonly payments: PaymentContext;
   readonly releases: ReleaseAttestor;
   readonly clocks: Pick<Clocks, 'notFoundSpanMs'>;
+  /** Who records what follows from the operators' answers. */
+  readonly recordedBy: RecordedBy;
   readonly log: Log;
 };
 
@@ -132,7 +134,7 @@ async function recordOnce(
   ref: PaymentRef,
   input: TransitionInput,
   { at, basis, exchange, row }: Recording,
-  { payments, log, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
+  { payments, log, recordedBy, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
 ): Promise<PaymentSnapshot> {
   const { payment, isPosted } = await recordTransition(payments, {
     ref,
@@ -141,6 +143,7 @@ async function recordOnce(
     basis,
     before: row,
     exchange,
+    recordedBy,
   });
   if (!isPosted)
     log.fatal({ id: ref.id }, 'money left twice: the operator returned the collection, and our refund was paid');
@@ -198,7 +201,7 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
     operator: payout.operator,
     requestId: payout.requestId,
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
-    row: null,
+    row: payout,
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
     isReleaseUnattested: isReleaseUnattested(payout, releases),
@@ -226,7 +229,7 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
     operator: reversal.operator,
     requestId: reversal.requestId,
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
-    row: null,
+    row: reversal,
     isSendBegun: reversal.sendBegunAt !== null,
     money: reversal,
     isReleaseUnattested: isReleaseUnattested(reversal, releases),

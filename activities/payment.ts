@@ -9,13 +9,13 @@ import {
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
+import type { CallGrants } from '../src/operators/call-grants.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
 import { createPaymentKinds } from './payment-kinds.ts';
-import { createRecheckActivities } from './rechecks.ts';
 import { createSend } from './send.ts';
 import { createStatusQuery } from './status-query.ts';
 
@@ -23,6 +23,7 @@ export type PaymentActivityDeps = ExchangeDeps & {
   readonly payments: PaymentContext;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly releases: ReleaseAttestor;
+  readonly grants: CallGrants;
   readonly clocks: Clocks;
 };
 
@@ -31,7 +32,7 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 /** None of them takes what an operator said from Temporal: the activity that has the answer records what follows from it. */
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const { clocks, log } = deps;
-  const kinds = createPaymentKinds(deps);
+  const kinds = createPaymentKinds({ ...deps, recordedBy: 'workflow' });
   const recorder = createOutcomeRecorder(deps, kinds);
   return {
     sendWithOperator: createSend(deps, kinds, recorder),
@@ -58,8 +59,6 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
         kinds.record(ref, { kind }, { at: new Date(), basis: null, exchange: null, row: null }),
       );
     },
-
-    ...createRecheckActivities(deps, kinds, recorder),
   };
 }
 

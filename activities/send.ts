@@ -8,9 +8,11 @@ import type { Clocks } from '../src/domain/clocks.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
+import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
+import type { CallGrants } from '../src/operators/call-grants.ts';
 import type { Operator, SendOutcome } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
-import { callOperator, recordExchange, type ExchangeDeps } from './exchanges.ts';
+import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
@@ -20,13 +22,14 @@ export type SendResult =
   | { readonly kind: 'recorded'; readonly snapshot: PaymentSnapshot }
   /** It was not sent, or it is in doubt what became of the send: the operator is queried for its status. */
   | { readonly kind: 'no_outcome' }
-  /** Nothing was done, because enough workflow tasks wait for sends. */
+  /** Nothing was done, because enough workflow tasks wait for sends, or the operator takes no more calls now. */
   | { readonly kind: 'busy' };
 
 type SendDeps = ExchangeDeps & {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
-  readonly clocks: Pick<Clocks, 'operatorTimeoutMs'>;
+  readonly grants: Pick<CallGrants, 'take'>;
+  readonly clocks: Clocks;
 };
 
 /**
@@ -34,6 +37,7 @@ type SendDeps = ExchangeDeps & {
  * worker has; further sends are ordinary activities.
  */
 const MOST_IN_WORKFLOW_TASKS = 20;
+const LONGEST_GRANT_WAIT_MS = 1000;
 
 /**
  * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed; then it records what
@@ -41,11 +45,12 @@ const MOST_IN_WORKFLOW_TASKS = 20;
  * one, after which no refusal counts, whatever becomes of this process. Throws, to be retried, when it is unknown whether the operator
  * accepted it: the reference makes that harmless. Once the operator has answered it never throws, so that it is not sent again.
  * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
- * In a local activity it does nothing, and says `busy`, while twenty others wait for their operator.
+ * In a local activity it does nothing, and says `busy`, while twenty others wait for their operator, or while the operator takes no
+ * more calls.
  */
 export function createSend(deps: SendDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
   let inWorkflowTasks = 0;
-  return async (ref: PaymentRef): Promise<SendResult> => {
+  return async (ref: PaymentAtOperator): Promise<SendResult> => {
     if (!isInLocalActivity()) return send(ref, deps, kinds, recorder);
     if (inWorkflowTasks >= MOST_IN_WORKFLOW_TASKS) return { kind: 'busy' };
     inWorkflowTasks += 1;
@@ -58,13 +63,18 @@ export function createSend(deps: SendDeps, kinds: PaymentKinds, recorder: Outcom
 }
 
 async function send(
-  ref: PaymentRef,
+  ref: PaymentAtOperator,
   deps: SendDeps,
   kinds: PaymentKinds,
   recorder: OutcomeRecorder,
 ): Promise<SendResult> {
-  const { db, operators, clocks, log } = deps;
+  const { db, operators, grants, clocks, log } = deps;
   const recordUntilMs = Date.now() + clocks.operatorTimeoutMs;
+  // Before the row says that the send begins: what was not sent for want of a grant is sent for the first time later.
+  if (!(await grants.take(ref.operator, 'send', LONGEST_GRANT_WAIT_MS))) {
+    if (isInLocalActivity()) return { kind: 'busy' };
+    throw retriedLater('OperatorBusy', 'the operator takes no more calls now');
+  }
   const begun = await kinds.beginFirstSend(ref, new Date());
   const payment = begun ?? (await withFailures(() => kinds.load(ref)));
   if (!payment.maySend(new Date())) return { kind: 'no_outcome' };
@@ -72,7 +82,7 @@ async function send(
     await kinds.holdUnattested(ref, new Date());
     throw ApplicationFailure.nonRetryable(`this service did not record the release of ${ref.id}`, 'ApprovalMissing');
   }
-  const isFirstTry = begun !== null || (!payment.isSendBegun && (await markSendBegun(db, ref, new Date())));
+  const isFirstTry = begun !== null || (!payment.isSendBegun && (await beginFirstSend(ref, payment, deps)));
   const mayBegin = isFirstTry || (payment.isSendBegun && (await markSendRepeated(db, ref, new Date())));
   // This process may have been stopped in between, and a call after the deadline would come after what was decided.
   if (!mayBegin || !payment.maySend(new Date())) return { kind: 'no_outcome' };
@@ -87,19 +97,20 @@ async function send(
   const isInDoubt = outcome.kind === 'unknown' || (outcome.kind === 'refused' && !isFirstTry);
   if (isInDoubt) {
     await recordExchange(deps, ref, exchange);
-    if (outcome.kind === 'unknown') throw unknownToOperator(outcome.reason);
+    if (outcome.kind === 'unknown') throw retriedLater('OperatorUnknown', `unknown whether the operator accepted the payment: ${outcome.reason}`);
     return { kind: 'no_outcome' };
   }
   const answer = { ref, payment, outcome, queriedAtMs };
   return recordAnswer(answer, exchange, recordUntilMs, { recorder, log });
 }
 
-function unknownToOperator(reason: string): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: `unknown whether the operator accepted the payment: ${reason}`,
-    type: 'OperatorUnknown',
-    category: ApplicationFailureCategory.BENIGN,
-  });
+function beginFirstSend(ref: PaymentRef, { row }: LoadedPayment, { db, clocks }: SendDeps): Promise<boolean> {
+  const at = new Date();
+  return markSendBegun(db, ref, at, nextQueryDue({ ...row, sendBegunAt: at }, 0, at, clocks));
+}
+
+function retriedLater(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ message, type, category: ApplicationFailureCategory.BENIGN });
 }
 
 type SendAnswer = {

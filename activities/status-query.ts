@@ -1,49 +1,63 @@
-// Queries the operator status of a payment, as the payment's workflow and its rechecks do, and records what follows.
-import { scheduleRecheck } from '../src/db/payments/payment-progress.ts';
+// Queries the operator status of a payment after a callback, or after a send in doubt, and records what follows.
+import { scheduleQuery } from '../src/db/payments/payment-progress.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
+import { beginQuery } from '../src/db/work/status-queries.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import { isStatusMissing } from '../src/domain/payments/late-checks.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
 import { isQueriedAfterCallback, type PaymentRef } from '../src/domain/payments/payment.ts';
+import type { CallGrants } from '../src/operators/call-grants.ts';
 import { operatorStatusOf } from '../src/operators/operator-status.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
-import { callOperator, recordExchange, type ExchangeDeps } from './exchanges.ts';
+import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
 export type StatusQueryDeps = ExchangeDeps & {
   readonly operators: Readonly<Record<OperatorId, Operator>>;
+  readonly grants: Pick<CallGrants, 'take'>;
   readonly clocks: Clocks;
 };
 
-/** The payment after all that follows from the status was recorded, and whether the operator gave a status. */
-export type QueriedPayment = { readonly snapshot: PaymentSnapshot; readonly hasStatus: boolean };
+export type StatusQueryResult =
+  /** The payment after all that follows from the status was recorded, and whether the operator gave a status. */
+  | { readonly kind: 'queried'; readonly snapshot: PaymentSnapshot; readonly hasStatus: boolean }
+  /** The last query, whoever made it, is less than the minimum gap ago, or the operator takes no more calls now. */
+  | { readonly kind: 'too_soon'; readonly waitMs: number };
+
+// Less than a workflow task may take.
+const LONGEST_GRANT_WAIT_MS = 1000;
 
 /**
- * One call, and then one transaction for each thing that follows from the status. After an error Temporal runs it again, with a new
- * query. In a local activity nothing follows where the operator gives no status: an ordinary activity queries again. A final payment
- * without a usable status is rechecked soon.
+ * One call, and then one transaction for each thing that follows from the status. The row says first that the query begins. After an
+ * error Temporal runs it again, with a new query. In a local activity nothing follows where the operator gives no status: an ordinary
+ * activity queries again. A final payment without a usable status is queried again soon.
  */
 export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, recorder: OutcomeRecorder) {
-  const { db, clocks } = deps;
-  return async (ref: PaymentRef): Promise<QueriedPayment> => {
+  const { db, grants, clocks } = deps;
+  return async (ref: PaymentAtOperator): Promise<StatusQueryResult> => {
+    if (!(await grants.take(ref.operator, 'callback_query', LONGEST_GRANT_WAIT_MS))) {
+      return { kind: 'too_soon', waitMs: clocks.minimumQueryGapMs };
+    }
+    const waitMs = await beginQuery(db, ref.id, clocks.minimumQueryGapMs);
+    if (waitMs > 0) return { kind: 'too_soon', waitMs };
     const payment = await withFailures(() => kinds.load(ref));
     const { queried, exchange } = await queryOperator(ref, payment, deps);
     const { status } = queried;
     const hasStatus = status.kind !== 'unknown';
     if (!hasStatus && isInLocalActivity()) {
       await recordExchange(deps, ref, exchange);
-      return { snapshot: payment.snapshot, hasStatus };
+      return { kind: 'queried', snapshot: payment.snapshot, hasStatus };
     }
     const snapshot = await withFailures(() => recorder.recordStatus(ref, payment, queried, exchange));
     if (isQueriedAfterCallback(ref.kind, snapshot.state) && isStatusMissing(snapshot.state, status)) {
-      await scheduleRecheck(db, ref, new Date(Date.now() + clocks.staleAfterMs));
+      await scheduleQuery(db, ref, new Date(Date.now() + clocks.staleAfterMs));
     }
-    return { snapshot, hasStatus };
+    return { kind: 'queried', snapshot, hasStatus };
   };
 }
 

@@ -336,7 +336,7 @@ const WORK: readonly Work[] = [
         OVERDUE_MS,
       ),
   }),
-  { name: 'the work poll', claims: true, run: ({ db }) => findDueWork(db, OPERATOR_IDS) },
+  { name: 'the work poll', claims: true, run: ({ db }) => findDueWork(db) },
   {
     name: 'late work of all kinds looked for',
     claims: true,

@@ -8,7 +8,6 @@ export const COLLECTION_WORKFLOW = 'collectionWorkflow';
 export const PAYOUT_WORKFLOW = 'payoutWorkflow';
 export const REVERSAL_WORKFLOW = 'reversalWorkflow';
 export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
-export const RECHECKS_WORKFLOW = 'rechecksWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 export const WHOLE_LEDGER_CHECK_WORKFLOW = 'wholeLedgerCheckWorkflow';
@@ -16,8 +15,8 @@ export const WHOLE_LEDGER_CHECK_WORKFLOW = 'wholeLedgerCheckWorkflow';
 /** The operator called back about the payment. The signal carries no data: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
 
-/** A person approved, rejected or cancelled the payout or refund. The signal carries no data: the database has the decision. */
-export const DECISION_RECORDED = 'decisionRecorded';
+/** Somebody else changed the payment: a person decided, or an outcome was recorded. The signal carries no data: the row has it. */
+export const PAYMENT_CHANGED = 'paymentChanged';
 
 /**
  * Ids only: histories hold no amounts, phones or secrets. The input has no durations either: a run reads them when it
@@ -35,9 +34,6 @@ export type DeliveryWorkflowInput = {
   readonly replayCount: number;
 };
 
-/** No ids: its activity claims what is due. */
-export type RechecksWorkflowInput = { readonly operator: OperatorId };
-
 /** The queue of one operator, for workflows and calls: a slow operator fills only its own queue. */
 export function operatorTaskQueue(prefix: string, operator: OperatorId): string {
   return `${prefix}-${operator}`;
@@ -49,11 +45,6 @@ export function deliveryTaskQueue(prefix: string): string {
 
 export function reconciliationTaskQueue(prefix: string): string {
   return `${prefix}-reconciliation`;
-}
-
-/** One run for an operator is open at a time. */
-export function rechecksWorkflowId(prefix: string, operator: OperatorId): string {
-  return `${prefix}-${operator}-rechecks`;
 }
 
 export function reconciliationScheduleId(prefix: string): string {

@@ -1,21 +1,23 @@
 // Describes a waiting payment for a person who reads the Temporal UI.
-import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
-import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
+import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
 
-/** The text while the operator's outcome is awaited. `polls` counts the status polls of this run in the current state. */
+/** The text while the operator's outcome is awaited. When the operator is asked next, the console shows: that moves without an event. */
 export function describeWait<Kind extends PaymentKind>(
   { kind }: { readonly kind: Kind },
   snapshot: PaymentSnapshot<Kind>,
-  polls: number,
-  waitMs: number,
 ): string {
   const what = snapshot.state === 'reconciling' ? OVERDUE[kind] : AWAITED[kind];
-  const until = kind === 'collection' ? promptExpiry(snapshot as CollectionSnapshot) : '';
-  const next = new Date(Date.now() + waitMs).toISOString();
-  return `${what}${until}\n\nStatus polls of this run in this state: ${polls}. The next at ${next}, or at the operator’s callback.`;
+  return `${what}${endOfWait(kind, snapshot)}\n\nThe operator is asked by schedule, at this time, and at its callback. The console shows when.`;
+}
+
+function endOfWait<Kind extends PaymentKind>(kind: Kind, snapshot: PaymentSnapshot<Kind>): string {
+  const atMs = snapshot.state === 'reconciling' ? null : LIFECYCLES[kind].overdueAtMs(snapshot);
+  if (atMs === null) return '';
+  const at = new Date(atMs).toISOString();
+  return kind === 'collection' ? ` The prompt expires at ${at}.` : ` The outcome is overdue from ${at}.`;
 }
 
 const AWAITED: Readonly<Record<PaymentKind, string>> = {
@@ -29,10 +31,6 @@ const OVERDUE: Readonly<Record<PaymentKind, string>> = {
   payout: 'Waiting for the **operator**: the outcome is overdue and unknown. The money stays held.',
   reversal: 'Waiting for the **operator**: the outcome of the refund is overdue and unknown.',
 };
-
-function promptExpiry({ promptExpiresAtMs }: CollectionSnapshot): string {
-  return promptExpiresAtMs === null ? '' : ` The prompt expires at ${new Date(promptExpiresAtMs).toISOString()}.`;
-}
 
 /** The text while a payout or refund waits for its approvals. */
 export function describeQueue({

@@ -3,6 +3,5 @@ export { collectionWorkflow } from './collection.ts';
 export { deliveryWorkflow } from './delivery.ts';
 export { ledgerCheckWorkflow, wholeLedgerCheckWorkflow } from './ledger-check.ts';
 export { payoutWorkflow } from './payout.ts';
-export { rechecksWorkflow } from './rechecks.ts';
 export { reversalWorkflow } from './reversal.ts';
 export { reconciliationWorkflow } from './reconciliation.ts';

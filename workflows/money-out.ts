@@ -1,9 +1,8 @@
 // Money that goes out, from recorded to final: wait for people to decide, send it, wait for the operator's outcome, record it.
-import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
+import { condition, sleep } from '@temporalio/workflow';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
-import { isRecheckable } from '../src/domain/payments/payment.ts';
-import { awaitOutcome, recheck } from './await-outcome.ts';
-import { DECISION_RECORDED } from './contract.ts';
+import type { MoneyOutKind } from '../src/domain/payments/payment.ts';
+import { awaitOutcome } from './await-outcome.ts';
 import { describeQueue } from './details.ts';
 import {
   continueAsNewIfLong,
@@ -17,47 +16,38 @@ import {
 } from './payment.ts';
 import { showDetails, showState } from './shown-state.ts';
 
-const decisionRecorded = defineSignal(DECISION_RECORDED);
-
-type MoneyOut = 'payout' | 'reversal';
-
 /**
  * Loads the payout or refund, ends when it is final, and returns it. The row is the truth: a run that is lost and started again
- * continues from the state that it finds. A run for a payment with an outcome rechecks it once.
+ * continues from the state that it finds.
  */
-export async function payOut<Kind extends MoneyOut>(
+export async function sendMoneyOut<Kind extends MoneyOutKind>(
   load: () => Promise<LoadedPayment<Kind>>,
 ): Promise<PaymentSnapshot<Kind>> {
   const signals = countSignals();
-  setHandler(decisionRecorded, () => {
-    signals.decisions += 1;
-  });
-  const loadedAfter = signals.decisions;
-  const loaded = await load();
-  const { payment } = loaded;
-  if (isRecheckable(loaded.snapshot.state)) return recheck(payment, loaded.snapshot, signals);
-  showState(payment, loaded.snapshot);
-  const from: Loaded<Kind> = { snapshot: loaded.snapshot, loadedAfter };
-  let snapshot = await awaitDecision(payment, from, signals);
+  const seen = { ...signals };
+  const { payment, snapshot: loaded } = await load();
+  showState(payment, loaded);
+  const decided = await awaitDecision(payment, { snapshot: loaded, seen }, signals);
+  let { snapshot } = decided;
   if (snapshot.state === 'released') {
     showDetails(payment, 'Released. Sending it to the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
-  return awaitOutcome(payment, snapshot, signals);
+  return awaitOutcome(payment, snapshot, signals, decided.seen);
 }
 
-/** A payment as it was loaded, with the number of decisions that had been signalled before: later ones may be missing. */
-type Loaded<Kind extends MoneyOut> = { readonly snapshot: PaymentSnapshot<Kind>; readonly loadedAfter: number };
+/** A payment as it was loaded, with the signals that had come before: what later ones are about may be missing. */
+type Loaded<Kind extends MoneyOutKind> = { readonly snapshot: PaymentSnapshot<Kind>; readonly seen: PendingSignals };
 
-async function awaitDecision<Kind extends MoneyOut>(
+async function awaitDecision<Kind extends MoneyOutKind>(
   payment: Payment<Kind>,
   from: Loaded<Kind>,
   signals: PendingSignals,
-): Promise<PaymentSnapshot<Kind>> {
-  let { snapshot, loadedAfter } = from;
+): Promise<Loaded<Kind>> {
+  let { snapshot, seen } = from;
   while (snapshot.state === 'queued') {
-    await continueAsNewIfLong(payment, signals.decisions > loadedAfter);
-    const seen = loadedAfter;
+    const { changes } = seen;
+    await continueAsNewIfLong(payment, signals.changes > changes);
     const waitMs = snapshot.expiresAtMs - Date.now();
     if (waitMs <= 0) {
       snapshot = await recordTransition(payment, 'approval_expired');
@@ -67,9 +57,9 @@ async function awaitDecision<Kind extends MoneyOut>(
       continue;
     }
     showDetails(payment, describeQueue(snapshot));
-    await condition(() => signals.decisions > seen, waitMs, { summary: 'approval expires' });
-    loadedAfter = signals.decisions;
+    await condition(() => signals.changes > changes, waitMs, { summary: 'approval expires' });
+    seen = { ...signals };
     snapshot = await reloadPayment(payment);
   }
-  return snapshot;
+  return { snapshot, seen };
 }

@@ -16,16 +16,16 @@ import {
 } from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities/payment.ts';
 import type { SendResult } from '../activities/send.ts';
-import type { QueriedPayment } from '../activities/status-query.ts';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
 import { LIFECYCLES, type InputWithoutStatus, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
-import { OPERATOR_CALLED_BACK, type PaymentWorkflowInput } from './contract.ts';
+import { OPERATOR_CALLED_BACK, PAYMENT_CHANGED, type PaymentWorkflowInput } from './contract.ts';
 import { inWords } from './details.ts';
 import { OWN_TRANSACTION, queryingStatus, QUICK_STATUS_QUERY, sendingAtOnce, sendingPayment } from './policies.ts';
 import { showState } from './shown-state.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
+const paymentChanged = defineSignal(PAYMENT_CHANGED);
 const own = proxyLocalActivities<PaymentActivities>(OWN_TRANSACTION);
 const quick = proxyLocalActivities<PaymentActivities>(QUICK_STATUS_QUERY);
 
@@ -43,13 +43,16 @@ export type LoadedPayment<Kind extends PaymentKind = PaymentKind> = {
 };
 
 /** How many signals came. A signal carries no data and moves no money: it makes the workflow load or query again. */
-export type PendingSignals = { decisions: number; callbacks: number };
+export type PendingSignals = { changes: number; callbacks: number };
 
-/** Counts the callbacks from now on. A workflow calls it first, so that no signal is lost. */
+/** Counts the signals from now on. A workflow calls it first, so that no signal is lost. */
 export function countSignals(): PendingSignals {
-  const signals: PendingSignals = { decisions: 0, callbacks: 0 };
+  const signals: PendingSignals = { changes: 0, callbacks: 0 };
   setHandler(operatorCalledBack, () => {
     signals.callbacks += 1;
+  });
+  setHandler(paymentChanged, () => {
+    signals.changes += 1;
   });
   return signals;
 }
@@ -129,18 +132,16 @@ function shown<Kind extends PaymentKind>(payment: Payment<Kind>, recorded: Payme
   return recorded as PaymentSnapshot<Kind>;
 }
 
-/** A payment after a status query, and whether the operator gave a status. */
-export type Queried<Kind extends PaymentKind> = {
-  readonly snapshot: PaymentSnapshot<Kind>;
-  readonly hasStatus: boolean;
-};
-
-/** One status query, whose retries the Temporal UI shows; what follows from the status is recorded with it. */
-export async function queryStatus<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<Queried<Kind>> {
+/** One status query, whose retries the Temporal UI shows; returns the payment after what follows from the status was recorded. */
+export async function queryStatus<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<PaymentSnapshot<Kind>> {
   const { input, clocks } = payment;
   const { queryStatusWithOperator } = proxyActivities<PaymentActivities>(queryingStatus(clocks));
   const summary = `query status at ${input.operator}`;
-  return shownQuery(payment, await queryStatusWithOperator.executeWithOptions({ summary }, [input]));
+  for (;;) {
+    const queried = await queryStatusWithOperator.executeWithOptions({ summary }, [input]);
+    if (queried.kind === 'queried') return shown(payment, queried.snapshot);
+    await sleep(queried.waitMs, { summary: `status query in ${inWords(queried.waitMs)}, not sooner after the last one` });
+  }
 }
 
 /**
@@ -149,20 +150,13 @@ export async function queryStatus<Kind extends PaymentKind>(payment: Payment<Kin
  */
 export async function queryStatusAfterCallback<Kind extends PaymentKind>(
   payment: Payment<Kind>,
-): Promise<Queried<Kind>> {
+): Promise<PaymentSnapshot<Kind>> {
   const { input } = payment;
   // A refund is never urgent, and its callbacks are rare.
   if (input.kind === 'reversal') return queryStatus(payment);
   const summary = `query status at ${input.operator} after its callback`;
   const queried = await orNull(quick.queryStatusWithOperator.executeWithOptions({ summary }, [input]));
-  return queried?.hasStatus ? shownQuery(payment, queried) : queryStatus(payment);
-}
-
-function shownQuery<Kind extends PaymentKind>(
-  payment: Payment<Kind>,
-  { snapshot, hasStatus }: QueriedPayment,
-): Queried<Kind> {
-  return { snapshot: shown(payment, snapshot), hasStatus };
+  return queried?.kind === 'queried' && queried.hasStatus ? shown(payment, queried.snapshot) : queryStatus(payment);
 }
 
 // A worker that takes a run over replays its history whole. After a restart it does so with hundreds of them at once, each of

@@ -42,7 +42,7 @@ export function sendingAtOnce(clocks: PaymentClocks): LocalActivityOptions {
 
 /**
  * One status query, and the record of what follows from it. It repeats until the database commits that, each time with a new query;
- * the next poll queries an operator that did not answer.
+ * the queries by schedule ask an operator that did not answer.
  */
 export function queryingStatus(clocks: PaymentClocks): ActivityOptions {
   return {
@@ -57,9 +57,9 @@ export const QUICK_STATUS_QUERY: LocalActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-// The operator HTTP client ends its own calls first, with a reason.
+// The operator HTTP client ends its own calls first, with a reason; a second is for the grant of the call.
 function operatorCallMs({ operatorTimeoutMs }: PaymentClocks): number {
-  return operatorTimeoutMs + 1000;
+  return operatorTimeoutMs + 2000;
 }
 
 /**
@@ -87,13 +87,6 @@ export const HOUSEKEEPING: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
   // A process that is stopped and not dead may still be given a few tries.
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 8 },
-};
-
-/** A batch of status queries. Its rechecks are due again by themselves if all tries fail. */
-export const RECHECKING: ActivityOptions = {
-  heartbeatTimeout: HEARTBEAT_TIMEOUT,
-  startToCloseTimeout: '10 minutes',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 3 },
 };
 
 /** For reading every payment, as the first check does; if its worker stops in the middle, another worker continues where it was. */

@@ -1,7 +1,7 @@
-// Records as of when the dispatcher has done what was due, and as of when final payments are rechecked.
+// Records as of when the dispatcher has done what was due, and as of when operators are asked what was due.
 import type { Database } from '../db/platform/database.ts';
 import { markDone } from '../db/platform/housekeeping.ts';
-import { firstRecheckDueAt } from '../db/work/rechecks.ts';
+import { firstQueryDueAt } from '../db/work/status-queries.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 
 export type DispatchReport = {
@@ -23,9 +23,9 @@ export function createDispatchReport({ db, operators }: DispatchReportOptions): 
     async run(doneAsOf) {
       if (Date.now() < nextAtMs) return;
       await markDone(db, { task: 'dispatch', doneAsOf, faults: 0 });
-      // Of a recheck that waits everything before it is done, whoever it is that does not make it.
-      const rechecksAsOf = (await firstRecheckDueAt(db, operators)) ?? new Date();
-      await markDone(db, { task: 'rechecks', doneAsOf: rechecksAsOf, faults: 0 });
+      // Of a query that waits everything before it is done, whoever it is that does not make it.
+      const queriesAsOf = (await firstQueryDueAt(db, operators)) ?? new Date();
+      await markDone(db, { task: 'status_queries', doneAsOf: queriesAsOf, faults: 0 });
       nextAtMs = Date.now() + REPORT_EVERY_MS;
     },
   };

@@ -8,7 +8,6 @@ import type { DispatchReport } from './dispatch-report.ts';
 import type { DeliveryMaintenance } from './delivery-maintenance.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 import type { LateWorkChecks } from './late-work.ts';
-import type { RecheckStarts } from './recheck-starts.ts';
 import type { Totals } from './totals.ts';
 import type { WorkStarter } from './work-starter.ts';
 
@@ -25,7 +24,6 @@ export type DispatcherOptions = {
   readonly attempts: FirstAttempts;
   readonly starter: WorkStarter;
   readonly checks: LateWorkChecks;
-  readonly rechecks: RecheckStarts;
   readonly maintenance: DeliveryMaintenance;
   readonly auditChains: AuditChains;
   readonly totals: Totals;
@@ -53,7 +51,7 @@ const EVERYTHING: DueWork = {
  * something to do: while there is nothing, that is all. Whatever announced work, or did not, is found at the next tick.
  */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { attempts, starter, checks, rechecks, maintenance, auditChains, totals, report, log } = options;
+  const { attempts, starter, checks, maintenance, auditChains, totals, report, log } = options;
   let isStopped = false;
   const poll = createWorkPoll(options);
   const loopOf = (name: string, pass: () => Promise<void>) => createLoop(name, pass, log);
@@ -64,10 +62,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const checkLoop = loopOf('checks', async () => {
     // What was lost is repaired as fast as it is found; of runs that only look late so many are checked at each tick.
     while (!isStopped && (await checks.check()) > 0);
-    // Rechecks of final payments wait while pending ones do.
-    if (starter.isBehind()) return;
-    await checks.checkRechecks();
-    await rechecks.start();
   });
   const maintenanceLoop = loopOf('maintenance', () => maintenance.run());
   const auditLoop = loopOf('audit chains', () => auditChains.run());

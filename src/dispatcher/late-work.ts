@@ -1,13 +1,5 @@
 // Checks started work that is late: whether its workflow still runs, and whether the run progresses.
-import {
-  claimLate,
-  claimLateOfFinal,
-  endWorkflows,
-  markLost,
-  scheduleChecks,
-  type LateWork,
-} from '../db/work/work-checks.ts';
-import { PAYMENT_KINDS, type PaymentKind } from '../domain/payments/payment.ts';
+import { claimLate, markLost, scheduleChecks, type LateWork } from '../db/work/work-checks.ts';
 import { nextCheckMs, WORK_KINDS, type OpenRun, type WorkKind } from '../domain/work.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import type { TemporalClient } from '../temporal/client.ts';
@@ -22,8 +14,6 @@ export type LateWorkOptions = StuckRunsOptions & {
 export type LateWorkChecks = {
   /** Checks late work of each kind; resolves to how much of it had lost its workflow. */
   check(): Promise<number>;
-  /** Checks some workflows of final payments that were started some time ago. */
-  checkRechecks(): Promise<void>;
 };
 
 // A check costs Temporal a read. In a pass so many of a kind are checked, a batch at a time, and at most so many runs are
@@ -35,7 +25,7 @@ const REPLACED_PER_PASS = 10;
 const LEASE_MS = 30_000;
 
 export function createLateWorkChecks(options: LateWorkOptions): LateWorkChecks {
-  const { temporal, onLost } = options;
+  const { temporal } = options;
   return {
     async check() {
       let lost = 0;
@@ -44,12 +34,6 @@ export function createLateWorkChecks(options: LateWorkOptions): LateWorkChecks {
         lost += await checkKind(kind, options);
       }
       return lost;
-    },
-    async checkRechecks() {
-      if (!temporal.isConnected()) return;
-      let replaced = 0;
-      for (const kind of PAYMENT_KINDS) replaced += await checkRechecksOf(kind, options);
-      if (replaced > 0) onLost();
     },
   };
 }
@@ -96,16 +80,6 @@ async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<Che
   if (lost.length + replaced > 0) onLost();
   const isAway = checked.length > 0 && checked.every(({ run }) => run === 'away');
   return { claimed: checked.length, lost: lost.length, replaced, isAway };
-}
-
-/** Resolves to how many were replaced. The rest is checked again until its run has ended. */
-async function checkRechecksOf(kind: PaymentKind, options: LateWorkOptions): Promise<number> {
-  const { db, clocks } = options;
-  const runs = await claimLateOfFinal(db, kind, { limit: BATCH_SIZE, leaseMs: clocks.staleAfterMs });
-  const checked = await inspectAll(runs, options);
-  const ended = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
-  await endWorkflows(db, ended);
-  return (await replaceStuck(checked, options)).replaced;
 }
 
 async function replaceStuck(

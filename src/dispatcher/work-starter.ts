@@ -1,8 +1,7 @@
 // Starts workflows for recorded work. Two callers, one function: the API right after it recorded, and the dispatcher.
 import { markStarted } from '../db/work/work.ts';
-import { COLLECTION_TRANSITIONS } from '../domain/payments/collection.ts';
-import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
-import { REVERSAL_TRANSITIONS } from '../domain/payments/reversal.ts';
+import { scheduleQuery } from '../db/payments/payment-progress.ts';
+import { isFinal } from '../domain/payments/payment.ts';
 import { firstCheckMs, type PaymentWork } from '../domain/work.ts';
 import type { TemporalClient } from '../temporal/client.ts';
 import { createBatcher } from '../db/platform/batcher.ts';
@@ -10,13 +9,13 @@ import { createRecordedWork, type RecordedWorkOptions } from './recorded-work.ts
 
 export type WorkStarter = {
   /**
-   * Starts the payment's workflow, or signals it of a decision, without making the caller wait. Over the limit of starts in
+   * Starts the payment's workflow, or signals it of a change, without making the caller wait. Over the limit of starts in
    * flight, or with Temporal away, nothing happens: the row stays unstarted, and the dispatcher finds it.
    */
   offer(payment: PaymentWork): void;
   /**
-   * Signals the payment's workflow that the operator called back; if none is open, starts one that queries the operator. Over
-   * the limit nothing happens: the next poll finds what the callback meant.
+   * Signals the workflow of a pending payment that the operator called back; if none is open, has the operator asked. Over
+   * the limit nothing happens: the next query by schedule finds what the callback meant.
    */
   offerCallback(payment: PaymentWork): void;
   /** Starts what is recorded and unstarted; resolves to how many starts reached Temporal. */
@@ -68,7 +67,8 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
   }
 
   async function signalCallback(payment: PaymentWork): Promise<void> {
-    if ((await temporal.signalCallback(payment)) === 'closed') await temporal.start(payment);
+    // Its workflow ended since the payment was read, or was lost.
+    if ((await temporal.signalCallback(payment)) === 'closed') await scheduleQuery(options.db, payment, new Date());
   }
 
   return {
@@ -76,7 +76,7 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
       track(() => start(payment));
     },
     offerCallback(payment) {
-      if (mayStillChange(payment)) track(() => signalCallback(payment));
+      if (!isFinal(payment.state)) track(() => signalCallback(payment));
     },
     startRecorded: () => recordedWork.start(),
     isBehind: () => recordedWork.isBehind(),
@@ -94,17 +94,4 @@ async function markAllStarted(started: readonly PaymentWork[], { db, clocks }: R
     db,
     started.map((work) => ({ id: work.id, dueAt: work.updatedAt, checkInMs: firstCheckMs(work, at, clocks) })),
   );
-}
-
-// A payment that no transition leaves is not queried at each callback. Where the operator could yet contradict its outcome the
-// dispatcher rechecks it, once for any number of callbacks.
-function mayStillChange(payment: PaymentWork): boolean {
-  switch (payment.kind) {
-    case 'collection':
-      return Object.keys(COLLECTION_TRANSITIONS[payment.state]).length > 0;
-    case 'payout':
-      return Object.keys(PAYOUT_TRANSITIONS[payment.state]).length > 0;
-    case 'reversal':
-      return Object.keys(REVERSAL_TRANSITIONS[payment.state]).length > 0;
-  }
 }

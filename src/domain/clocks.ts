@@ -115,7 +115,7 @@ export const DURATIONS = {
     demo: 10 * SECOND,
   },
   sweepTimeoutMs: {
-    meaning: 'How long a sweep or a run of rechecks may take before it is ended, so that the next one can run',
+    meaning: 'How long a sweep may take before it is ended, so that the next one can run',
     real: 15 * MINUTE,
     demo: 2 * MINUTE,
   },
@@ -154,11 +154,6 @@ export const DURATIONS = {
     meaning: 'How long after a payment succeeded it is rechecked, because its money may have been returned',
     real: [1 * HOUR, 1 * DAY, 7 * DAY],
     demo: [20 * SECOND, 1 * MINUTE, 3 * MINUTE],
-  },
-  recheckEveryMs: {
-    meaning: 'Shortest time between two runs of rechecks that a dispatcher starts for one operator',
-    real: 1 * MINUTE,
-    demo: 1 * SECOND,
   },
   deliveryScheduleMs: {
     meaning: 'The wait before each webhook attempt',

@@ -6,7 +6,7 @@ export type DueWork = {
   readonly attempts: boolean;
   /** Work is unstarted, due or not. */
   readonly starts: boolean;
-  /** Started work or a recheck is late, or a final payment is to be rechecked. */
+  /** Started work is late. */
   readonly checks: boolean;
   /** A delivery is to be escalated or withheld, or a replay runs. */
   readonly maintenance: boolean;

@@ -1,13 +1,13 @@
 // Housekeeping: what the service does by itself, at intervals, and must be seen to do.
 
 /**
- * `dispatch`: recorded work is started, checked and delivered. `rechecks`: final payments are rechecked when that is due. `purge`:
+ * `dispatch`: recorded work is started, checked and delivered. `status_queries`: operators are asked when that is due. `purge`:
  * expired records are removed. `recent_payments`: the payments of the last hours are checked against the ledger. `ledger_check`:
  * what changed in the ledger since the check before is. `whole_ledger_check`: the whole ledger is.
  */
 export const HOUSEKEEPING_TASKS = [
   'dispatch',
-  'rechecks',
+  'status_queries',
   'purge',
   'recent_payments',
   'ledger_check',

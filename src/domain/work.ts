@@ -60,54 +60,60 @@ export function startBackoffMs(failures: number, random = Math.random()): number
   return Math.round(waitMs * (1 + JITTER * (2 * random - 1)));
 }
 
-/** Which work goes first: what is still to be sent, then what else is awaited, then what concerns final payments. */
+/** Which workflows go first: those with something to send, then those that wait for others, then those of final payments. */
 export const PRIORITY = { unsent: 0, awaited: 1, final: 2 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
+
+/** Which status queries go first: those at a deadline of their payment, then the other ones of pending payments. */
+export const QUERY_PRIORITY = { deadline: 0, scheduled: 1, final: 2 } as const;
+
+/** When a status is queried, unless something happens before. */
+export type QueryDue = {
+  readonly dueAt: Date;
+  readonly priority: (typeof QUERY_PRIORITY)[keyof typeof QUERY_PRIORITY];
+};
 
 function priorityOf(state: PaymentState): Priority {
   if (isFinal(state)) return PRIORITY.final;
   return UNSENT_STATES.has(state) ? PRIORITY.unsent : PRIORITY.awaited;
 }
 
-export type WorkTask = 'workflow' | 'recheck';
+/** Who records a change: the payment's workflow, which knows of it then, or anybody else, of whose change it is signalled. */
+export type RecordedBy = 'workflow' | 'other';
 
-/** What is to be done for a payment after it changed: of the tasks that it had, one may be kept and some have ended. */
+/** What is to be done for a payment after it changed. */
 export type WorkAfter = {
-  readonly kept: {
-    readonly task: WorkTask;
-    readonly priority: Priority;
-    /** Null for a recheck. */
-    readonly isStarted: boolean | null;
-    readonly dueAt: Date;
-  } | null;
-  readonly ended: readonly WorkTask[];
+  /** `isStarted`: the workflow runs and knows of the change. `as_it_is`: it concerns an earlier change. */
+  readonly workflow:
+    | { readonly priority: Priority; readonly isStarted: boolean; readonly dueAt: Date }
+    | 'as_it_is'
+    | 'ended';
+  /** Null: the operator is asked after a callback only. */
+  readonly statusQuery: QueryDue | null;
 };
 
 /**
- * The work of a payment after its change of state. Its workflow must act on a decision of people, so after one the workflow counts as
- * not started until it is signalled. `checkDueAt`: when the payment is checked next, or rechecked if it is final; null: never.
+ * The work of a payment after its change of state. A workflow that did not record the change itself counts as not started until it is
+ * signalled; that of a payment that was final before has nothing more to do. `checkDueAt`: when the workflow of a pending payment is
+ * checked next.
  */
-export function workAfter(
-  { state: before }: Pick<PaymentWork, 'state'>,
-  { state, updatedAt }: Pick<PaymentWork, 'state' | 'updatedAt'>,
-  checkDueAt: Date | null,
-): WorkAfter {
-  const priority = priorityOf(state);
-  if (before === 'queued' && state !== 'expired') {
-    return { kept: { task: 'workflow', priority, isStarted: false, dueAt: updatedAt }, ended: [] };
-  }
-  const task: WorkTask = isFinal(state) ? 'recheck' : 'workflow';
-  const kept = checkDueAt && { task, priority, isStarted: task === 'recheck' ? null : true, dueAt: checkDueAt };
-  // The workflow of a final payment that recorded the change may still run, and is checked until it has ended.
-  const ended: WorkTask[] = isFinal(state) && !isFinal(before) ? ['workflow'] : [];
-  return { kept, ended: kept ? ended : [...ended, 'recheck'] };
+export function workAfter({ before, after, checkDueAt, queryDue }: ChangedPayment, recordedBy: RecordedBy): WorkAfter {
+  const work = (workflow: WorkAfter['workflow']): WorkAfter => ({ workflow, statusQuery: queryDue });
+  if (isFinal(before.state)) return work('as_it_is');
+  const priority = priorityOf(after.state);
+  if (recordedBy === 'other') return work({ priority, isStarted: false, dueAt: after.updatedAt });
+  return work(checkDueAt === null ? 'ended' : { priority, isStarted: true, dueAt: checkDueAt });
 }
 
+type ChangedPayment = {
+  readonly before: Pick<PaymentWork, 'state'>;
+  readonly after: Pick<PaymentWork, 'state' | 'updatedAt'>;
+  readonly checkDueAt: Date | null;
+  readonly queryDue: QueryDue | null;
+};
+
 /** What the checks of started work go by. */
-export type CheckClocks = Pick<
-  Clocks,
-  'promptDeadlineMs' | 'payoutSendDeadlineMs' | 'staleAfterMs' | 'pollScheduleMs' | 'reconcileScheduleMs'
->;
+export type CheckClocks = Pick<Clocks, 'promptDeadlineMs' | 'payoutSendDeadlineMs' | 'staleAfterMs'>;
 
 /** What is still to be sent is checked so often before its deadline, so that a lost run is repaired in time. */
 const CHECKS_BEFORE_DEADLINE = 4;
@@ -161,16 +167,17 @@ export type StuckReason = 'workflow_task_fails' | 'no_progress';
 /** One try that fails or times out may be that of a worker that died. */
 const FAILING_TASK_ATTEMPT = 3;
 
-/** Why the run cannot progress, or null when it may. */
+/**
+ * Why the run cannot progress, or null when it may. The run of a payment that the operator has waits for signals, however long, and
+ * that of one that waits for people waits until its expiry.
+ */
 export function stuckReason(run: OpenRun, work: Work, at: Date, clocks: CheckClocks): StuckReason | null {
   if (run.taskAttempt >= FAILING_TASK_ATTEMPT) return 'workflow_task_fails';
-  if (run.quietSince === null) return null;
-  const quietMs = at.getTime() - run.quietSince.getTime();
-  return quietMs > longestQuietMs(work, clocks) + clocks.staleAfterMs ? 'no_progress' : null;
+  if (run.quietSince === null || !hasNextStep(work, at)) return null;
+  return at.getTime() - run.quietSince.getTime() > clocks.staleAfterMs ? 'no_progress' : null;
 }
 
-/** The longest wait of a run of this work without any event. People's decisions are waited for until the expiry is checked. */
-function longestQuietMs(work: Work, { pollScheduleMs, reconcileScheduleMs }: CheckClocks): number {
-  if (work.kind === 'delivery') return 0;
-  return Math.max(...pollScheduleMs, ...reconcileScheduleMs);
+function hasNextStep(work: Work, at: Date): boolean {
+  if (work.kind === 'delivery') return true;
+  return UNSENT_STATES.has(work.state) || (work.kind !== 'collection' && work.state === 'queued' && work.expiresAt < at);
 }

@@ -1,8 +1,9 @@
 // Assembles the server: which parts run, with what they work, and in which order they start and stop.
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
-import { createPaymentActivities } from '../../activities/payment.ts';
+import { createPaymentActivities, type PaymentActivityDeps } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
+import { startStatusQueue } from '../../activities/status-queue.ts';
 import { createTemporalClient } from '../temporal/client.ts';
 import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
@@ -16,7 +17,6 @@ import { createDispatchReport } from '../dispatcher/dispatch-report.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createLateWorkChecks } from '../dispatcher/late-work.ts';
-import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
 import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter } from '../dispatcher/work-starter.ts';
 import { coverageOf, OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
@@ -25,6 +25,7 @@ import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-a
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkDatabase } from './check-database.ts';
 import { keepSchedules } from './keep-schedules.ts';
+import { createCallGrants } from '../operators/call-grants.ts';
 import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
@@ -126,7 +127,6 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
     namespace: config.temporalNamespace,
     taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
     workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
-    rechecksTimeoutMs: clocks.sweepTimeoutMs,
     callTimeoutMs: 5000,
     log,
   });
@@ -203,17 +203,15 @@ function startDispatcherRole(parts: Parts): Stoppable {
     },
     log,
   });
-  const rechecks = createRecheckStarts({ db: queues, temporal, operators: OPERATOR_IDS, clocks });
   const dispatcher: Dispatcher = startDispatcher({
     attempts,
     starter,
     checks,
-    rechecks,
     maintenance,
     auditChains: createAuditChains({ db, ring: settings.MALIPO_ATTESTATION_KEYS, log }),
     totals: createTotals(db),
     report: createDispatchReport({ db, operators: OPERATOR_IDS }),
-    findDueWork: () => findDueWork(queues, OPERATOR_IDS),
+    findDueWork: () => findDueWork(queues),
     tickMs: TICK_MS,
     wholePassMs: WHOLE_PASS_MS,
     log,
@@ -244,6 +242,10 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   const interceptors = withTracedActivities(traces, given);
   const { settings, clocks } = config;
   const operators = createOperators(config, parts.metrics.operatorCalled);
+  const payments = paymentDeps(parts, operators);
+  // Half of the connections are left to sends, and to queries after callbacks.
+  const maxInFlight = Math.ceil(settings.MALIPO_MTN_MOMO_CONNECTIONS / 2);
+  const statusQueue = startStatusQueue({ ...payments, queues: parts.queues, maxInFlight });
   let isStopped = false;
   const accounts = keepTrying({
     failure: 'the ledger accounts of the operators could not be created',
@@ -260,7 +262,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
       maxCachedWorkflows: settings.MALIPO_MAX_CACHED_WORKFLOWS,
       shutdownGraceMs: clocks.operatorTimeoutMs + clocks.deliveryTimeoutMs,
       stickyTimeoutMs: clocks.workflowTaskTimeoutMs,
-      activities: createActivities(parts, operators),
+      activities: createActivities(parts, payments),
       operators: OPERATOR_IDS,
       maxDeliveriesInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
       sinks: traceSinks(traces),
@@ -277,6 +279,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
     async stop() {
       isStopped = true;
       await accounts.stop();
+      await statusQueue.stop();
       // Never connected: there is nothing to stop, and closing the client ends the wait.
       if (temporal.isConnected()) await Promise.all((await workers).map((part) => part.stop()));
       await closeOperators(operators);
@@ -284,15 +287,18 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   };
 }
 
-function createActivities(parts: Parts, operators: Operators) {
-  const { config, db, payments, sender, concurrency, telemetry, log } = parts;
+function paymentDeps(parts: Parts, operators: Operators): PaymentActivityDeps {
+  const { config, db, queues, payments, telemetry, log } = parts;
+  const grants = createCallGrants({ db: queues, perSecond: config.settings.MALIPO_MTN_MOMO_CALLS_PER_SECOND, log });
+  const { clocks } = config;
+  return { db, payments, operators, releases: payments.releases, grants, clocks, onExchanged: telemetry.exchanged, log };
+}
+
+function createActivities(parts: Parts, payments: PaymentActivityDeps) {
+  const { config, db, sender, concurrency, telemetry, log } = parts;
   const { clocks, settings } = config;
   return {
-    payments: createPaymentActivities({
-      ...{ db, payments, operators, clocks, log },
-      releases: payments.releases,
-      onExchanged: telemetry.exchanged,
-    }),
+    payments: createPaymentActivities(payments),
     delivery: createDeliveryActivities({
       db,
       sender,

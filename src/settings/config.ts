@@ -112,6 +112,7 @@ const SETTINGS = z.object({
   // A worker's, which alone calls the operator: `findMissingCredentials`.
   ...z.object(MTN_CREDENTIALS).partial().shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
+  MALIPO_MTN_MOMO_CALLS_PER_SECOND: count.default(100),
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
   ...traceSettings,
 });

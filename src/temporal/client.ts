@@ -1,17 +1,11 @@
 // The Temporal client: one connection that client and worker share, and the calls that we make on it.
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { OpenRun, PaymentWork, Work } from '../domain/work.ts';
-import { DECISION_RECORDED, OPERATOR_CALLED_BACK } from '../../workflows/contract.ts';
+import { OPERATOR_CALLED_BACK, PAYMENT_CHANGED } from '../../workflows/contract.ts';
 import { connectTemporal, type TemporalConnection, type TemporalConnectionOptions } from './connection.ts';
 import { ensureSchedule, restoreSchedule, schedulesFor, type Schedule, type ScheduleIntervals } from './schedules.ts';
-import {
-  rechecksStartOf,
-  workflowIdOf,
-  workflowStartOf,
-  type StartOptions,
-  type WorkflowStart,
-} from './workflow-starts.ts';
+import { isFinal } from '../domain/payments/payment.ts';
+import { workflowIdOf, workflowStartOf, type StartOptions, type WorkflowStart } from './workflow-starts.ts';
 
 export type TemporalOptions = TemporalConnectionOptions & StartOptions;
 
@@ -19,13 +13,12 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   /** Whether the server responds now. */
   ping(): Promise<boolean>;
   /**
-   * Starts the workflow for this work. The open workflow of a payout or refund is signalled to load the recorded decision, in the same
-   * call, so no decision is lost between the two. `started` says that a workflow runs for the work, started or signalled by
-   * this call; `open` that one ran before; `away` that Temporal is. Throws when Temporal refuses this work.
+   * Starts the workflow for this work. An open workflow of a payment is signalled that the payment changed, in the same call, so no
+   * change is lost between the two; that of a final payment is signalled only, and none is started. `started` says that no more is to
+   * be done: a workflow runs for the work, started or signalled by this call, or none is needed; `open` that one ran before; `away` that
+   * Temporal is. Throws when Temporal refuses this work.
    */
   start(work: Work): Promise<'started' | 'open' | 'away'>;
-  /** Starts the workflow that rechecks final payments of the operator; `open` says that one runs. */
-  startRechecks(operator: OperatorId): Promise<'started' | 'open' | 'away'>;
   /** Signals the payment's open workflow that the operator called back; `closed` when there is none. */
   signalCallback(payment: PaymentWork): Promise<'signalled' | 'closed' | 'away'>;
   /** The open run of the work's workflow; `closed` when there is none. */
@@ -52,6 +45,14 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       }),
     );
 
+  const signal = (payment: PaymentWork, name: string) =>
+    orClosed(
+      temporal.call(async (client) => {
+        await client.workflow.getHandle(workflowIdOf(payment)).signal(name);
+        return 'signalled' as const;
+      }),
+    );
+
   return {
     whenConnected: () => temporal.whenConnected(),
     isConnected: () => temporal.isConnected(),
@@ -67,24 +68,18 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
 
     start: (work) => {
       const { workflowType, options: start } = workflowStartOf(work, options);
-      if (work.kind !== 'payout' && work.kind !== 'reversal') return startAlone({ workflowType, options: start });
+      // Nothing has changed since a collection was recorded, and a start alone may be eager.
+      if (work.kind === 'delivery' || work.state === 'initiated') return startAlone({ workflowType, options: start });
+      if (isFinal(work.state)) return orStarted(signal(work, PAYMENT_CHANGED));
       return orOpen(
         temporal.call(async ({ workflow }) => {
-          await workflow.signalWithStart(workflowType, { ...start, signal: DECISION_RECORDED });
+          await workflow.signalWithStart(workflowType, { ...start, signal: PAYMENT_CHANGED });
           return 'started' as const;
         }),
       );
     },
 
-    startRechecks: (operator) => startAlone(rechecksStartOf(operator, options)),
-
-    signalCallback: (payment) =>
-      orClosed(
-        temporal.call(async (client) => {
-          await client.workflow.getHandle(workflowIdOf(payment)).signal(OPERATOR_CALLED_BACK);
-          return 'signalled' as const;
-        }),
-      ),
+    signalCallback: (payment) => signal(payment, OPERATOR_CALLED_BACK),
 
     inspect: (work) => orClosed(temporal.call((client) => inspectRun(client, workflowIdOf(work)))),
 
@@ -135,6 +130,11 @@ async function orClosed<Result>(called: Promise<Result>): Promise<Result | 'clos
     if (error instanceof WorkflowNotFoundError) return 'closed';
     throw error;
   }
+}
+
+/** No workflow need run for a final payment: one that still does has been told to end. */
+async function orStarted(signalled: Promise<'signalled' | 'closed' | 'away'>): Promise<'started' | 'away'> {
+  return (await signalled) === 'away' ? 'away' : 'started';
 }
 
 /** Looks at an open run: whether its workflow task fails, and since when it has waited without any event. Throws `WorkflowNotFoundError` when Temporal does not know the workflow. */

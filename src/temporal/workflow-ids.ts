@@ -1,7 +1,6 @@
 // The ids of workflows: which workflow a payment or a delivery has, whatever process starts it and however often.
 import { createHash } from 'node:crypto';
 import type { DeliveryId, MerchantId, ReversalId } from '../domain/ids.ts';
-import type { PaymentId } from '../domain/payments/payment.ts';
 
 export function collectionWorkflowId(merchantId: MerchantId, idempotencyKey: string): string {
   return `collection/${merchantId}/${digestOf(idempotencyKey)}`;
@@ -13,11 +12,6 @@ export function payoutWorkflowId(merchantId: MerchantId, idempotencyKey: string)
 
 export function reversalWorkflowId(reversalId: ReversalId): string {
   return `reversal/${reversalId}`;
-}
-
-/** The id of a recheck. It names the payment, because the idempotency key may be in use for another one by then. */
-export function recheckWorkflowId(id: PaymentId): string {
-  return `recheck/${id}`;
 }
 
 /** Each replay has a workflow of its own. One that still waits in the earlier schedule finds nothing due and ends. */

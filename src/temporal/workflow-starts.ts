@@ -1,8 +1,6 @@
 // How the workflow of each kind of work is started: its id, its queue, its input, and what the Temporal UI shows of it.
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { MerchantId } from '../domain/ids.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import { isFinal } from '../domain/payments/payment.ts';
 import { waitingParty } from '../domain/payments/waiting-party.ts';
 import type { DeliveryWork, PaymentWork, Work } from '../domain/work.ts';
 import {
@@ -13,19 +11,15 @@ import {
   PAYMENT_DETAILS,
   paymentSummary,
   PAYOUT_WORKFLOW,
-  RECHECKS_WORKFLOW,
-  rechecksWorkflowId,
   REVERSAL_WORKFLOW,
   SEARCH_ATTRIBUTES,
   type DeliveryWorkflowInput,
   type PaymentWorkflowInput,
-  type RechecksWorkflowInput,
 } from '../../workflows/contract.ts';
 import {
   collectionWorkflowId,
   deliveryWorkflowId,
   payoutWorkflowId,
-  recheckWorkflowId,
   reversalWorkflowId,
 } from './workflow-ids.ts';
 
@@ -38,8 +32,6 @@ export type StartOptions = {
   readonly taskQueuePrefix: string;
   /** How soon a task of a worker that died is given to another. */
   readonly workflowTaskTimeoutMs: number;
-  /** An open run of rechecks keeps the next one from starting: one that cannot progress must not do so for ever. */
-  readonly rechecksTimeoutMs: number;
 };
 
 export type WorkflowStart = {
@@ -53,35 +45,19 @@ const WORKFLOW_TYPES = {
   reversal: REVERSAL_WORKFLOW,
 } as const;
 
-export function workflowStartOf(work: Work, options: StartOptions): WorkflowStart {
-  return withCommon(work.kind === 'delivery' ? deliveryStart(work, options) : paymentStart(work, options), options);
-}
-
 // Only one is open at a time. Once closed it may start again: that repairs a lost one and does no harm otherwise,
 // because the rows decide.
-function withCommon(start: WorkflowStart, { workflowTaskTimeoutMs }: StartOptions): WorkflowStart {
+export function workflowStartOf(work: Work, options: StartOptions): WorkflowStart {
+  const start = work.kind === 'delivery' ? deliveryStart(work, options) : paymentStart(work, options);
+  const { workflowTaskTimeoutMs } = options;
   const common = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowTaskTimeout: workflowTaskTimeoutMs } as const;
   return { ...start, options: { ...common, ...start.options } };
-}
-
-export function rechecksStartOf(operator: OperatorId, options: StartOptions): WorkflowStart {
-  const input: RechecksWorkflowInput = { operator };
-  const { taskQueuePrefix, rechecksTimeoutMs } = options;
-  const own = {
-    workflowId: rechecksWorkflowId(taskQueuePrefix, operator),
-    workflowExecutionTimeout: rechecksTimeoutMs,
-    taskQueue: operatorTaskQueue(taskQueuePrefix, operator),
-    args: [input],
-    staticSummary: `rechecks at ${operator}`,
-    typedSearchAttributes: [{ key: SEARCH_ATTRIBUTES.operator, value: operator }],
-  };
-  return withCommon({ workflowType: RECHECKS_WORKFLOW, options: own }, options);
 }
 
 function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): WorkflowStart {
   const { kind, id, merchantId, operator } = work;
   const input = { kind, id, merchantId, operator } as PaymentWorkflowInput;
-  const party = isRecheck(work) ? 'operator' : waitingParty(kind, work.state);
+  const party = waitingParty(kind, work.state);
   return {
     workflowType: WORKFLOW_TYPES[kind],
     options: {
@@ -90,7 +66,7 @@ function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): Wor
       args: [input],
       // Where this process has a worker, a collection's first task runs in it, without a round trip through the queue.
       requestEagerStart: kind === 'collection',
-      staticSummary: `${isRecheck(work) ? 'recheck of ' : ''}${paymentSummary(input)}`,
+      staticSummary: paymentSummary(input),
       staticDetails: PAYMENT_DETAILS,
       typedSearchAttributes: [
         ...attributesOf(merchantId, id),
@@ -123,10 +99,9 @@ function deliveryStart(work: DeliveryWork, options: StartOptions): WorkflowStart
   };
 }
 
-/** The payment's own workflow, the one that rechecks a final payment, or that of a delivery. */
+/** The workflow of the payment, or of the delivery. */
 export function workflowIdOf(work: Work): string {
   if (work.kind === 'delivery') return deliveryWorkflowId(work.id, work.replayCount);
-  if (isRecheck(work)) return recheckWorkflowId(work.id);
   switch (work.kind) {
     case 'collection':
       return collectionWorkflowId(work.merchantId, work.idempotencyKey);
@@ -135,15 +110,6 @@ export function workflowIdOf(work: Work): string {
     case 'reversal':
       return reversalWorkflowId(work.id);
   }
-}
-
-// A payout in these states was never sent, so there is nothing to recheck: its own workflow is signalled, and ends.
-const NEVER_RELEASED = ['rejected', 'cancelled', 'expired'];
-
-function isRecheck({ kind, state }: PaymentWork): boolean {
-  // A reversal's workflow is named by the reversal's own id, which no other payment can take.
-  if (kind === 'reversal' || !isFinal(state)) return false;
-  return kind === 'collection' || !NEVER_RELEASED.includes(state);
 }
 
 function attributesOf(merchantId: MerchantId, id: string) {

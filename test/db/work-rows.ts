@@ -1,20 +1,20 @@
 // Rows of the table `work`, as tests read and set them.
 import type { Database } from '../../src/db/platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../../src/db/work/work-rows.ts';
-import type { WorkTask } from '../../src/domain/work.ts';
+
 import { oneRow } from './rows.ts';
 
 export type WorkRow = { readonly dueAt: Date | null; readonly isStarted: boolean | null; readonly failures: number };
 
 /** The work of this payment or delivery; null: there is none. */
-export async function findWork(db: Database, id: string, task: WorkTask = 'workflow'): Promise<WorkRow | null> {
+export async function findWork(db: Database, id: string, task: 'workflow' | 'status_query' = 'workflow'): Promise<WorkRow | null> {
   const sql = `SELECT due_at AS "dueAt", is_started AS "isStarted", failures FROM work WHERE id = $1 AND task = $2`;
   const { rows } = await db.pool.query<WorkRow>(sql, [id, task]);
   return rows[0] ?? null;
 }
 
 /** When it is due; it fails when there is no such work. */
-export async function dueOf(db: Database, id: string, task: WorkTask = 'workflow'): Promise<Date> {
+export async function dueOf(db: Database, id: string, task: 'workflow' | 'status_query' = 'workflow'): Promise<Date> {
   const sql = 'SELECT due_at AS due FROM work WHERE id = $1 AND task = $2';
   return (await oneRow<{ due: Date }>(db, sql, [id, task])).due;
 }
@@ -28,7 +28,7 @@ export function setWork(db: Database, set: string, where = 'true', values: reado
 export function makeRecheckDue(db: Database, id: string): Promise<unknown> {
   return db.pool.query(
     `INSERT INTO work (id, task, kind, merchant_id, operator, priority, due_at)
-     SELECT id, 'recheck', kind, merchant_id, operator, 2, now() FROM payments WHERE id = $1
+     SELECT id, 'status_query', kind, merchant_id, operator, 2, now() FROM payments WHERE id = $1
      ON CONFLICT (id, task) DO UPDATE SET due_at = now()`,
     [id],
   );

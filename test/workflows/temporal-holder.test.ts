@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Connection } from '@temporalio/client';
 import {
   COLLECTION_WORKFLOW,
-  DECISION_RECORDED,
+  PAYMENT_CHANGED,
   deliveryTaskQueue,
   LEDGER_CHECK_WORKFLOW,
   ledgerCheckScheduleId,
@@ -195,7 +195,7 @@ describe('the holder of Temporal', function () {
       await client.workflow.start(PAYOUT_WORKFLOW, { workflowId, taskQueue: queue, args: [input] });
     }
     assert.equal((await release(approver, payout)).status, 200);
-    for (const workflowId of others) await client.workflow.getHandle(workflowId).signal(DECISION_RECORDED);
+    for (const workflowId of others) await client.workflow.getHandle(workflowId).signal(PAYMENT_CHANGED);
     await untilPaidOnce(payout, before);
     for (const workflowId of others) await untilStatus(workflowId, 'COMPLETED');
     await untilPaidOnce(payout, before);

@@ -141,7 +141,7 @@ export const WORK_CHECKS: readonly Check[] = [
 function longestAgeMs(task: HousekeepingTask, clocks: Clocks): number {
   if (task === 'whole_ledger_check') return 2 * clocks.wholeLedgerCheckEveryMs + clocks.ledgerCheckTimeoutMs;
   if (task === 'ledger_check') return 2 * clocks.ledgerCheckEveryMs + clocks.ledgerCheckTimeoutMs;
-  if (task === 'dispatch' || task === 'rechecks') return 10 * MINUTE;
+  if (task === 'dispatch' || task === 'status_queries') return 10 * MINUTE;
   return Math.max(10 * MINUTE, 3 * clocks.sweepEveryMs);
 }
 

@@ -3,7 +3,7 @@ import type { Environment } from '../../domain/event.ts';
 import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentChange } from '../../domain/payments/payment-change.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
-import { workAfter } from '../../domain/work.ts';
+import { workAfter, type RecordedBy } from '../../domain/work.ts';
 import type { Queryable } from '../platform/database.ts';
 import { workParts, workValues } from '../work/work-rows.ts';
 import type { NewExchange } from './operator-exchange.ts';
@@ -24,6 +24,8 @@ export type ChangeConditions = {
   readonly basis?: StatusBasis | null;
   /** Written with the change of a collection, which has few, so no limit of theirs applies. */
   readonly exchange?: NewExchange | null;
+  /** Its workflow by default. */
+  readonly recordedBy?: RecordedBy;
 };
 
 // $1 to $13 are those of the consequences. No payment comes into a state twice, so the state says which version was decided on.
@@ -55,7 +57,7 @@ export async function recordChange(
   db: Queryable,
   change: PaymentChange,
   environment: Environment,
-  { requiresOneTry = false, basis = null, exchange = null }: ChangeConditions = {},
+  { requiresOneTry = false, basis = null, exchange = null, recordedBy = 'workflow' }: ChangeConditions = {},
 ): Promise<boolean> {
   const { before, after } = change;
   const consequences = consequencesOf(db, after, environment, basis);
@@ -64,7 +66,7 @@ export async function recordChange(
     ...[before.id, before.state, ...rowValues(change)],
     ...[change.requiresNotSent, change.requiresNotAccepted, requiresOneTry],
     ...[exchange?.kind, exchange?.startedAt, exchange?.durationMs, exchange?.outcome, exchange?.failureCode],
-    ...workValues(workAfter(before, after, change.checkDueAt)),
+    ...workValues(workAfter(change, recordedBy)),
   ];
   const write = () => db.run<RecordedChange>(RECORD, values);
   const [written] = await withOwnReceipt('operatorReceipt' in after ? after.operatorReceipt : null, write);

@@ -1,8 +1,8 @@
-// Notes on a payment's row beside its state: how far its send got, and when it is rechecked. Each is one statement that
+// Notes on a payment's row beside its state: how far its send got, and when the operator is asked. Each is one statement that
 // decides nothing.
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
-import { PRIORITY } from '../../domain/work.ts';
+import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { WORK_COLUMNS } from '../work/work-rows.ts';
 import { COLLECTION_COLUMNS } from './collection.ts';
@@ -15,20 +15,30 @@ const MAY_BE_SENT = "state IN ('initiated', 'released') AND send_deadline_at > $
 
 // The other side of this is `never_sent`, which is recorded only while no send has begun: of the two statements, the row lets only
 // one pass.
-const sendBegun = (name: string, returned: string) =>
-  statement(name)`
-    UPDATE payments SET send_begun_at = $3
-    WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT}
-    RETURNING ${returned}`;
-const MARK_SEND_BEGUN = sendBegun('payment_mark_send_begun', '1');
-const BEGIN_COLLECTION_SEND = sendBegun('collection_mark_send_begun', COLLECTION_COLUMNS);
+const BEGIN_SEND = `
+  UPDATE payments SET send_begun_at = $3 WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT}`;
+// From now on the operator may have it, and is asked by schedule.
+const MARK_SEND_BEGUN = statement('payment_mark_send_begun')`
+  WITH begun AS (${BEGIN_SEND} RETURNING id, kind, merchant_id, operator),
+  query_work AS (
+    INSERT INTO work (${WORK_COLUMNS})
+    SELECT id, 'status_query', kind, merchant_id, operator, $4, NULL, $5 FROM begun WHERE $5::timestamptz IS NOT NULL
+    ON CONFLICT (id, task) DO UPDATE SET priority = excluded.priority, due_at = excluded.due_at)
+  SELECT FROM begun`;
+const BEGIN_COLLECTION_SEND = statement('collection_mark_send_begun')`${BEGIN_SEND} RETURNING ${COLLECTION_COLUMNS}`;
 
 /**
  * True when this call recorded the first send: only then does a refusal of it decide the outcome. False when a send began
- * before, or when none may begin any more.
+ * before, or when none may begin any more. `firstQuery`: when the operator is asked about it first.
  */
-export async function markSendBegun(db: Queryable, { merchantId, id }: PaymentRef, at: Date): Promise<boolean> {
-  return (await db.run(MARK_SEND_BEGUN, [merchantId, id, at])).length === 1;
+export async function markSendBegun(
+  db: Queryable,
+  { merchantId, id }: PaymentRef,
+  at: Date,
+  firstQuery: QueryDue | null = null,
+): Promise<boolean> {
+  const values = [merchantId, id, at, firstQuery?.priority, firstQuery?.dueAt];
+  return (await db.run(MARK_SEND_BEGUN, values)).length === 1;
 }
 
 /** The same of a collection: it is returned as it is then, in place of true, and null in place of false. */
@@ -116,15 +126,16 @@ export async function resetNotFounds(
   await db.run(RESET_NOT_FOUNDS, [merchantId, id, queriedAt]);
 }
 
-// Only in these states can the operator contradict the outcome, return the money, or turn out to have it. A payout or refund that
-// expired was never sent.
-const SCHEDULE_RECHECK = statement('payment_schedule_recheck')`
+// Only in these states can the operator still say something: about a pending payment that it has, or a final one whose outcome it may
+// contradict, whose money it may return, or that it may turn out to have. A payout or refund that expired was never sent.
+const SCHEDULE_QUERY = statement('payment_schedule_query')`
   INSERT INTO work (${WORK_COLUMNS})
-  SELECT id, 'recheck', kind, merchant_id, operator, ${PRIORITY.final}, NULL, $2 FROM payments
-  WHERE id = $1 AND (state IN ('succeeded', 'failed') OR kind = 'collection' AND state = 'expired') FOR NO KEY UPDATE
+  SELECT id, 'status_query', kind, merchant_id, operator, ${QUERY_PRIORITY.final}, NULL, $2 FROM payments
+  WHERE id = $1 AND (state IN ('prompted', 'reconciling', 'succeeded', 'failed') OR kind = 'collection' AND state = 'expired')
+  FOR NO KEY UPDATE
   ON CONFLICT (id, task) DO UPDATE SET due_at = least(work.due_at, excluded.due_at)`;
 
-/** The payment is rechecked at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */
-export async function scheduleRecheck(db: Queryable, { id }: Pick<PaymentRef, 'id'>, dueAt: Date): Promise<void> {
-  await db.run(SCHEDULE_RECHECK, [id, dueAt]);
+/** The operator is asked about the payment at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */
+export async function scheduleQuery(db: Queryable, { id }: Pick<PaymentRef, 'id'>, dueAt: Date): Promise<void> {
+  await db.run(SCHEDULE_QUERY, [id, dueAt]);
 }

@@ -59,6 +59,6 @@ export async function recordDecision(
 ): Promise<MoneyOut | null> {
   const change = changePayment(payment, decision, at, clocks);
   if (change === null) return null;
-  if (await recordChange(tx, change, environment)) return change.after;
+  if (await recordChange(tx, change, environment, { recordedBy: 'other' })) return change.after;
   throw new Error(`${payment.id} changed while it was locked`);
 }

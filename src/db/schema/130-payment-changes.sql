@@ -170,6 +170,11 @@ BEGIN
        AND NOT EXISTS (SELECT FROM work w WHERE w.id = p.id AND w.task = 'workflow')) THEN
     RAISE EXCEPTION 'nobody would carry on with % %: it has no work', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
   END IF;
+  IF EXISTS (SELECT FROM payments p WHERE p.id = NEW.id AND p.state IN ('prompted', 'reconciling')
+       AND NOT EXISTS (SELECT FROM work w WHERE w.id = p.id AND w.task = 'status_query')) THEN
+    RAISE EXCEPTION 'nobody would ask the operator about % %: it has no status query', NEW.kind, NEW.id
+      USING ERRCODE = 'restrict_violation';
+  END IF;
   IF NEW.kind = 'reversal' THEN
     IF NEW.state = 'succeeded'
        AND NOT EXISTS (SELECT 1 FROM payments WHERE id = NEW.collection_id AND state = 'reversed') THEN
@@ -213,7 +218,7 @@ CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF stat
 COMMENT ON TRIGGER payments_check_recorded ON payments IS
   'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the '
   'state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a '
-  'pending payment that changed and has no work.';
+  'pending payment that changed and has no work, or that the operator has and that nobody would ask about.';
 
 CREATE TRIGGER payments_note_created AFTER INSERT ON payments
   REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_state_change();

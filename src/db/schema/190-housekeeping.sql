@@ -6,7 +6,7 @@ CREATE TABLE housekeeping (
   faults integer NOT NULL,
   CONSTRAINT housekeeping_faults CHECK (faults >= 0),
   CONSTRAINT housekeeping_task
-    CHECK (task IN ('dispatch', 'rechecks', 'purge', 'recent_payments', 'ledger_check', 'whole_ledger_check', 'changed_payments'))
+    CHECK (task IN ('dispatch', 'status_queries', 'purge', 'recent_payments', 'ledger_check', 'whole_ledger_check', 'changed_payments'))
 );
 COMMENT ON TABLE housekeeping IS
   'What there was to do at that time is done. The metrics read it, because a task that no longer runs shows nowhere else.';

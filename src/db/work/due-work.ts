@@ -1,9 +1,7 @@
 // The work poll: one statement that says for which loops of a dispatcher there may be something to do.
 import type { DueWork } from '../../domain/due-work.ts';
-import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { PRIORITY, WORK_KINDS } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
-import { IS_ANY_RECHECK_DUE } from './rechecks.ts';
 import { eachOf } from './work.ts';
 import { IS_OF_ANOTHER_SERVER, IS_UNFOLDED } from '../state-changes.ts';
 import { ENDPOINTS_WITH_BACKLOG, ENDPOINTS_WITH_RETRIES } from '../webhooks/delivery.ts';
@@ -14,7 +12,7 @@ const IS_ANY_UNSTARTED = 'EXISTS (SELECT FROM work w WHERE NOT w.is_started ORDE
 // Each is the first entry of a range of the index, in its order, which leaves PostgreSQL no other way to find it.
 const IS_ANY_LATE = `EXISTS (
   SELECT FROM ${eachOf(WORK_KINDS)}
-  CROSS JOIN unnest(ARRAY[${Object.values(PRIORITY).join(', ')}]) AS of (priority)
+  CROSS JOIN unnest(ARRAY[${PRIORITY.unsent}, ${PRIORITY.awaited}]) AS of (priority)
   CROSS JOIN LATERAL (
     SELECT w.due_at FROM work w WHERE w.kind = each.kind AND w.priority = of.priority AND w.is_started
     ORDER BY w.due_at LIMIT 1) AS first
@@ -30,7 +28,7 @@ const FIND = statement('due_work_find')`
     CROSS JOIN LATERAL (SELECT state, failing_since FROM endpoints WHERE id = owed.endpoint_id LIMIT 1) AS e)
   SELECT EXISTS (SELECT FROM owed WHERE is_pending AND is_enabled AND NOT is_failing) AS attempts,
          ${IS_ANY_UNSTARTED} AS starts,
-         ${IS_ANY_LATE} OR ${IS_ANY_RECHECK_DUE} AS checks,
+         ${IS_ANY_LATE} AS checks,
          EXISTS (SELECT FROM owed WHERE NOT is_enabled OR is_pending AND is_failing)
            OR EXISTS (SELECT FROM replays WHERE state = 'running') AS maintenance,
          EXISTS (SELECT FROM audit_entries_to_link ORDER BY entry_id LIMIT 1) AS audit_chains,
@@ -40,8 +38,8 @@ const FIND = statement('due_work_find')`
  * What a claim, a check or a fold would find is always looked for; the reverse is not so. Of each queue it reads a few entries of an
  * index, however much waits, and one for each endpoint that is owed something.
  */
-export async function findDueWork(db: Queryable, operators: readonly OperatorId[]): Promise<DueWork> {
-  const found = await findOne<DueWork>(db, FIND, [operators]);
+export async function findDueWork(db: Queryable): Promise<DueWork> {
+  const found = await findOne<DueWork>(db, FIND, []);
   if (found === null) throw new Error('the work poll returned no row');
   return found;
 }

@@ -13,21 +13,29 @@ export const insertNewWork = (source: string): string =>
 /** What `insertNewWork` reads of a new payment. */
 export const NEW_WORK = 'id, kind, merchant_id, operator, created_at';
 
-/** Two parts that write the work of the payment in `moved`, with the values of `workValues` from `$first` on. */
+/** Parts that write the work of the payment in `moved`, with the values of `workValues` from `$first` on. */
 export function workParts(first: number): string {
-  const [task, priority, isStarted, dueAt, dropped] = [0, 1, 2, 3, 4].map((n) => `$${first + n}`);
-  return `kept_work AS (
+  const [priority, isStarted, dueAt, isEnded, queryPriority, queryDueAt] = [0, 1, 2, 3, 4, 5].map((n) => `$${first + n}`);
+  return `workflow_work AS (
      INSERT INTO work (${WORK_COLUMNS})
-     SELECT id, ${task}::text, kind, merchant_id, operator, ${priority}::smallint, ${isStarted}::boolean, ${dueAt}::timestamptz
-     FROM moved WHERE ${task}::text IS NOT NULL
+     SELECT id, 'workflow', kind, merchant_id, operator, ${priority}::smallint, ${isStarted}::boolean, ${dueAt}::timestamptz
+     FROM moved WHERE ${dueAt}::timestamptz IS NOT NULL
      ON CONFLICT (id, task) DO UPDATE SET priority = excluded.priority, is_started = excluded.is_started,
        due_at = excluded.due_at, failures = 0, start_failures = 0),
+   query_work AS (
+     INSERT INTO work (${WORK_COLUMNS})
+     SELECT id, 'status_query', kind, merchant_id, operator, ${queryPriority}::smallint, NULL, ${queryDueAt}::timestamptz
+     FROM moved WHERE ${queryDueAt}::timestamptz IS NOT NULL
+     ON CONFLICT (id, task) DO UPDATE SET priority = excluded.priority, due_at = excluded.due_at, claimed_until = NULL, queries = 0),
    ended_work AS (
-     DELETE FROM work USING moved WHERE work.id = moved.id AND work.task = ANY(${dropped}::text[]) AND claimed_until IS NULL)`;
+     DELETE FROM work USING moved WHERE work.id = moved.id
+       AND CASE task WHEN 'workflow' THEN ${isEnded}::boolean ELSE ${queryDueAt}::timestamptz IS NULL END)`;
 }
 
-export function workValues({ kept, ended }: WorkAfter): unknown[] {
-  return [kept?.task, kept?.priority, kept?.isStarted, kept?.dueAt, ended];
+export function workValues({ workflow, statusQuery }: WorkAfter): unknown[] {
+  const kept = typeof workflow === 'string' ? null : workflow;
+  const isEnded = workflow === 'ended';
+  return [kept?.priority, kept?.isStarted, kept?.dueAt, isEnded, statusQuery?.priority, statusQuery?.dueAt];
 }
 
 /** Deletes the work of these deliveries. */

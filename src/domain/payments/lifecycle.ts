@@ -45,6 +45,8 @@ export function needsOperatorStatus({ kind }: TransitionInput): boolean {
 type Lifecycle<Kind extends PaymentKind> = {
   /** When the outcome of a sent payment becomes overdue, in Unix milliseconds; null while it has no such time. */
   overdueAtMs(snapshot: PaymentSnapshot<Kind>): number | null;
+  /** Until when a payment that may be sent, and that nobody has tried to send, waits for that; null for any other. Its queries by schedule begin with its send. */
+  unsentUntilMs(snapshot: PaymentSnapshot<Kind>): number | null;
   /** Whether nobody tried to send the pending payment, and nobody may any more. */
   isNeverSent(snapshot: PaymentSnapshot<Kind>, nowMs: number): boolean;
   /** Whether the status says that the operator accepted the payment, which is still to be recorded. */
@@ -62,6 +64,8 @@ type Lifecycle<Kind extends PaymentKind> = {
 /** What payouts and refunds have in common: both send money out. */
 const MONEY_OUT = {
   overdueAtMs: ({ sendDeadlineAtMs }: SendProgress) => sendDeadlineAtMs,
+  unsentUntilMs: ({ state, isSendBegun, sendDeadlineAtMs }: PaymentSnapshot<'payout' | 'reversal'>) =>
+    state === 'released' && !isSendBegun ? sendDeadlineAtMs : null,
   isNeverSent: (snapshot: PaymentSnapshot<'payout' | 'reversal'>, nowMs: number) =>
     !isFinal(snapshot.state) && isNeverSent(snapshot, nowMs),
   isAcceptanceUnrecorded: ({ isAccepted }: SendProgress, status: OperatorStatus) => !isAccepted && isAcceptance(status),
@@ -75,6 +79,8 @@ const MONEY_OUT = {
 export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   collection: {
     overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
+    // Its workflow queries it at once where its send did not end well.
+    unsentUntilMs: () => null,
     isNeverSent: (snapshot, nowMs) => !isFinal(snapshot.state) && isNeverSent(sendOfPrompt(snapshot), nowMs),
     // The state `prompted` records it.
     isAcceptanceUnrecorded: () => false,

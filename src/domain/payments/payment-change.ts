@@ -3,14 +3,17 @@ import type { Clocks } from '../clocks.ts';
 import type { UserId } from '../ids.ts';
 import { COLLECTION_TRANSITIONS, type Collection } from './collection.ts';
 import { failureOf, type FailureCause } from './failure.ts';
+import { QUERY_PRIORITY, type QueryDue } from '../work.ts';
 import { firstLateCheckAt, type LateCheckReason } from './late-checks.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 import type { TransitionInput } from './lifecycle.ts';
 import { isFinal, type MoneyOut, type Payment, type PaymentKind, type PaymentState } from './payment.ts';
 import { PAYOUT_TRANSITIONS, type Payout } from './payout.ts';
 import { REVERSAL_TRANSITIONS } from './reversal.ts';
+import { nextQueryDue, type ScheduleClocks } from './status-schedule.ts';
 
-type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs' | 'returnCheckAgesMs'>;
+type ChangeClocks = ScheduleClocks &
+  Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs' | 'returnCheckAgesMs'>;
 
 export type Decision =
   | { readonly kind: 'released'; readonly sendDeadlineAt: Date; readonly releaseAttestation: string }
@@ -30,8 +33,10 @@ export type PaymentChange<Changed extends Payment = Payment> = {
   readonly requiresNotAccepted: boolean;
   /** Whether the change may be written only while no try to send it is recorded. */
   readonly requiresNotSent: boolean;
-  /** When the payment is checked, unless a workflow has changed it by then; null when nothing more is awaited. */
+  /** When the workflow is checked, unless the payment has changed by then; null when nothing more is awaited. */
   readonly checkDueAt: Date | null;
+  /** When the operator is asked about the payment, unless it has changed by then; null: only after a callback. */
+  readonly queryDue: QueryDue | null;
 };
 
 type Transitions = Readonly<Record<string, Readonly<Partial<Record<string, PaymentState>>>>>;
@@ -59,7 +64,8 @@ export function changePayment<Changed extends Payment>(
     failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',
     requiresNotSent: input.kind === 'never_sent',
-    checkDueAt: checkDueAt(after, input, clocks),
+    checkDueAt: checkDueAt(after, clocks),
+    queryDue: queryDue(after, input, clocks),
   };
 }
 
@@ -115,9 +121,16 @@ function decidedFields(before: MoneyOut, { input }: Entry) {
   };
 }
 
-function checkDueAt(payment: Payment, { kind: by }: ChangeInput, clocks: ChangeClocks): Date | null {
+function queryDue(payment: Payment, { kind: by }: ChangeInput, clocks: ChangeClocks): QueryDue | null {
   const { state, updatedAt } = payment;
-  if (isFinal(state)) return firstLateCheckAt(lateCheckReason(payment, by), updatedAt, clocks);
+  if (!isFinal(state)) return nextQueryDue(payment, 0, updatedAt, clocks);
+  const dueAt = firstLateCheckAt(lateCheckReason(payment, by), updatedAt, clocks);
+  return dueAt && { dueAt, priority: QUERY_PRIORITY.final };
+}
+
+function checkDueAt(payment: Payment, clocks: ChangeClocks): Date | null {
+  const { state, updatedAt } = payment;
+  if (isFinal(state)) return null;
   const expiresAt = payment.kind === 'collection' && state === 'prompted' ? payment.promptExpiresAt : null;
   return after(expiresAt ?? updatedAt, clocks.staleAfterMs);
 }

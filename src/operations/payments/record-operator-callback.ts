@@ -1,7 +1,7 @@
 // Stores an operator's callback, and finds the payment that it is about.
 import type { Database } from '../../db/platform/database.ts';
 import { insertOperatorCallback, recordCallbackOfCollection } from '../../db/payments/operator-callback.ts';
-import { scheduleRecheck } from '../../db/payments/payment-progress.ts';
+import { scheduleQuery } from '../../db/payments/payment-progress.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';
 import { findReversalByOperatorReference } from '../../db/payments/reversal.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
@@ -10,9 +10,8 @@ import type { PaymentWork } from '../../domain/work.ts';
 
 /** A real operator calls back once or a few times; further callbacks are not stored. */
 const MOST_PER_PAYMENT = 20;
-/** Leaves time for the workflow that the callback starts to query the operator first. */
-const RECHECK_AFTER_MS = 60_000;
-const LONGEST_RECHECK_GAP_MS = 24 * 60 * RECHECK_AFTER_MS;
+const FIRST_QUERY_GAP_MS = 60_000;
+const LONGEST_QUERY_GAP_MS = 24 * 60 * FIRST_QUERY_GAP_MS;
 
 export type RecordOperatorCallback = {
   readonly operator: OperatorId;
@@ -43,20 +42,19 @@ export async function recordOperatorCallback(
   }
   return db.withTransaction(async (tx) => {
     const { isKept, storedBefore } = await insertOperatorCallback(tx, callback, MOST_PER_PAYMENT);
-    const dueAt = new Date(input.receivedAt.getTime() + recheckGapMs(payment.state, storedBefore));
-    await scheduleRecheck(tx, payment, dueAt);
+    const dueAt = new Date(input.receivedAt.getTime() + queryGapMs(payment.state, storedBefore));
+    await scheduleQuery(tx, payment, dueAt);
     return { payment, isKept };
   });
 }
 
-// Nothing polls a final payment, so it is rechecked, once for all callbacks that come before that. Each further callback
-// has it rechecked after twice the time, so that whoever repeats callbacks costs a payment some twenty rechecks, and then
-// one a day: forged ones that used up the number that is stored do not hide the true one that follows. A payment that
-// succeeded has usually had one callback by then, which lengthens nothing. One that failed is rechecked first at once,
-// because no workflow is started for its callbacks; for one that expired it is, and the recheck follows if that was lost.
-function recheckGapMs(state: PaymentWork['state'], storedBefore: number): number {
-  const step = state === 'failed' ? storedBefore - 1 : Math.max(0, storedBefore - 1);
-  return step < 0 ? 0 : Math.min(RECHECK_AFTER_MS * 2 ** step, LONGEST_RECHECK_GAP_MS);
+// A final payment is queried once for all callbacks that come before that. The first callbacks have it queried at once: of a payment
+// that failed the first, of any other the first two, because it has usually had one by then. Each further one has it queried after twice
+// the time, so that whoever repeats callbacks costs a payment some twenty queries, and then one a day: forged ones that used up the
+// number that is stored do not hide the true one that follows.
+function queryGapMs(state: PaymentWork['state'], storedBefore: number): number {
+  const step = storedBefore - (state === 'failed' ? 1 : 2);
+  return step < 0 ? 0 : Math.min(FIRST_QUERY_GAP_MS * 2 ** step, LONGEST_QUERY_GAP_MS);
 }
 
 async function findSent(

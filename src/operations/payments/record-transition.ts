@@ -16,6 +16,7 @@ import { changePayment, type PaymentChange } from '../../domain/payments/payment
 import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { isRefundNeverSent } from '../../domain/payments/reversal-progress.ts';
+import type { RecordedBy } from '../../domain/work.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
@@ -28,6 +29,8 @@ export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
   readonly before?: Collection | null;
   /** Of a collection: the exchange from which the input follows, to be recorded in the same statement, or by itself where nothing changes. */
   readonly exchange?: NewExchange | null;
+  /** The payment's workflow by default. */
+  readonly recordedBy?: RecordedBy;
 };
 
 export type RecordedTransition<Kind extends PaymentKind = PaymentKind> = {
@@ -54,7 +57,7 @@ export async function recordTransition<Kind extends PaymentKind>(
   input: RecordTransition<Kind>,
 ): Promise<RecordedTransition<Kind>> {
   const { db } = context;
-  const { basis } = input;
+  const { basis, recordedBy = 'workflow' } = input;
   const ref = input.ref as PaymentRef;
   const requiresOneTry = isRefusedSend(basis);
   let given = input.before ?? null;
@@ -69,7 +72,7 @@ export async function recordTransition<Kind extends PaymentKind>(
       : null;
     // What it was a moment ago may lead to no change where it would now, and is not what the caller asks for.
     if (change === null) return isGiven ? 'missed' : before;
-    const written = await write(change, { requiresOneTry, basis, exchange }, context);
+    const written = await write(change, { requiresOneTry, basis, exchange, recordedBy }, context);
     if (written !== 'missed') {
       exchange = null;
       isPosted = written === 'posted';

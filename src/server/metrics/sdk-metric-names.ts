@@ -9,7 +9,6 @@ import {
   DELIVERY_WORKFLOW,
   LEDGER_CHECK_WORKFLOW,
   PAYOUT_WORKFLOW,
-  RECHECKS_WORKFLOW,
   RECONCILIATION_WORKFLOW,
   REVERSAL_WORKFLOW,
   WHOLE_LEDGER_CHECK_WORKFLOW,
@@ -21,7 +20,6 @@ type ActivityName = keyof PaymentActivities | keyof DeliveryActivities | keyof R
 const IS_ACTIVITY: Readonly<Record<ActivityName, true>> = {
   loadDelivery: true,
   sendDelivery: true,
-  recheckBatch: true,
   checkRecentPayments: true,
   checkLedger: true,
   checkWholeLedger: true,
@@ -40,7 +38,6 @@ const WORKFLOW_TYPES = [
   DELIVERY_WORKFLOW,
   LEDGER_CHECK_WORKFLOW,
   PAYOUT_WORKFLOW,
-  RECHECKS_WORKFLOW,
   RECONCILIATION_WORKFLOW,
   REVERSAL_WORKFLOW,
   WHOLE_LEDGER_CHECK_WORKFLOW,

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { CollectionId, ReversalId } from '../../../src/domain/ids.ts';
 import { record } from '../../db/rows.ts';
 import { assertError } from '../responses.ts';
-import { DECISION_RECORDED } from '../../../workflows/contract.ts';
+import { PAYMENT_CHANGED } from '../../../workflows/contract.ts';
 import { reversalWorkflowId } from '../../../src/temporal/workflow-ids.ts';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
 import { temporalClient } from '../../support/engines.ts';
@@ -219,7 +219,7 @@ describe('a succeeded collection', () => {
     assertError(await releaseRefund(stranger, id), 'reversal_not_found');
     const handle = (await temporalClient()).workflow.getHandle(reversalWorkflowId(id as ReversalId));
     await eventually('the workflow to wait', () => handle.describe().catch(() => null));
-    for (const signal of [DECISION_RECORDED, 'operatorCalledBack', 'release']) await handle.signal(signal, {});
+    for (const signal of [PAYMENT_CHANGED, 'operatorCalledBack', 'release']) await handle.signal(signal, {});
     assertError(await maker.call('POST', `/v1/console/reversals/${id}/cancel`), 'permission_denied');
     const cancelled = await owner.call('POST', `/v1/console/reversals/${id}/cancel`);
     assert.deepEqual([cancelled.json['state'], cancelled.json['approval_state']], ['cancelled', 'cancelled']);

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
-import { DECISION_RECORDED } from '../../../workflows/contract.ts';
+import { PAYMENT_CHANGED } from '../../../workflows/contract.ts';
 import { assertError, assertNotAuthenticated } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { temporalClient } from '../../support/engines.ts';
@@ -140,7 +140,7 @@ describe('the two-person rule', () => {
       const description = await handle.describe().catch(() => null);
       return description?.status.name === 'RUNNING';
     });
-    for (const signal of [DECISION_RECORDED, 'operatorCalledBack', 'release']) await handle.signal(signal, {});
+    for (const signal of [PAYMENT_CHANGED, 'operatorCalledBack', 'release']) await handle.signal(signal, {});
     await sleep(1500);
     await assertStillQueued(payout);
     assert.deepEqual((await handle.describe()).status.name, 'RUNNING');

@@ -1,0 +1,187 @@
+// Asks operators for the statuses that are due: of pending payments by schedule and at their deadlines, and of final ones whose money may
+// still move. It belongs to the role worker, and needs no Temporal.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createCoalescingLoop } from '../src/coalescing-loop.ts';
+import { createBatcher } from '../src/db/platform/batcher.ts';
+import type { Database } from '../src/db/platform/database.ts';
+import { claimQueries, findRechecked, type ClaimedQuery } from '../src/db/work/status-queries.ts';
+import { paymentClocks } from '../src/domain/clocks.ts';
+import { findingIn, nextRecheck, type RecheckFinding } from '../src/domain/payments/late-checks.ts';
+import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
+import { isFinal, type PaymentKind, type PaymentRef } from '../src/domain/payments/payment.ts';
+import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
+import { QUERY_PRIORITY } from '../src/domain/work.ts';
+import { finishStatusQueries, type QueryResult } from '../src/operations/payments/finish-status-queries.ts';
+import { createQueryWindow, type QueryWindow } from '../src/operators/query-window.ts';
+import type { PaymentActivityDeps } from './payment.ts';
+import { createOutcomeRecorder, type OutcomeRecorder } from './outcome-recorder.ts';
+import { createPaymentKinds, type LoadedPayment, type PaymentKinds } from './payment-kinds.ts';
+import { queryOperator } from './status-query.ts';
+
+export type StatusQueueDeps = PaymentActivityDeps & {
+  /** With connections of its own, for claims and their ends. */
+  readonly queues: Database;
+  /** Of each operator: at most so many queries by schedule are in flight. */
+  readonly maxInFlight: number;
+};
+
+export type StatusQueue = {
+  /** Begins no other query, and waits for those in flight. */
+  stop(): Promise<void>;
+};
+
+const POLL_EVERY_MS = 1000;
+/** What ends within it ends in one statement, and what it leaves free is claimed in one. */
+const GATHER_MS = 50;
+/** When another part of this second's calls may be made. */
+const NO_GRANT_PAUSE_MS = 200;
+const MOST_PER_STATEMENT = 500;
+// A query whose process died is due again after this, once it cannot be in flight any more.
+const LEASE_MARGIN_MS = 15_000;
+
+/** Any number of processes may do this on one database: each query is claimed by one of them. */
+export function startStatusQueue(deps: StatusQueueDeps): StatusQueue {
+  const kinds = createPaymentKinds({ ...deps, recordedBy: 'other' });
+  const recorder = createOutcomeRecorder(deps, kinds);
+  const context: QueryContext = { ...deps, kinds, recorder };
+  const queues = (Object.keys(deps.operators) as OperatorId[]).map((operator) => startOperatorQueue(operator, context));
+  return {
+    async stop() {
+      await Promise.all(queues.map((queue) => queue.stop()));
+    },
+  };
+}
+
+type QueryContext = StatusQueueDeps & { readonly kinds: PaymentKinds; readonly recorder: OutcomeRecorder };
+
+function startOperatorQueue(operator: OperatorId, context: QueryContext): StatusQueue {
+  const { queues, grants, clocks, log } = context;
+  const window = createQueryWindow({ max: context.maxInFlight, roundMs: clocks.operatorTimeoutMs });
+  const inFlight = new Set<Promise<void>>();
+  let isStopped = false;
+  const ends = createBatcher<QueryResult>({
+    maxItems: MOST_PER_STATEMENT,
+    pauseMs: GATHER_MS,
+    handle: (results) => finish(results, context),
+  });
+
+  async function claim(): Promise<void> {
+    while (!isStopped) {
+      const free = window.size() - inFlight.size;
+      if (free < 1) return;
+      const granted = await grants.takeForQueries(operator, free);
+      if (granted === 0) {
+        await sleep(NO_GRANT_PAUSE_MS);
+        continue;
+      }
+      const leaseMs = clocks.operatorTimeoutMs + LEASE_MARGIN_MS;
+      const claimed = await claimQueries(queues, operator, { limit: granted, leaseMs });
+      if (claimed.length === 0) return;
+      for (const query of claimed) begin(query);
+    }
+  }
+
+  const loop = createCoalescingLoop({
+    pass: claim,
+    onError: (error) => {
+      log.error({ error, operator }, 'due status queries could not be claimed');
+    },
+    pauseMs: GATHER_MS,
+  });
+  const timer = setInterval(loop.wake, POLL_EVERY_MS);
+  loop.wake();
+
+  function begin(query: ClaimedQuery): void {
+    const running = queryOne(query, window, context)
+      .then((result) => {
+        // Not awaited: what is asked takes no place among the queries in flight.
+        ends.add(result).catch((error: unknown) => {
+          log.warn({ error, id: query.id }, 'the end of a status query could not be recorded; it is made again');
+        });
+      })
+      .finally(() => {
+        inFlight.delete(running);
+        loop.wakeSoon();
+      });
+    inFlight.add(running);
+  }
+
+  return {
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await loop.stop();
+      await Promise.all(inFlight);
+      await ends.drain();
+    },
+  };
+}
+
+async function finish(results: readonly QueryResult[], { queues, log }: QueryContext): Promise<void> {
+  for (const { kind, id, merchantId } of await finishStatusQueries(queues, results, new Date())) {
+    // Nobody knows whether the operator contradicts the outcome.
+    log.error({ kind, id, merchantId }, 'the operator gives no status of a final payment: its rechecks end');
+  }
+}
+
+/** Never rejects: a payment that cannot be queried holds up no other. */
+async function queryOne(query: ClaimedQuery, window: QueryWindow, context: QueryContext): Promise<QueryResult> {
+  const { clocks, log } = context;
+  const { kind, id, merchantId, claimedAt } = query;
+  let asked: Asked | null = null;
+  try {
+    asked = await queryAndRecord({ kind, id, merchantId } as PaymentRef, window, context);
+    return await resultOf(query, asked, context);
+  } catch (error) {
+    log.error({ error, kind, id, merchantId }, 'a payment could not be queried by schedule');
+    const dueAt = new Date(Math.max(Date.now(), claimedAt.getTime()) + clocks.staleAfterMs);
+    const priority = asked && isFinal(asked.payment.row.state) ? QUERY_PRIORITY.final : QUERY_PRIORITY.scheduled;
+    return { query, next: { dueAt, priority }, isGivenUp: false };
+  }
+}
+
+/** A payment as it was before it was queried, and what that found. */
+type Asked = { readonly payment: LoadedPayment; readonly finding: RecheckFinding };
+
+async function queryAndRecord(ref: PaymentRef, window: QueryWindow, context: QueryContext): Promise<Asked> {
+  const { kinds, recorder, clocks } = context;
+  const payment = await kinds.load(ref);
+  const { queried, exchange } = await queryOperator(ref, payment, context);
+  window.answered(queried.status.kind !== 'unknown');
+  if (decides(ref.kind, payment.snapshot, queried, context)) {
+    await recorder.recordStatus(ref, payment, queried, exchange);
+  }
+  return { payment, finding: findingIn(ref.kind, payment.snapshot, queried, paymentClocks(clocks)) };
+}
+
+/** Whether anything is to be recorded of the answer. If not, no trace of it is kept but the time and the count in the row. */
+function decides<Kind extends PaymentKind>(
+  kind: Kind,
+  snapshot: PaymentSnapshot<Kind>,
+  queried: QueriedStatus,
+  context: QueryContext,
+): boolean {
+  const clocks = paymentClocks(context.clocks);
+  const lifecycle = LIFECYCLES[kind];
+  const finding = findingIn(kind, snapshot, queried, clocks);
+  if (finding === 'transition' || finding === 'contradiction') return true;
+  return (
+    lifecycle.isAcceptanceUnrecorded(snapshot, queried.status) || lifecycle.notFoundStep(snapshot, queried, clocks) !== null
+  );
+}
+
+/** When the payment is queried next. Where it changed meanwhile, the change has said so already. */
+async function resultOf(
+  query: ClaimedQuery,
+  { payment: { row }, finding }: Asked,
+  { db, clocks }: QueryContext,
+): Promise<QueryResult> {
+  const at = new Date(Math.max(Date.now(), query.claimedAt.getTime()));
+  if (!isFinal(row.state)) return { query, next: nextQueryDue(row, query.queries, at, clocks), isGivenUp: false };
+  const rechecked = await findRechecked(db, query.id);
+  if (rechecked === null) throw new Error(`${query.id} is gone`);
+  const { dueAt, isGivenUp } = nextRecheck(rechecked, finding, at, clocks);
+  return { query, next: dueAt && { dueAt, priority: QUERY_PRIORITY.final }, isGivenUp };
+}

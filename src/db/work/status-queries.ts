@@ -1,0 +1,163 @@
+// Status queries that are due: of pending payments by their schedule, and of final ones whose money may still move.
+import type { MerchantId } from '../../domain/ids.ts';
+import type { Rechecked } from '../../domain/payments/late-checks.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import type { PaymentId, PaymentKind } from '../../domain/payments/payment.ts';
+import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
+import { leaseOf } from './work.ts';
+
+const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
+const OF_OPERATOR = "w.operator = $1 AND w.task = 'status_query'";
+const OF_CLASS = `${OF_OPERATOR} AND w.priority = merchant.priority`;
+
+// Of each priority the merchants take turns: each of those with due queries gets an equal share of the claim, and at least one, so a
+// merchant with thousands of open payments delays nobody. A merchant costs three steps in the index, however many rows it has. A callback
+// that comes from now on sets due_at again. The rows are locked in a subquery of its own, because a window function may not lock.
+const CLAIM = statement('status_query_claim')`
+  WITH RECURSIVE merchant AS (
+    SELECT class.priority, (
+      SELECT w.merchant_id FROM work w WHERE ${OF_OPERATOR} AND w.priority = class.priority
+      ORDER BY w.merchant_id LIMIT 1) AS id
+    FROM unnest(ARRAY[${Object.values(QUERY_PRIORITY).join(', ')}]::smallint[]) AS class (priority)
+    UNION ALL
+    SELECT merchant.priority, (
+      SELECT w.merchant_id FROM work w WHERE ${OF_CLASS} AND w.merchant_id > merchant.id ORDER BY w.merchant_id LIMIT 1)
+    FROM merchant WHERE merchant.id IS NOT NULL),
+  share AS (
+    SELECT merchant.id, merchant.priority, greatest(1, $2 / count(*) OVER (PARTITION BY merchant.priority)) AS size FROM merchant
+    CROSS JOIN LATERAL (
+      SELECT FROM work w WHERE ${OF_CLASS} AND w.merchant_id = merchant.id AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT 1) AS due),
+  picked AS (
+    SELECT due.id FROM share AS merchant CROSS JOIN LATERAL (
+      SELECT w.id, ${DUE_AT} AS due_at FROM work w
+      WHERE ${OF_CLASS} AND w.merchant_id = merchant.id AND ${DUE_AT} <= now()
+      ORDER BY ${DUE_AT} LIMIT merchant.size FOR UPDATE SKIP LOCKED) AS due
+    ORDER BY merchant.priority, due.due_at LIMIT $2)
+  UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$3')}, queried_at = now(), queries = w.queries + 1
+  WHERE w.task = 'status_query' AND w.id = ANY(ARRAY(SELECT id FROM picked))
+  RETURNING w.id, w.kind, w.merchant_id, w.queries, w.claimed_until, date_trunc('milliseconds', now()) AS claimed_at`;
+
+/** A status query that is the caller's to make; nobody else makes it before `claimedUntil`. The claim records that it begins. */
+export type ClaimedQuery = {
+  readonly id: PaymentId;
+  readonly kind: PaymentKind;
+  readonly merchantId: MerchantId;
+  /** How often the status was queried since the payment came into its state, this time included. */
+  readonly queries: number;
+  readonly claimedUntil: Date;
+  /** By the clock of the database, which may be ahead of ours: by it the query was due. */
+  readonly claimedAt: Date;
+};
+
+export type ClaimQueries = {
+  readonly limit: number;
+  /** A query whose process died is due again after this. */
+  readonly leaseMs: number;
+};
+
+/**
+ * Claims up to `limit` due queries of the operator: those at a deadline, then those of other pending payments, then those of final
+ * ones; within that the merchants take turns, each with what is due for longest.
+ */
+export async function claimQueries(
+  db: Queryable,
+  operator: OperatorId,
+  { limit, leaseMs }: ClaimQueries,
+): Promise<ClaimedQuery[]> {
+  return db.run<ClaimedQuery>(CLAIM, [operator, limit, leaseMs]);
+}
+
+// What happened meanwhile has moved the row: a change of the payment ended the claim, and a callback set due_at.
+const FINISH = statement('status_query_finish')`
+  WITH finished AS (
+    SELECT w.id, least(w.due_at, s.due_at) AS due_at, s.priority
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::smallint[]) AS s (id, claimed_until, due_at, priority)
+    JOIN work w ON w.id = s.id AND w.task = 'status_query' AND w.claimed_until = s.claimed_until
+    FOR UPDATE OF w),
+  ended AS (
+    DELETE FROM work w USING finished f WHERE w.id = f.id AND w.task = 'status_query' AND f.due_at IS NULL RETURNING w.id),
+  kept AS (
+    UPDATE work w SET claimed_until = NULL, due_at = f.due_at, priority = coalesce(f.priority, w.priority)
+    FROM finished f WHERE w.id = f.id AND w.task = 'status_query' AND f.due_at IS NOT NULL)
+  SELECT id FROM ended`;
+
+export type FinishedQuery = {
+  readonly query: ClaimedQuery;
+  /** When the status is queried next; null: only after a callback. */
+  readonly next: QueryDue | null;
+};
+
+/**
+ * Ends claims, and returns the payments that are queried no more unless the operator calls back. A claim that something has ended since
+ * is left as it is. One about which the operator called back meanwhile is queried as soon as the callback says.
+ */
+export async function finishQueries(db: Queryable, finished: readonly FinishedQuery[]): Promise<PaymentId[]> {
+  if (finished.length === 0) return [];
+  const rows = await db.run<{ id: PaymentId }>(FINISH, [
+    finished.map(({ query }) => query.id),
+    finished.map(({ query }) => query.claimedUntil),
+    finished.map(({ next }) => next?.dueAt ?? null),
+    finished.map(({ next }) => next?.priority ?? null),
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+// The condition is on no index, so PostgreSQL finds the row by its key.
+const BEGIN = statement('status_query_begin')`
+  WITH begun AS (
+    UPDATE work SET queried_at = now(), queries = queries + 1
+    WHERE id = $1 AND task = 'status_query' AND (queried_at IS NULL OR queried_at <= now() - make_interval(secs => $2 / 1000.0))
+    RETURNING id)
+  SELECT ceil(extract(epoch FROM queried_at - now()) * 1000 + $2)::int AS wait_ms
+  FROM work WHERE id = $1 AND task = 'status_query' AND NOT EXISTS (SELECT FROM begun)`;
+
+/**
+ * Records that a query begins that nothing had due, and returns 0; or returns for how many milliseconds it must wait, because the last
+ * one is less than `gapMs` ago. A payment that the operator does not have yet has no row, and waits for nothing.
+ */
+export async function beginQuery(db: Queryable, id: PaymentId, gapMs: number): Promise<number> {
+  const [row] = await db.run<{ waitMs: number }>(BEGIN, [id, gapMs]);
+  return Math.max(0, row?.waitMs ?? 0);
+}
+
+const FIRST_DUE_AT = statement('status_query_first_due_at')`
+  SELECT min(first.due_at) AS due_at FROM unnest($1::text[]) AS asked (operator) CROSS JOIN LATERAL (
+    SELECT ${DUE_AT} AS due_at FROM work w WHERE w.operator = asked.operator AND w.task = 'status_query'
+    ORDER BY ${DUE_AT} LIMIT 1) AS first`;
+
+/** When the query that has waited longest, at any of the operators, was due, or the next one is; null when none is. */
+export async function firstQueryDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
+  const [row] = await db.run<{ dueAt: Date | null }>(FIRST_DUE_AT, [operators]);
+  return row?.dueAt ?? null;
+}
+
+const MEASURE = statement('status_query_measure')`
+  SELECT w.operator, count(*)::int AS count, extract(epoch FROM now() - min(${DUE_AT}))::float8 * 1000 AS oldest_ms
+  FROM work w WHERE w.task = 'status_query' AND ${DUE_AT} <= now() - make_interval(secs => $1 / 1000.0)
+  GROUP BY w.operator`;
+
+export type OverdueQueries = {
+  readonly operator: OperatorId;
+  readonly count: number;
+  /** For how long the one that waits longest has been due. */
+  readonly oldestMs: number;
+};
+
+/** The queries that have been due for more than `lateAfterMs`, by operator. Reads no others. */
+export async function measureOverdueQueries(db: Queryable, lateAfterMs: number): Promise<OverdueQueries[]> {
+  return db.run<OverdueQueries>(MEASURE, [lateAfterMs]);
+}
+
+// Times are in milliseconds, as the caller has them, so that they can be compared.
+const READ_FINAL = statement('status_query_read_final')`
+  SELECT date_trunc('milliseconds', p.updated_at) AS ended_at,
+    CASE WHEN p.state = 'succeeded' THEN 'may_be_returned'
+         WHEN p.failed_by = 'never_accepted' OR p.kind = 'collection' AND p.state = 'expired' THEN 'may_be_paid' END AS reason,
+    (SELECT max(received_at) FROM operator_callbacks WHERE payment_id = p.id) AS called_back_at
+  FROM payments p WHERE p.id = $1`;
+
+/** What the time of the next query of the final payment depends on; null when there is no such payment. */
+export async function findRechecked(db: Queryable, id: PaymentId): Promise<Rechecked | null> {
+  return findOne<Rechecked>(db, READ_FINAL, [id]);
+}
