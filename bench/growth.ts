@@ -12,7 +12,7 @@ import { REAL_CLOCKS } from '../src/domain/clocks.ts';
 import { lowestIdAt, type EndpointId, type UserId } from '../src/domain/ids.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { LedgerFault } from '../src/domain/payments/ledger-fault.ts';
-import { coverageOf, OPERATOR_IDS } from '../src/domain/payments/operator-catalogue.ts';
+import { coverageOf } from '../src/domain/payments/operator-catalogue.ts';
 import { retainedSince } from '../src/domain/retention.ts';
 import { WORK_KINDS } from '../src/domain/work.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';

@@ -1,10 +1,127 @@
+// Who may call an operator now: so many calls a second, shared by all processes, and sends before queries.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/platform/database.ts';
-import type { Log } from '../log.ts';
+import { ensureGrants, takeGrants } from '../db/work/call-grants.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
+import type { Log } from '../log.ts';
+
+/** What a call is for, the most urgent first. */
+const USES = ['send', 'callback_query', 'scheduled_query'] as const;
+type Use = (typeof USES)[number];
+
 export type CallGrants = {
-  take(operator: OperatorId, use: 'send' | 'callback_query', waitMs: number): Promise<boolean>;
+  /** Resolves to true when the call may be made, and to false when that is not so within `waitMs`, or the database is away. */
+  take(operator: OperatorId, use: Exclude<Use, 'scheduled_query'>, waitMs: number): Promise<boolean>;
+  /** Resolves, at once, to how many of the wanted queries by schedule may be made now; to none while anything else waits. */
   takeForQueries(operator: OperatorId, wanted: number): Promise<number>;
 };
-export function createCallGrants(_: { readonly db: Database; readonly perSecond: number; readonly log: Log }): CallGrants {
-  return { take: () => Promise.resolve(true), takeForQueries: (_o, wanted) => Promise.resolve(wanted) };
+
+export type CallGrantsOptions = {
+  readonly db: Database;
+  /** By all processes together. */
+  readonly perSecond: number;
+  readonly log: Log;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
+};
+
+/** The parts of a second up to which each use takes grants, so that what is more urgent finds some in every process. */
+const CEILINGS: Readonly<Record<Use, number>> = { send: 1, callback_query: 0.9, scheduled_query: 0.75 };
+/**
+ * A process takes ahead, so that a busy one needs one statement for several calls: twice as many as last time where those were used
+ * before they lapsed, up to this part of a second's, and one otherwise.
+ */
+const MOST_AHEAD = 0.1;
+const TRY_AGAIN_MS = 50;
+
+type Waiting = { readonly use: Use; readonly untilMs: number; readonly resolve: (isGranted: boolean) => void };
+
+/** Grants that were taken and are not used lapse with their second. Nothing rejects: without a grant nothing is called. */
+export function createCallGrants(options: CallGrantsOptions): CallGrants {
+  const byOperator = new Map<OperatorId, OperatorGrants>();
+  function of(operator: OperatorId): OperatorGrants {
+    const grants = byOperator.get(operator) ?? createOperatorGrants(operator, options);
+    byOperator.set(operator, grants);
+    return grants;
+  }
+  return {
+    take: (operator, use, waitMs) => of(operator).take(use, waitMs),
+    takeForQueries: (operator, wanted) => of(operator).takeForQueries(wanted),
+  };
+}
+
+type OperatorGrants = {
+  take(use: Use, waitMs: number): Promise<boolean>;
+  takeForQueries(wanted: number): Promise<number>;
+};
+
+function createOperatorGrants(
+  operator: OperatorId,
+  { db, perSecond, log, nowMs = () => performance.now() }: CallGrantsOptions,
+): OperatorGrants {
+  const waiting: Waiting[] = [];
+  let [left, lapsesAtMs, ahead] = [0, -Infinity, 1];
+  let [isRefilling, isRowThere] = [false, false];
+
+  async function takeFromRow(use: Use, wanted: number): Promise<{ count: number; lapsesAtMs: number }> {
+    const ceiling = Math.max(1, Math.floor(perSecond * CEILINGS[use]));
+    const askedAtMs = nowMs();
+    try {
+      if (!isRowThere) await ensureGrants(db, operator);
+      isRowThere = true;
+      const taken = await takeGrants(db, operator, { wanted, ceiling });
+      return { count: taken?.count ?? 0, lapsesAtMs: askedAtMs + (taken?.lapseInMs ?? 0) };
+    } catch (error) {
+      log.warn({ error, operator }, 'no call to the operator could be granted');
+      return { count: 0, lapsesAtMs: -Infinity };
+    }
+  }
+
+  function useOne(): boolean {
+    if (left < 1 || nowMs() >= lapsesAtMs) return false;
+    left -= 1;
+    return true;
+  }
+
+  // Of equal urgency the first comes first.
+  function next(): Waiting | undefined {
+    return USES.flatMap((use) => waiting.filter((one) => one.use === use))[0];
+  }
+
+  function end(one: Waiting, isGranted: boolean): void {
+    waiting.splice(waiting.indexOf(one), 1);
+    one.resolve(isGranted);
+  }
+
+  async function refill(): Promise<void> {
+    for (let first = next(); first !== undefined; first = next()) {
+      if (nowMs() >= first.untilMs) end(first, false);
+      else if (useOne()) end(first, true);
+      else {
+        const isUsedUp = nowMs() < lapsesAtMs;
+        ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(perSecond * MOST_AHEAD)) : 1;
+        const taken = await takeFromRow(first.use, Math.max(waiting.length, ahead));
+        [left, lapsesAtMs] = [taken.count, taken.lapsesAtMs];
+        if (left === 0) await sleep(TRY_AGAIN_MS);
+      }
+    }
+  }
+
+  return {
+    take(use, waitMs) {
+      if (waiting.length === 0 && useOne()) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        waiting.push({ use, untilMs: nowMs() + waitMs, resolve });
+        if (isRefilling) return;
+        isRefilling = true;
+        void refill().finally(() => {
+          isRefilling = false;
+        });
+      });
+    },
+    async takeForQueries(wanted) {
+      if (waiting.length > 0) return 0;
+      return (await takeFromRow('scheduled_query', wanted)).count;
+    },
+  };
 }

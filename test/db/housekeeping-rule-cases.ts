@@ -24,6 +24,9 @@ export const HOUSEKEEPING_RULE_CASES: readonly RuleCase[] = [
     insert("'changed_payments', now(), 0"),
     insert("'changed_payments', now(), 0"),
   ]),
-  ruleCase('the record of one task as that of another', FORWARD, () => [insert(DONE), update("task = 'rechecks'")]),
+  ruleCase('the record of one task as that of another', FORWARD, () => [
+    insert(DONE),
+    update("task = 'status_queries'"),
+  ]),
   ...refusedChanges('housekeeping', ['DELETE', 'TRUNCATE'], 'task'),
 ];

@@ -36,23 +36,23 @@ describe('housekeeping', () => {
     assert.ok(agoOf(await doneAsOf('purge')) > -HOUR_MS / 2);
   });
 
-  it('is reported by the dispatcher: as of its last passes, and of the recheck that has waited longest', async () => {
+  it('is reported by the dispatcher: as of its last passes, and of the status query that has waited longest', async () => {
     const report = () => createDispatchReport({ db, operators: ['mtn-momo'] });
     const doneAt = new Date(Date.now() - 1000);
     await report().run(doneAt);
     assert.deepEqual(await doneAsOf('dispatch'), doneAt);
-    assert.ok(agoOf(await doneAsOf('rechecks')) < HOUR_MS / 2, 'none waits');
+    assert.ok(agoOf(await doneAsOf('status_queries')) < HOUR_MS / 2, 'none waits');
 
     const merchantId = await makeMerchant(db);
     const { id } = await makeCollection(db, merchantId, 'expired');
     await report().run(new Date());
-    assert.ok(agoOf(await doneAsOf('rechecks')) < HOUR_MS / 2, 'the recheck is not due yet');
+    assert.ok(agoOf(await doneAsOf('status_queries')) < HOUR_MS / 2, 'the query is not due yet');
 
     const dueAt = new Date();
     await db.pool.query('UPDATE work SET due_at = $2 WHERE id = $1', [id, dueAt]);
     await report().run(new Date());
-    const rechecksAsOf = await doneAsOf('rechecks');
-    assert.ok(rechecksAsOf !== null && rechecksAsOf <= dueAt, 'it waits since then, and nobody rechecks');
+    const queriesAsOf = await doneAsOf('status_queries');
+    assert.ok(queriesAsOf !== null && queriesAsOf <= dueAt, 'it waits since then, and nobody asks');
   });
 
   it('is a check of the ledger that begins again where its progress is not one that we attested', async () => {

@@ -9,7 +9,7 @@ import { clocksOf, daysBetween } from '../../src/domain/time-zone.ts';
 import { listLiveUpdates } from '../../src/db/live-updates.ts';
 import { deleteStateChanges, foldStateChanges } from '../../src/db/state-changes.ts';
 import { listApiRequests } from '../../src/db/accounts/api-request.ts';
-import { claimRechecks, listOperatorsToRecheck } from '../../src/db/work/rechecks.ts';
+import { claimQueries, firstQueryDueAt, measureOverdueQueries } from '../../src/db/work/status-queries.ts';
 import { findLatestReversal } from '../../src/db/payments/reversal.ts';
 import { listAuditEntries } from '../../src/db/accounts/audit.ts';
 import { listExchanges } from '../../src/db/payments/operator-exchange.ts';
@@ -74,14 +74,14 @@ describe('with more than a hundred thousand rows', function () {
     assert.doesNotMatch(plan, /Seq Scan on payments\b|Sort Key: payments\.id/, plan);
   });
 
-  it('the final payments whose recheck is due are found by an index', async () => {
-    const claim = { operator: 'mtn-momo', limit: 100, leaseMs: 1000 } as const;
+  it('the status queries that are due are found by an index, and so are those that are overdue', async () => {
     const plan = await plansOf(async (explaining) => {
-      await listOperatorsToRecheck(explaining, ['mtn-momo']);
-      await claimRechecks(explaining, 'collection', claim);
+      await claimQueries(explaining, 'mtn-momo', { limit: 100, leaseMs: 1000 });
+      await firstQueryDueAt(explaining, ['mtn-momo']);
+      await measureOverdueQueries(explaining, ['mtn-momo'], 1000);
     });
-    // For the operators, and of the claimed kind.
-    assert.equal(plan.match(/using work_recheck_due/g)?.length, 2, plan);
+    // Each looks for the merchants and for their queries; a claim looks whether any is due, too.
+    assert.equal(plan.match(/(using|on) work_query_due/g)?.length, 7, plan);
     assert.doesNotMatch(plan, /Seq Scan on (payments|work)\b/, plan);
   });
 
@@ -275,7 +275,7 @@ const PAYOUT = {
 const ID = (prefix: string, n = 'n') => `'${prefix}_' || lpad(${n}::text, 26, '0')`;
 
 const MANY_ROWS: readonly string[] = [
-  // One in ten expired, and of a tenth of those a recheck is due.
+  // One in ten expired, and of a tenth of those a status query is due.
   `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, send_deadline_at,
      send_begun_at)
@@ -284,7 +284,7 @@ const MANY_ROWS: readonly string[] = [
      CASE WHEN n % 10 = 0 THEN 'unknown' END, now(), now(), now(), now()
    FROM generate_series($first, least($last, 20000)) AS n`,
   `INSERT INTO work (id, task, kind, merchant_id, operator, priority, due_at)
-   SELECT ${ID('col')}, 'recheck', 'collection', $merchant, 'mtn-momo', 2, now() + CASE WHEN n % 100 = 0 THEN -1 ELSE 1 END * interval '1 day'
+   SELECT ${ID('col')}, 'status_query', 'collection', $merchant, 'mtn-momo', 2, now() + CASE WHEN n % 100 = 0 THEN -1 ELSE 1 END * interval '1 day'
    FROM generate_series($first, least($last, 20000)) AS n`,
   `INSERT INTO payments (id, kind, merchant_id, collection_id, state, previous_state, version, amount_minor, currency, reference,
      phone, operator, operator_reference, failure_code, created_by, approvals_required, created_at, updated_at, expires_at,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { Database, Queryable } from '../../src/db/platform/database.ts';
 import { findDueWork } from '../../src/db/work/due-work.ts';
-import { claimRechecks, finishRechecks, type ClaimedRecheck } from '../../src/db/work/rechecks.ts';
+import { claimQueries, finishQueries, type ClaimedQuery } from '../../src/db/work/status-queries.ts';
 import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work/work.ts';
-import { claimLate, endWorkflows, markLost, scheduleChecks, type LateWork } from '../../src/db/work/work-checks.ts';
+import { claimLate, markLost, scheduleChecks, type LateWork } from '../../src/db/work/work-checks.ts';
 import {
   claimDeliveries,
   escalateDeliveries,
@@ -13,7 +13,6 @@ import {
   type AttemptRecord,
 } from '../../src/db/webhooks/delivery.ts';
 import type { DeliveryId, MerchantId } from '../../src/domain/ids.ts';
-import { OPERATOR_IDS } from '../../src/domain/payments/operator-catalogue.ts';
 import { makeEndpoint, makeMerchant, oneRow, tamper } from './rows.ts';
 import { createTestDatabase, openOneConnection } from '../support/engines.ts';
 import { useFixturePerCase } from '../support/use-fixture.ts';
@@ -70,7 +69,7 @@ describe('the plan of a claim', function () {
          FROM n, endpoints e, (VALUES ${
            isWaiting
              ? `('col_0', 'workflow', 'collection', 'mtn-momo', 0, false), ('dlv_0', 'workflow', 'delivery', NULL, 1, false)`
-             : `('col_0', 'recheck', 'collection', 'mtn-momo', 2, NULL::boolean)`
+             : `('col_0', 'status_query', 'collection', 'mtn-momo', 2, NULL::boolean)`
          }) AS each (prefix, task, kind, operator, priority, is_started))
        INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, next_attempt_at, created_at, updated_at)
        SELECT 'dlv_0' || lpad(n::text, 25, '0'), 'evt_0' || lpad(n::text, 25, '0'), e.id, e.merchant_id, '${state}',
@@ -122,12 +121,12 @@ describe('the plan of a claim', function () {
         (explaining) => claimLate(explaining, 'delivery', { limit: 100, leaseMs: 1000 }),
       ],
       [
-        /using work_recheck_due on [^]*/,
-        (explaining) => claimRechecks(explaining, 'collection', { operator: 'mtn-momo', limit: 100, leaseMs: 1000 }),
+        /using work_query_due on [^]*/,
+        (explaining) => claimQueries(explaining, 'mtn-momo', { limit: 100, leaseMs: 1000 }),
       ],
       [
         /Scan (using|on) work_pkey/,
-        (explaining) => finishRechecks(explaining, [{ recheck: {} as ClaimedRecheck, dueAt: null, isNews: true }]),
+        (explaining) => finishQueries(explaining, [{ query: {} as ClaimedQuery, next: null }]),
       ],
       [
         /Scan (using|on) work_pkey/,
@@ -138,11 +137,10 @@ describe('the plan of a claim', function () {
           ),
       ],
       [/Scan (using|on) work_pkey/, (explaining) => markLost(explaining, claimed)],
-      [/Scan (using|on) work_pkey/, (explaining) => endWorkflows(explaining, claimed)],
       [
-        /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using work_unstarted on )(?=[^]*using work_check_due on )(?=[^]*using work_recheck_due on )/,
+        /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using work_unstarted on )(?=[^]*using work_check_due on )/,
         // Explained, it returns no row.
-        (explaining) => assert.rejects(findDueWork(explaining, OPERATOR_IDS), /returned no row/),
+        (explaining) => assert.rejects(findDueWork(explaining), /returned no row/),
       ],
       [/Scan (using|on) deliveries_pkey/, (explaining) => recordAttempts(explaining, batch.map(recordOf), 1000)],
       [

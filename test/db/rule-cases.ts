@@ -283,6 +283,13 @@ export function move(id: CollectionId | PayoutId | ReversalId, state: string, as
 type Columns = Row | ((fixture: RuleFixture) => Row);
 
 /** What breaks a rule: `by` is the constraint that refuses it, or what the refusal says. */
+/** Has the operator asked about the payment, as whatever moves it to a state in which the operator has it does. */
+export function statusQueryOf(id: CollectionId | PayoutId): Sql {
+  const text = `INSERT INTO work (id, task, kind, merchant_id, operator, priority, due_at)
+    SELECT id, 'status_query', kind, merchant_id, operator, 1, now() FROM payments WHERE id = $1 ON CONFLICT DO NOTHING`;
+  return { text, values: [id] };
+}
+
 export function ruleCase(what: string, by: string | RegExp, breaks: RuleCase['breaks']): RuleCase {
   return { what, breaks, by: typeof by === 'string' ? { constraint: by } : { says: by } };
 }

@@ -9,7 +9,7 @@ import { API_KEY_RULE_CASES } from './accounts/api-key-rule-cases.ts';
 import { ATTESTED_ROW_RULE_CASES } from './accounts/attested-row-rule-cases.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
 import { DEPLOYMENT_RULE_CASES } from './deployment-rule-cases.ts';
-import { WORK_RULE_CASES } from './work-rule-cases.ts';
+import { CALL_GRANT_RULE_CASES, WORK_RULE_CASES } from './work-rule-cases.ts';
 import { HOUSEKEEPING_RULE_CASES } from './housekeeping-rule-cases.ts';
 import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
@@ -61,6 +61,7 @@ const CASES: readonly RuleCase[] = [
   ...SEND_RULE_CASES,
   ...DEPLOYMENT_RULE_CASES,
   ...REQUEST_RULE_CASES,
+  ...CALL_GRANT_RULE_CASES,
   ...HOUSEKEEPING_RULE_CASES,
   ...WITHDRAWAL_RULE_CASES,
   ...SERVICE_FIGURE_RULE_CASES,

@@ -19,7 +19,7 @@ const collection = (state: 'initiated' | 'prompted' | 'reconciling'): Work => ({
   idempotencyKey: 'key',
   updatedAt: AT,
 });
-const payout = (state: 'queued' | 'released'): Work => ({
+const payout = (state: 'queued' | 'released', expiresAt = new Date(AT.getTime() + HOUR)): Work => ({
   kind: 'payout',
   id: newId('pay'),
   merchantId,
@@ -27,7 +27,7 @@ const payout = (state: 'queued' | 'released'): Work => ({
   state,
   idempotencyKey: 'key',
   updatedAt: AT,
-  expiresAt: new Date(AT.getTime() + HOUR),
+  expiresAt,
 });
 const delivery: Work = {
   kind: 'delivery',
@@ -93,9 +93,16 @@ describe('an open run', () => {
     assert.equal(reasonFor({ taskAttempt: 3 }), 'workflow_task_fails');
   });
 
-  it('cannot progress when nothing happens for longer than it ever waits', () => {
-    assert.equal(reasonFor({ quietSince: ago(69 * MINUTE) }), null);
-    assert.equal(reasonFor({ quietSince: ago(71 * MINUTE) }), 'no_progress');
+  it('may wait for the outcome of its payment for days without any event', () => {
+    assert.equal(reasonFor({ quietSince: ago(3 * 1440 * MINUTE) }), null);
+  });
+
+  it('cannot progress when it has something to do and nothing happens', () => {
+    for (const work of [collection('initiated'), payout('released'), payout('queued', ago(1))]) {
+      assert.equal(reasonFor({ quietSince: ago(9 * MINUTE) }, work), null);
+      assert.equal(reasonFor({ quietSince: ago(11 * MINUTE) }, work), 'no_progress');
+    }
+    assert.equal(reasonFor({ quietSince: ago(11 * MINUTE) }, payout('queued', ago(-1))), null, 'people have time');
     assert.equal(reasonFor({ quietSince: ago(9 * MINUTE) }, delivery), null);
     assert.equal(reasonFor({ quietSince: ago(11 * MINUTE) }, delivery), 'no_progress');
   });

@@ -26,7 +26,6 @@ describe('a backlog that waits for workers', () => {
       // Nobody works on this queue.
       taskQueuePrefix: `t-${randomBytes(5).toString('hex')}`,
       workflowTaskTimeoutMs: 10_000,
-      rechecksTimeoutMs: 60_000,
       callTimeoutMs: 30_000,
       log: testLog,
     });
@@ -64,7 +63,6 @@ describe('a backlog that waits for workers', () => {
     for (let round = 0; round < ROUNDS; round++) {
       await setWork(db, "due_at = now() - interval '1 hour'");
       assert.equal(await checks.check(), 0);
-      await checks.checkRechecks();
       await startAll();
     }
     assert.deepEqual(calls, { start: BACKLOG, inspect: CHECKS_PER_PASS * ROUNDS, terminate: 0 });

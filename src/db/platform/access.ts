@@ -30,6 +30,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   audit_entries_to_link: [],
   audit_heads: APPENDED,
   audit_links: APPENDED,
+  call_grants: KEPT,
   // An attempt to pay locks its checkout, and PostgreSQL gives that lock only to whoever may update a column; besides, one is cancelled.
   checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
   checkout_attempts: APPENDED,
@@ -77,6 +78,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   api_key_uses: [],
   approvals: [],
   audit_entries: [],
+  call_grants: [],
   // Whoever has the code can try to pay.
   checkouts: ['code'],
   checkout_attempts: ['code_sha256'],

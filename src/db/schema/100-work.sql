@@ -52,8 +52,6 @@ COMMENT ON COLUMN work.start_failures IS 'The part of failures that are failed s
 CREATE INDEX work_unstarted ON work (kind, merchant_id, priority, due_at) WHERE NOT is_started;
 CREATE INDEX work_check_due ON work (kind, priority, due_at) WHERE is_started;
 -- The merchants of an operator take turns, each with what is due for longest.
-CREATE INDEX work_query_due ON work (operator, priority, merchant_id, (coalesce(claimed_until, due_at))) WHERE task = 'status_query';
--- Which is due for longest of all, and how many are overdue.
-CREATE INDEX work_query_first ON work (operator, (coalesce(claimed_until, due_at))) WHERE task = 'status_query';
+CREATE INDEX work_query_due ON work (operator, priority, merchant_id, (coalesce(claimed_until, due_at))) WHERE is_started IS NULL;
 -- Shown to the staff of the service. Normally empty.
 CREATE INDEX work_failing ON work (failures) WHERE failures > 0;

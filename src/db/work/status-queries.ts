@@ -8,32 +8,34 @@ import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { leaseOf } from './work.ts';
 
 const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
-const OF_OPERATOR = "w.operator = $1 AND w.task = 'status_query'";
-const OF_CLASS = `${OF_OPERATOR} AND w.priority = merchant.priority`;
+// Of a status query, and of the index of those alone: by its task PostgreSQL might use that index to find a row by its key.
+const OF_CLASS = 'w.operator = class.operator AND w.is_started IS NULL AND w.priority = class.priority';
+const OF_MERCHANT = `${OF_CLASS} AND w.merchant_id = class.merchant_id`;
+
+// Each merchant with queries of each priority, of the operators $1: one step in the index for each.
+const CLASSES = `class AS (
+    SELECT class.operator, class.priority, (
+      SELECT w.merchant_id FROM work w WHERE ${OF_CLASS} ORDER BY w.merchant_id LIMIT 1) AS merchant_id
+    FROM (SELECT * FROM unnest($1::text[]) AS of (operator),
+            unnest(ARRAY[${Object.values(QUERY_PRIORITY).join(', ')}]::smallint[]) AS with_priority (priority)) AS class
+    UNION ALL
+    SELECT class.operator, class.priority, (
+      SELECT w.merchant_id FROM work w WHERE ${OF_CLASS} AND w.merchant_id > class.merchant_id ORDER BY w.merchant_id LIMIT 1)
+    FROM class WHERE class.merchant_id IS NOT NULL)`;
 
 // Of each priority the merchants take turns: each of those with due queries gets an equal share of the claim, and at least one, so a
 // merchant with thousands of open payments delays nobody. A merchant costs three steps in the index, however many rows it has. A callback
 // that comes from now on sets due_at again. The rows are locked in a subquery of its own, because a window function may not lock.
 const CLAIM = statement('status_query_claim')`
-  WITH RECURSIVE merchant AS (
-    SELECT class.priority, (
-      SELECT w.merchant_id FROM work w WHERE ${OF_OPERATOR} AND w.priority = class.priority
-      ORDER BY w.merchant_id LIMIT 1) AS id
-    FROM unnest(ARRAY[${Object.values(QUERY_PRIORITY).join(', ')}]::smallint[]) AS class (priority)
-    UNION ALL
-    SELECT merchant.priority, (
-      SELECT w.merchant_id FROM work w WHERE ${OF_CLASS} AND w.merchant_id > merchant.id ORDER BY w.merchant_id LIMIT 1)
-    FROM merchant WHERE merchant.id IS NOT NULL),
+  WITH RECURSIVE ${CLASSES},
   share AS (
-    SELECT merchant.id, merchant.priority, greatest(1, $2 / count(*) OVER (PARTITION BY merchant.priority)) AS size FROM merchant
-    CROSS JOIN LATERAL (
-      SELECT FROM work w WHERE ${OF_CLASS} AND w.merchant_id = merchant.id AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT 1) AS due),
+    SELECT class.*, greatest(1, $2 / count(*) OVER (PARTITION BY class.priority)) AS size FROM class
+    CROSS JOIN LATERAL (SELECT FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT 1) AS due),
   picked AS (
-    SELECT due.id FROM share AS merchant CROSS JOIN LATERAL (
-      SELECT w.id, ${DUE_AT} AS due_at FROM work w
-      WHERE ${OF_CLASS} AND w.merchant_id = merchant.id AND ${DUE_AT} <= now()
-      ORDER BY ${DUE_AT} LIMIT merchant.size FOR UPDATE SKIP LOCKED) AS due
-    ORDER BY merchant.priority, due.due_at LIMIT $2)
+    SELECT due.id FROM share AS class CROSS JOIN LATERAL (
+      SELECT w.id, ${DUE_AT} AS due_at FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now()
+      ORDER BY ${DUE_AT} LIMIT class.size FOR UPDATE SKIP LOCKED) AS due
+    ORDER BY class.priority, due.due_at LIMIT $2)
   UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$3')}, queried_at = now(), queries = w.queries + 1
   WHERE w.task = 'status_query' AND w.id = ANY(ARRAY(SELECT id FROM picked))
   RETURNING w.id, w.kind, w.merchant_id, w.queries, w.claimed_until, date_trunc('milliseconds', now()) AS claimed_at`;
@@ -65,7 +67,7 @@ export async function claimQueries(
   operator: OperatorId,
   { limit, leaseMs }: ClaimQueries,
 ): Promise<ClaimedQuery[]> {
-  return db.run<ClaimedQuery>(CLAIM, [operator, limit, leaseMs]);
+  return db.run<ClaimedQuery>(CLAIM, [[operator], limit, leaseMs]);
 }
 
 // What happened meanwhile has moved the row: a change of the payment ended the claim, and a callback set due_at.
@@ -122,9 +124,9 @@ export async function beginQuery(db: Queryable, id: PaymentId, gapMs: number): P
 }
 
 const FIRST_DUE_AT = statement('status_query_first_due_at')`
-  SELECT min(first.due_at) AS due_at FROM unnest($1::text[]) AS asked (operator) CROSS JOIN LATERAL (
-    SELECT ${DUE_AT} AS due_at FROM work w WHERE w.operator = asked.operator AND w.task = 'status_query'
-    ORDER BY ${DUE_AT} LIMIT 1) AS first`;
+  WITH RECURSIVE ${CLASSES}
+  SELECT min(first.due_at) AS due_at FROM class CROSS JOIN LATERAL (
+    SELECT ${DUE_AT} AS due_at FROM work w WHERE ${OF_MERCHANT} ORDER BY ${DUE_AT} LIMIT 1) AS first`;
 
 /** When the query that has waited longest, at any of the operators, was due, or the next one is; null when none is. */
 export async function firstQueryDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
@@ -133,9 +135,13 @@ export async function firstQueryDueAt(db: Queryable, operators: readonly Operato
 }
 
 const MEASURE = statement('status_query_measure')`
-  SELECT w.operator, count(*)::int AS count, extract(epoch FROM now() - min(${DUE_AT}))::float8 * 1000 AS oldest_ms
-  FROM work w WHERE w.task = 'status_query' AND ${DUE_AT} <= now() - make_interval(secs => $1 / 1000.0)
-  GROUP BY w.operator`;
+  WITH RECURSIVE ${CLASSES}
+  SELECT class.operator, sum(overdue.count)::int AS count,
+    coalesce(extract(epoch FROM now() - min(overdue.first_at)), 0)::float8 * 1000 AS oldest_ms
+  FROM class CROSS JOIN LATERAL (
+    SELECT count(*) AS count, min(${DUE_AT}) AS first_at FROM work w
+    WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() - make_interval(secs => $2 / 1000.0)) AS overdue
+  GROUP BY class.operator`;
 
 export type OverdueQueries = {
   readonly operator: OperatorId;
@@ -144,9 +150,13 @@ export type OverdueQueries = {
   readonly oldestMs: number;
 };
 
-/** The queries that have been due for more than `lateAfterMs`, by operator. Reads no others. */
-export async function measureOverdueQueries(db: Queryable, lateAfterMs: number): Promise<OverdueQueries[]> {
-  return db.run<OverdueQueries>(MEASURE, [lateAfterMs]);
+/** The queries that have been due for more than `lateAfterMs`, of each of the operators. Reads no others. */
+export async function measureOverdueQueries(
+  db: Queryable,
+  operators: readonly OperatorId[],
+  lateAfterMs: number,
+): Promise<OverdueQueries[]> {
+  return db.run<OverdueQueries>(MEASURE, [operators, lateAfterMs]);
 }
 
 // Times are in milliseconds, as the caller has them, so that they can be compared.

@@ -9,7 +9,7 @@ import {
 } from '../../../src/db/payments/payment-progress.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { getReversal } from '../../../src/db/payments/reversal.ts';
-import { claimRechecks, finishRechecks } from '../../../src/db/work/rechecks.ts';
+import { claimQueries, findRechecked, finishQueries } from '../../../src/db/work/status-queries.ts';
 import { nextRecheck } from '../../../src/domain/payments/late-checks.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { makeCollection, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
@@ -52,7 +52,7 @@ for (const kind of ['payout', 'reversal'] as const) {
     const load = () =>
       ref.kind === 'payout' ? getPayout(db, ref.merchantId, ref.id) : getReversal(db, ref.merchantId, ref.id);
 
-    const recheckDueAt = async () => (await findWork(db, ref.id, 'recheck'))?.dueAt ?? null;
+    const recheckDueAt = async () => (await findWork(db, ref.id, 'status_query'))?.dueAt ?? null;
 
     /** The operator says at this time after the first that can count that it does not know the payment. */
     async function notFoundAt(afterMs: number): Promise<number> {
@@ -101,14 +101,15 @@ for (const kind of ['payout', 'reversal'] as const) {
       for (let due = await recheckDueAt(); due !== null; due = await recheckDueAt()) {
         ages.push(due.getTime() - failedAtMs);
         await tamper(db, `UPDATE work SET due_at = now() WHERE id = $1`, [ref.id]);
-        const claimed = await claimRechecks(db, kind, { operator: 'mtn-momo', limit: 100, leaseMs: 60_000 });
-        const recheck = claimed.find(({ id }) => id === ref.id);
-        assert.ok(recheck);
-        const { dueAt } = nextRecheck(recheck, 'nothing_new', due, {
+        const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: 60_000 });
+        const query = claimed.find(({ id }) => id === ref.id);
+        const rechecked = await findRechecked(db, ref.id);
+        assert.ok(query && rechecked);
+        const { dueAt } = nextRecheck(rechecked, 'nothing_new', due, {
           ...TEST_CLOCKS,
           lateCheckAgesMs: [60_000, 90_000, 200_000],
         });
-        await finishRechecks(db, [{ recheck, dueAt, isNews: false }]);
+        await finishQueries(db, [{ query, next: dueAt && { dueAt, priority: 2 } }]);
       }
       assert.deepEqual(ages, [60_000, 90_000, 200_000]);
     });

@@ -1,13 +1,13 @@
 // A payment that nobody tried to send in time ends by that; a send and that end exclude each other.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { testActivities } from '../../support/payment-activities.ts';
 import { testLog } from '../../support/engines.ts';
 import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { useFixture } from '../../support/use-fixture.ts';
@@ -163,7 +163,7 @@ describe('a payment that nobody tried to send', () => {
   it('is rechecked after it ended so, as a collection: an older version may have sent it', async () => {
     const sent = await makeSendable.collection();
     await recordInput(sent, NEVER_SENT, sent.deadline);
-    assert.notEqual(await findWork(db, sent.ref.id, 'recheck'), null);
+    assert.notEqual(await findWork(db, sent.ref.id, 'status_query'), null);
   });
 
   it('gives a payout’s held money back', async () => {
@@ -209,14 +209,14 @@ describe('a try to send a payment', () => {
 
   /** The activities of a worker with an operator that must not be called. */
   const activities = () =>
-    createPaymentActivities({
+    testActivities({
       db,
       payments: contextOf(db),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
       operators: { 'mtn-momo': { sendPayout: fail, refundCollection: fail } },
       clocks: TEST_CLOCKS,
       log: testLog,
-    } as unknown as PaymentActivityDeps);
+    });
 
   it('reaches no operator when it begins in time and goes on only after the deadline', async () => {
     const { id, merchantId } = await queue(db, shop, 1000n);

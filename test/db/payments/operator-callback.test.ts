@@ -51,7 +51,7 @@ describe('an operator’s callback', () => {
     await db.pool.query('DELETE FROM work WHERE id = $1', [id]);
     const calledAt = new Date();
     await callBack(db, operatorReference);
-    const due = (await findWork(db, id, 'recheck'))?.dueAt ?? null;
+    const due = (await findWork(db, id, 'status_query'))?.dueAt ?? null;
     // What the call itself took does not matter.
     return due && Math.floor((due.getTime() - calledAt.getTime()) / 30_000) * 30_000;
   }
@@ -59,12 +59,12 @@ describe('an operator’s callback', () => {
   const MINUTE_MS = 60_000;
   const DAY_MS = 1440 * MINUTE_MS;
 
-  it('leads to rechecks of a paid collection at gaps that double up to a day, however often it is repeated', async () => {
+  it('leads to rechecks of a paid collection at once, twice, and then at gaps that double up to a day, however often it is repeated', async () => {
     const { merchantId } = await makeShop(db, 0n);
     const { id, operatorReference } = await makeCollection(db, merchantId, 'succeeded');
     const gaps = [];
     for (let i = 0; i < 24; i++) gaps.push(await recheckAfterCallback(id, operatorReference));
-    const doubled = Array.from({ length: 24 }, (_, n) => Math.min(MINUTE_MS * 2 ** Math.max(0, n - 1), DAY_MS));
+    const doubled = Array.from({ length: 24 }, (_, n) => (n < 2 ? 0 : Math.min(MINUTE_MS * 2 ** (n - 2), DAY_MS)));
     assert.deepEqual(gaps, doubled);
   });
 
@@ -79,7 +79,7 @@ describe('an operator’s callback', () => {
   it('neither hastens nor postpones a recheck that is due earlier', async () => {
     const { merchantId } = await makeShop(db, 0n);
     const { id, operatorReference } = await makeCollection(db, merchantId, 'succeeded');
-    const due = () => dueOf(db, id, 'recheck');
+    const due = () => dueOf(db, id, 'status_query');
     await callBack(db, operatorReference);
     const first = await due();
     for (let i = 0; i < 30; i++) await callBack(db, operatorReference);

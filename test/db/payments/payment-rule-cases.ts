@@ -2,7 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import {
+  insert,
+  move,
+  refusedChanges,
+  ruleCase,
+  twoRows,
+  update,
+  wrongInserts,
+  type RuleCase,
+  statusQueryOf,
+} from '../rule-cases.ts';
 import {
   assignedColumn,
   illegalMoves,
@@ -238,17 +248,22 @@ const EVENT_CASES: readonly RuleCase[] = [
   ruleCase(
     'a state change of a collection without its event',
     /became reconciling without an event/,
-    ({ collections }) => [move(collections.initiated, 'reconciling')],
+    ({ collections }) => [statusQueryOf(collections.initiated), move(collections.initiated, 'reconciling')],
   ),
   ruleCase(
     'a state change of a collection with the event of another state',
     /became reconciling without an event/,
-    (fixture) => [move(fixture.collections.initiated, 'reconciling'), insert(fixture, 'events')],
+    (fixture) => [
+      statusQueryOf(fixture.collections.initiated),
+      move(fixture.collections.initiated, 'reconciling'),
+      insert(fixture, 'events'),
+    ],
   ),
   ruleCase(
     'a state change of a collection with the event of another version',
     /became reconciling without an event/,
     (fixture) => [
+      statusQueryOf(fixture.collections.initiated),
       move(fixture.collections.initiated, 'reconciling'),
       insert(fixture, 'events', { type: 'collection.reconciling', resource_version: 2 }),
     ],

@@ -10,6 +10,7 @@ import {
   type RuleCase,
   type RuleFixture,
   type Sql,
+  statusQueryOf,
 } from '../rule-cases.ts';
 
 type Columns = Readonly<Record<string, unknown>>;
@@ -167,6 +168,7 @@ const COMMIT_CASES: readonly RuleCase[] = [
     /is reconciling but has the transfers \{payout_held,payout_voided\}/,
     (fixture) => [
       DISABLE_CHECK,
+      statusQueryOf(fixture.payouts.released),
       move(fixture.payouts.released, 'reconciling'),
       event(fixture, fixture.payouts.released, 'reconciling', 2),
       transfer(fixture, 'payout_voided', fixture.payouts.released),
@@ -228,6 +230,7 @@ const EVENT_CASES: readonly RuleCase[] = [
     'a state change of a payout with the event of another version',
     /became reconciling without an event/,
     (fixture) => [
+      statusQueryOf(fixture.payouts.released),
       move(fixture.payouts.released, 'reconciling'),
       event(fixture, fixture.payouts.released, 'reconciling', 3),
     ],

@@ -1,21 +1,17 @@
 // Rechecks of final payments: when they are due, who makes them, and the workflows that record what was found.
 import assert from 'node:assert/strict';
-import {
-  claimRechecks,
-  finishRechecks,
-  listOperatorsToRecheck,
-  type ClaimedRecheck,
-} from '../../../src/db/work/rechecks.ts';
+import { claimQueries, findRechecked, finishQueries, type ClaimedQuery } from '../../../src/db/work/status-queries.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { nextRecheck, type RecheckFinding } from '../../../src/domain/payments/late-checks.ts';
 import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
-import type { OpenRun } from '../../../src/domain/work.ts';
-import { callBack, makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
+import { QUERY_PRIORITY } from '../../../src/domain/work.ts';
+import { basisOf } from '../../../src/domain/payments/operator-status.ts';
+import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
+import { callBack, contextOf, makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
-import { dueOf, findWork, setWork } from '../work-rows.ts';
-import { checksOf } from './late-work-checks.ts';
+import { dueOf, findWork } from '../work-rows.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeReversal, recordReversal } from './refund-rows.ts';
 
@@ -30,17 +26,19 @@ describe('the recheck of a final payment', () => {
     merchantId = await makeMerchant(db);
   });
 
-  const claim = (kind: PaymentKind = 'collection', { limit = 100, leaseMs = MINUTE } = {}) =>
-    claimRechecks(db, kind, { operator: 'mtn-momo', limit, leaseMs });
+  /** The queries of final payments of this kind that are due. */
+  const claim = async (kind: PaymentKind = 'collection', { limit = 100, leaseMs = MINUTE } = {}) =>
+    (await claimQueries(db, 'mtn-momo', { limit, leaseMs })).filter((query) => query.kind === kind);
   /** Ends the rechecks, with what they found. */
-  const finish = (claimed: readonly ClaimedRecheck[], finding: RecheckFinding = 'nothing_new') =>
-    finishRechecks(
-      db,
-      claimed.map((recheck) => {
-        const { dueAt } = nextRecheck(recheck, finding, new Date(), REAL_CLOCKS);
-        return { recheck, dueAt, isNews: finding === 'transition' };
-      }),
-    );
+  const finish = async (claimed: readonly ClaimedQuery[], finding: RecheckFinding = 'nothing_new') => {
+    const finished = claimed.map(async (query) => {
+      const rechecked = await findRechecked(db, query.id);
+      assert.ok(rechecked);
+      const { dueAt } = nextRecheck(rechecked, finding, new Date(), REAL_CLOCKS);
+      return { query, next: dueAt && { dueAt, priority: QUERY_PRIORITY.final } };
+    });
+    return finishQueries(db, await Promise.all(finished));
+  };
   /** Everything happened so much earlier than it did. */
   const age = async (ms: number, kind: PaymentKind = 'collection') => {
     await tamper(
@@ -54,9 +52,8 @@ describe('the recheck of a final payment', () => {
       ms / 1000,
     ]);
   };
-  const idsOf = (claimed: readonly { readonly id: string }[]) => claimed.map(({ id }) => id);
   /** When it is rechecked next; null: never. */
-  const recheckDueAt = async (id: string) => (await findWork(db, id, 'recheck'))?.dueAt ?? null;
+  const recheckDueAt = async (id: string) => (await findWork(db, id, 'status_query'))?.dueAt ?? null;
   const endOf = async (id: string) =>
     (await oneRow<{ updated_at: Date }>(db, 'SELECT updated_at FROM payments WHERE id = $1', [id])).updated_at;
 
@@ -68,7 +65,6 @@ describe('the recheck of a final payment', () => {
       if (dueAt === null) return ages;
       ages.push(dueAt.getTime() - (await endOf(id)).getTime());
       await age(Math.max(0, dueAt.getTime() - Date.now()));
-      assert.deepEqual(await listOperatorsToRecheck(db, ['mtn-momo']), ['mtn-momo']);
       const claimed = await claim();
       assert.deepEqual(idsOf(claimed), [id]);
       await finish(claimed);
@@ -94,8 +90,8 @@ describe('the recheck of a final payment', () => {
     await recordReversal(db, reversal, { kind: 'refunded' });
     await age(61 * MINUTE, 'payout');
     await age(61 * MINUTE, 'reversal');
-    assert.deepEqual(idsOf(await claim('payout')), [payout.id]);
-    assert.deepEqual(idsOf(await claim('reversal')), [reversal.id]);
+    const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: MINUTE });
+    assert.deepEqual(idsOf(claimed).sort(), [payout.id, reversal.id]);
   });
 
   it('is done once for all ages that passed while no worker ran', async () => {
@@ -105,16 +101,13 @@ describe('the recheck of a final payment', () => {
     assert.equal((await recheckDueAt(id))?.getTime(), (await endOf(id)).getTime() + 3 * DAY);
     await age(8 * DAY);
     await finish(await claim());
-    assert.equal(await findWork(db, id, 'recheck'), null);
+    assert.equal(await findWork(db, id, 'status_query'), null);
   });
 
-  it('is not done without a reason, and never while a payment is pending', async () => {
-    for (const state of ['initiated', 'prompted', 'reconciling', 'failed'] as const) {
-      await makeCollection(db, merchantId, state);
-    }
+  it('is not done without a reason', async () => {
+    await makeCollection(db, merchantId, 'failed');
     await age(30 * DAY);
     assert.deepEqual(await claim(), []);
-    assert.deepEqual(await listOperatorsToRecheck(db, ['mtn-momo']), []);
   });
 
   it('is done once after callbacks for a failed collection, however many there were', async () => {
@@ -147,25 +140,19 @@ describe('the recheck of a final payment', () => {
     assert.equal((await claim()).length, 5);
   });
 
-  it('has a workflow started when it found something new, and none when it did not', async () => {
+  it('starts no workflow, whatever it found, and is found again if that was not recorded', async () => {
     const { id } = await makeCollection(db, merchantId, 'expired');
     await age(11 * MINUTE);
-    await finish(await claim());
-    assert.equal(await findWork(db, id), null);
-    await age(60 * MINUTE);
     await finish(await claim(), 'transition');
-    assert.equal((await findWork(db, id))?.isStarted, false);
-    const gapMs = (await dueOf(db, id, 'recheck')).getTime() - Date.now();
-    assert.ok(gapMs > 0 && gapMs < 80 * MINUTE, 'it is found again if no workflow records it');
-    assert.deepEqual(idsOf(await claimUnstarted(db, 'collection', { limit: 100, graceMs: 0, leaseMs: 0 })), [id]);
+    assert.equal(await findWork(db, id), null);
+    const gapMs = (await dueOf(db, id, 'status_query')).getTime() - Date.now();
+    assert.ok(gapMs > 0 && gapMs < 80 * MINUTE, String(gapMs));
   });
 
-  it('is due after a callback about an expired collection, in case the workflow that it starts is lost', async () => {
+  it('is due at once after a callback about an expired collection', async () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'expired');
     await tamper(db, 'DELETE FROM work');
     await callBack(db, operatorReference);
-    assert.deepEqual(await claim(), [], 'the workflow comes first');
-    await age(2 * MINUTE);
     assert.deepEqual(idsOf(await claim()), [id]);
   });
 
@@ -197,9 +184,9 @@ describe('the recheck of a final payment', () => {
     await age(11 * MINUTE);
     const claimed = await claim();
     await record(db, { id, merchantId: ofMerchant }, { kind: 'paid', operatorReceipt: id });
-    const dueAt = await dueOf(db, id, 'recheck');
+    const dueAt = await dueOf(db, id, 'status_query');
     await finish(claimed);
-    assert.deepEqual(await dueOf(db, id, 'recheck'), dueAt);
+    assert.deepEqual(await dueOf(db, id, 'status_query'), dueAt);
   });
 
   it('is repeated at growing gaps while the operator gives no status, and ends after a month', async () => {
@@ -222,57 +209,42 @@ describe('the recheck of a final payment', () => {
   });
 });
 
-describe('the workflow of a final payment', () => {
+describe('the workflow of a payment whose outcome it did not record itself', () => {
   const db = useDatabasePerCase();
+  const CLAIM = { limit: 100, graceMs: 0, leaseMs: MINUTE };
 
-  /** Its recheck was started so long ago that it is checked. */
-  const makeRecheckedPayout = async () => {
-    const { id } = await makePayout(db, await makeShop(db, 10_000n), 'succeeded');
-    await tamper(db, "UPDATE work SET due_at = now() WHERE kind = 'payout'");
-    const rechecks = await claimRechecks(db, 'payout', { operator: 'mtn-momo', limit: 1, leaseMs: MINUTE });
-    await finishRechecks(
-      db,
-      rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })),
-    );
-    const works = await claimUnstarted(db, 'payout', { limit: 1, graceMs: 0, leaseMs: 0 });
+  async function paidByStatusQuery(): Promise<string> {
+    const { id } = await makeCollection(db, await makeMerchant(db), 'prompted');
+    const ref = {
+      kind: 'collection',
+      id,
+      merchantId: (await oneRow<{ merchant: MerchantId }>(db, 'SELECT merchant_id AS merchant FROM payments', []))
+        .merchant,
+    } as const;
+    const basis = basisOf({ status: { kind: 'paid', operatorReceipt: id }, queriedAtMs: Date.now() });
+    const transition = { kind: 'paid', operatorReceipt: id } as const;
+    await recordTransition(contextOf(db), { ref, transition, at: new Date(), basis, recordedBy: 'other' });
+    return id;
+  }
+
+  it('is told so once, and nothing more is to be done for it', async () => {
+    const id = await paidByStatusQuery();
+    const claimed = await claimUnstarted(db, 'collection', CLAIM);
+    assert.deepEqual(idsOf(claimed), [id]);
     await markStarted(
       db,
-      works.map((work) => ({ ...work, checkInMs: 0 })),
+      claimed.map((work) => ({ ...work, checkInMs: MINUTE })),
     );
-    return id;
-  };
-  const stuck: OpenRun = { runId: 'stuck', taskAttempt: 3, quietSince: null };
-  const unstartedPayouts = async () => {
-    await setWork(db, 'due_at = now()');
-    return (await claimUnstarted(db, 'payout', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
-  };
-
-  it('is replaced when its run cannot progress, and so does not hold up all later ones', async () => {
-    const id = await makeRecheckedPayout();
-    const terminated: string[] = [];
-    await checksOf(db, () => stuck, terminated).checkRechecks();
-    assert.deepEqual(terminated, [id]);
-    assert.deepEqual(await unstartedPayouts(), [id]);
+    assert.equal(await findWork(db, id), null);
   });
 
-  it('is not checked any more once its run has ended', async () => {
-    await makeRecheckedPayout();
-    const terminated: string[] = [];
-    await checksOf(db, () => 'closed', terminated).checkRechecks();
-    await setWork(db, "due_at = due_at - interval '1 day'");
-    await checksOf(db, () => stuck, terminated).checkRechecks();
-    assert.deepEqual(terminated, []);
-    assert.deepEqual(await unstartedPayouts(), []);
-  });
-
-  it('is checked again until its run has ended', async () => {
-    const id = await makeRecheckedPayout();
-    const terminated: string[] = [];
-    await checksOf(db, () => ({ ...stuck, taskAttempt: 1 }), terminated).checkRechecks();
-    await checksOf(db, () => stuck, terminated).checkRechecks();
-    assert.deepEqual(terminated, [], 'its next check is not due');
-    await setWork(db, "due_at = due_at - interval '1 day'");
-    await checksOf(db, () => stuck, terminated).checkRechecks();
-    assert.deepEqual(terminated, [id]);
+  it('is told so once more when the process that told it died before it could say so', async () => {
+    const id = await paidByStatusQuery();
+    await claimUnstarted(db, 'collection', { ...CLAIM, leaseMs: 0 });
+    assert.deepEqual(idsOf(await claimUnstarted(db, 'collection', CLAIM)), [id]);
   });
 });
+
+function idsOf(claimed: readonly { readonly id: string }[]): string[] {
+  return claimed.map(({ id }) => id);
+}

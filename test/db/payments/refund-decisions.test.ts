@@ -1,9 +1,9 @@
 // What people decide about refunds that a maker requested: the same rules as for payouts, and one daily limit for both.
 import assert from 'node:assert/strict';
-import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import type { ReversalId } from '../../../src/domain/ids.ts';
 import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { testActivities } from '../../support/payment-activities.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 import { contextOf, countRows, KEY_RING, makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -131,14 +131,14 @@ describe('a decision on a refund', () => {
     it(`is not sent with ${what} than the service recorded, and shown to a person`, async () => {
       const { id, merchantId } = await makeReversal(db, shop, await paidCollection());
       await tamper(db, forge, [id, shop.otherApprover.userId]);
-      const activities = createPaymentActivities({
+      const activities = testActivities({
         db,
         payments: contextOf(db),
         releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
         operators: { 'mtn-momo': { refundCollection: () => assert.fail('it was sent') } },
         clocks: TEST_CLOCKS,
         log: { fatal: () => undefined },
-      } as unknown as PaymentActivityDeps);
+      });
       const ref = { kind: 'reversal', id, merchantId } as const;
       await assert.rejects(activities.sendWithOperator(ref), { type: 'ApprovalMissing' });
       const found = `discrepancies WHERE payment_id = $1 AND kind = 'release_unattested'`;

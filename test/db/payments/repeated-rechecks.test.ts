@@ -1,8 +1,7 @@
 // Rechecks of a final payment of which the operator gives no useful status: at growing gaps, and with an end that is shown.
 import assert from 'node:assert/strict';
-import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
+import { queryWhatIsDue } from '../../support/payment-activities.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { callBack, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -28,10 +27,7 @@ describe('a final payment of which the operator gives no status', () => {
       clocks: { ...TEST_CLOCKS, staleAfterMs: 10 * MINUTE, recheckForMs: 30 * DAY },
       log: { error: (fields: unknown) => logged.push(fields) },
     };
-    const activities = createPaymentActivities(deps as unknown as PaymentActivityDeps);
-    // As in a worker, whose heartbeats go nowhere here.
-    const context = { heartbeat: () => undefined, cancellationSignal: new AbortController().signal };
-    await asyncLocalStorage.run(context as unknown as Context, () => activities.recheckBatch('mtn-momo'));
+    await queryWhatIsDue(db, deps);
   }
 
   const MAKE = {
@@ -49,7 +45,7 @@ describe('a final payment of which the operator gives no status', () => {
     await tamper(db, `UPDATE payments SET ${outcome} WHERE id = $1`, [ref.id, ageMs]);
     await makeRecheckDue(db, ref.id);
     await recheck();
-    const work = await findWork(db, ref.id, 'recheck');
+    const work = await findWork(db, ref.id, 'status_query');
     // Some time has passed since.
     return work?.dueAt ? Math.round((work.dueAt.getTime() - Date.now()) / MINUTE / 10) * 10 : null;
   }

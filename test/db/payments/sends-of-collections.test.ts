@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import {
-  createPaymentActivities,
-  type PaymentActivities,
-  type PaymentActivityDeps,
-} from '../../../activities/payment.ts';
 import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
+import { testActivities, type TestActivities } from '../../support/payment-activities.ts';
 import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
@@ -29,14 +25,14 @@ describe('the send of a collection', () => {
   let answer: (outcome: SendOutcome) => void;
   let status: StatusOutcome;
   let operatorTimeoutMs: number;
-  let activities: PaymentActivities;
+  let activities: TestActivities;
 
   beforeEach(() => {
     const answered = new Promise<SendOutcome>((resolve) => (answer = resolve));
     const receipt = `R-${randomUUID()}`;
     status = { kind: 'succeeded', receipt, paid: { amount: '5000', currency: 'UGX' } };
     operatorTimeoutMs = TEST_CLOCKS.operatorTimeoutMs;
-    activities = createPaymentActivities({
+    activities = testActivities({
       db,
       payments: contextOf(db),
       operators: { 'mtn-momo': { raisePrompt: () => answered, getCollectionStatus: () => Promise.resolve(status) } },
@@ -47,7 +43,7 @@ describe('the send of a collection', () => {
         },
       },
       log: testLog,
-    } as unknown as PaymentActivityDeps);
+    });
   });
 
   async function newRef(): Promise<PaymentRef<'collection'>> {

@@ -1,11 +1,5 @@
 // What follows from an operator's answers, and what whoever runs our activities with arguments of their own can add to that: nothing.
 import assert from 'node:assert/strict';
-import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import {
-  createPaymentActivities,
-  type PaymentActivities,
-  type PaymentActivityDeps,
-} from '../../../activities/payment.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import type { InputWithoutStatus } from '../../../src/domain/payments/lifecycle.ts';
@@ -14,6 +8,7 @@ import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts'
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { queryWhatIsDue, testActivities, type TestActivities } from '../../support/payment-activities.ts';
 import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
@@ -40,8 +35,7 @@ describe('an answer of an operator', () => {
     query = () => Promise.resolve({ kind: 'pending' });
   });
 
-  /** Our activities, as any worker of ours runs them for whoever asks Temporal to. */
-  function activities(): PaymentActivities {
+  function deps() {
     const operator = {
       raisePrompt: () => send(),
       sendPayout: () => send(),
@@ -50,15 +44,17 @@ describe('an answer of an operator', () => {
       getPayoutStatus: () => query(),
       getRefundStatus: () => query(),
     };
-    return createPaymentActivities({
+    return {
       db,
       payments: contextOf(db),
       releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
       operators: { 'mtn-momo': operator },
-      clocks: TEST_CLOCKS,
+      clocks: { ...TEST_CLOCKS, minimumQueryGapMs: 0 },
       log: testLog,
-    } as unknown as PaymentActivityDeps);
+    };
   }
+  /** Our activities, as any worker of ours runs them for whoever asks Temporal to. */
+  const activities = (): TestActivities => testActivities(deps());
 
   const SENDABLE: Readonly<Record<PaymentKind, () => Promise<PaymentRef>>> = {
     async collection() {
@@ -243,7 +239,6 @@ describe('an answer of an operator', () => {
     assert.deepEqual(Object.keys(activities()).sort(), [
       'loadPayment',
       'queryStatusWithOperator',
-      'recheckBatch',
       'recordTransition',
       'sendWithOperator',
     ]);
@@ -307,14 +302,9 @@ describe('an answer of an operator', () => {
     assert.deepEqual([found.operatorReceipt, found.reportedAmount, found.reportedCurrency], ['4711', '1', 'UGX']);
   });
 
-  /** As a worker runs it, whose heartbeats go nowhere here. */
   async function recheckNow({ id }: PaymentRef): Promise<void> {
     await makeRecheckDue(db, id);
-    const context = { heartbeat: () => undefined, cancellationSignal: new AbortController().signal };
-    const { withNews } = await asyncLocalStorage.run(context as unknown as Context, () =>
-      activities().recheckBatch('mtn-momo'),
-    );
-    assert.ok(withNews > 0);
+    await queryWhatIsDue(db, deps());
   }
 
   it('is recorded by the process that has it, and not left to a workflow, when a recheck finds that money was returned', async () => {

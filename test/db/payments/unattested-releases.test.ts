@@ -1,8 +1,8 @@
 // What the activities do with a payout whose release no process of ours attested, and which approvals count for a release.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { testActivities } from '../../support/payment-activities.ts';
 import { AMINA } from '../../support/staff.ts';
-import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
@@ -27,7 +27,7 @@ describe('a payout whose release is not attested', () => {
 
   /** The activities of a worker in this environment, with an operator that must not be called. */
   function activities(environment: 'test' | 'live' = 'test') {
-    return createPaymentActivities({
+    return testActivities({
       db,
       payments: contextOf(db),
       releases: createReleaseAttestor({ environment, keyRing: KEY_RING }),
@@ -36,7 +36,7 @@ describe('a payout whose release is not attested', () => {
       },
       clocks: TEST_CLOCKS,
       log: { fatal: (fields: unknown) => fatal.push(fields) },
-    } as unknown as PaymentActivityDeps);
+    });
   }
 
   const refOf = ({ id, merchantId }: Payout) => ({ kind: 'payout', id, merchantId }) as const;

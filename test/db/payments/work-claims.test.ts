@@ -1,7 +1,6 @@
 // The queues of unstarted work: each row goes to one dispatcher at a time, and no merchant's queue delays another's.
 import assert from 'node:assert/strict';
 import type { Queryable } from '../../../src/db/platform/database.ts';
-import { claimRechecks, finishRechecks } from '../../../src/db/work/rechecks.ts';
 import {
   claimUnstarted,
   markStarted,
@@ -18,7 +17,7 @@ import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { makeCollection, makeMerchant, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
-import { dueOf, findWork, setWork } from '../work-rows.ts';
+import { addWorkflowOfFinal, dueOf, findWork, setWork } from '../work-rows.ts';
 import { makeShop, queue, release } from './payout-rows.ts';
 
 const MINUTE = 60_000;
@@ -99,14 +98,8 @@ describe('unstarted work', () => {
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [second]);
   });
 
-  it('is claimed before the rechecks of final payments, however long they have waited', async () => {
-    for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'succeeded');
-    await tamper(db, "UPDATE work SET due_at = now() - interval '1 hour'");
-    const rechecks = await claimRechecks(db, 'collection', { operator: 'mtn-momo', limit: 10, leaseMs: MINUTE });
-    await finishRechecks(
-      db,
-      rechecks.map((recheck) => ({ recheck, dueAt: null, isNews: true })),
-    );
+  it('is claimed before that of final payments, whose workflows are told so, however long they have waited', async () => {
+    for (let i = 0; i < 3; i++) await addWorkflowOfFinal(db, (await makeCollection(db, merchantId, 'succeeded')).id);
     await setWork(db, "due_at = now() - interval '1 hour'");
     const [id] = await makeMany(1);
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [id]);

@@ -7,6 +7,7 @@ import type { Payment, PaymentKind } from '../../../src/domain/payments/payment.
 import { changePayment, type ChangeInput } from '../../../src/domain/payments/payment-change.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS, type Payout } from '../../../src/domain/payments/payout.ts';
 import { REVERSAL_STATES, REVERSAL_TRANSITIONS, type Reversal } from '../../../src/domain/payments/reversal.ts';
+import { QUERY_PRIORITY } from '../../../src/domain/work.ts';
 import { AT, collectionWith } from './collections.ts';
 import { payoutWith } from './payouts.ts';
 import { reversalWith } from './reversals.ts';
@@ -16,6 +17,12 @@ const CLOCKS = {
   staleAfterMs: 100,
   lateCheckAgesMs: [10_000, 20_000],
   returnCheckAgesMs: [30_000],
+  pollScheduleMs: [400],
+  reconcileScheduleMs: [700],
+  minimumQueryGapMs: 10,
+  reconcileForMs: 86_400_000,
+  notFoundGraceMs: 500,
+  notFoundSpanMs: 3_600_000,
 };
 const NOW = new Date(AT.getTime() + 60_000);
 const inMs = (ms: number) => new Date(NOW.getTime() + ms);
@@ -61,14 +68,20 @@ const PAYOUT_INPUTS: Inputs<'payout'> = [
 ];
 const REVERSAL_INPUTS: Inputs<'reversal'> = [...OF_MONEY_OUT, [{ kind: 'refunded' }, { isCollectionReturned: true }]];
 
-/** When the payment is checked after the change. */
-function dueAfterMs(kind: PaymentKind, to: string, input: ChangeInput): number | null {
+/** When the workflow is checked after the change. */
+function checkAfterMs(to: string): number | null {
   if (to === 'prompted') return CLOCKS.promptWindowMs + CLOCKS.staleAfterMs;
-  if (to === 'released' || to === 'reconciling') return CLOCKS.staleAfterMs;
+  return to === 'released' || to === 'reconciling' ? CLOCKS.staleAfterMs : null;
+}
+
+/** When the operator is asked after the change. What is released was not sent yet. */
+function queryAfter(kind: PaymentKind, to: string, input: ChangeInput) {
+  if (to === 'prompted') return { ms: 400, priority: QUERY_PRIORITY.scheduled };
+  if (to === 'reconciling') return { ms: 700, priority: QUERY_PRIORITY.scheduled };
   // The operator may return what it paid, and may still turn out to have paid what it did not know.
-  if (to === 'succeeded') return 30_000;
+  if (to === 'succeeded') return { ms: 30_000, priority: QUERY_PRIORITY.final };
   const mayBePaid = kind === 'collection' ? to === 'expired' : input.kind === 'never_accepted';
-  return mayBePaid ? 10_000 : null;
+  return mayBePaid ? { ms: 10_000, priority: QUERY_PRIORITY.final } : null;
 }
 
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, string>>>>>;
@@ -90,14 +103,16 @@ function itFollowsTheTable<Kind extends PaymentKind>(
           assert.equal(change, null);
           return;
         }
-        const dueMs = dueAfterMs(before.kind, to, input);
+        const checkMs = checkAfterMs(to);
+        const query = queryAfter(before.kind, to, input);
         assert.deepEqual(change, {
           before,
           after: { ...before, failureCode: null, ...versioned(before), state: to, updatedAt: NOW, ...written },
           failedBy: to === 'failed' ? input.kind : null,
           requiresNotAccepted: input.kind === 'never_accepted',
           requiresNotSent: input.kind === 'never_sent',
-          checkDueAt: dueMs === null ? null : inMs(dueMs),
+          checkDueAt: checkMs === null ? null : inMs(checkMs),
+          queryDue: query && { dueAt: inMs(query.ms), priority: query.priority },
         });
       });
     }

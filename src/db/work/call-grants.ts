@@ -1,0 +1,41 @@
+// Grants of calls to an operator: so many a second, which all processes take from one row.
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import { findOne, statement, type Queryable } from '../platform/database.ts';
+
+// The row is locked before it is read, and a second that has begun meanwhile counts: the clock is read after the lock. A clock that was
+// set back grants nothing until it comes to the last second again.
+const TAKE = statement('call_grants_take')`
+  WITH before AS MATERIALIZED (SELECT operator, second, taken FROM call_grants WHERE operator = $1 FOR UPDATE),
+  now AS MATERIALIZED (SELECT date_trunc('second', clock_timestamp()) AS second FROM before),
+  free AS (
+    SELECT now.second, CASE WHEN before.second >= now.second THEN before.taken ELSE 0 END AS taken,
+      before.second > now.second AS is_set_back FROM before, now),
+  granted AS (
+    SELECT second, taken, CASE WHEN is_set_back THEN 0 ELSE greatest(0, least($2::int, $3::int - taken)) END AS count FROM free)
+  UPDATE call_grants g SET second = granted.second, taken = granted.taken + granted.count
+  FROM granted WHERE g.operator = $1 AND granted.count > 0
+  RETURNING granted.count, extract(epoch FROM granted.second + interval '1 second' - clock_timestamp())::float8 * 1000 AS lapse_in_ms`;
+const INSERT = statement('call_grants_insert')`
+  INSERT INTO call_grants (operator, second, taken) VALUES ($1, date_trunc('second', now()), 0) ON CONFLICT DO NOTHING`;
+
+export type TakenGrants = {
+  readonly count: number;
+  /** They count until the end of their second. */
+  readonly lapseInMs: number;
+};
+
+/**
+ * Takes up to `wanted` grants of the current second, of which `ceiling` may be taken by all processes together. Null: none is left.
+ */
+export async function takeGrants(
+  db: Queryable,
+  operator: OperatorId,
+  { wanted, ceiling }: { readonly wanted: number; readonly ceiling: number },
+): Promise<TakenGrants | null> {
+  return findOne<TakenGrants>(db, TAKE, [operator, wanted, ceiling]);
+}
+
+/** Makes the row of the operator, unless it is there. */
+export async function ensureGrants(db: Queryable, operator: OperatorId): Promise<void> {
+  await db.run(INSERT, [operator]);
+}

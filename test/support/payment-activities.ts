@@ -1,0 +1,46 @@
+// The payment activities, and the queue of status queries, as a worker of ours runs them, with the parts that a test gives.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPaymentActivities, type PaymentActivities, type PaymentActivityDeps } from '../../activities/payment.ts';
+import { startStatusQueue } from '../../activities/status-queue.ts';
+import type { Database } from '../../src/db/platform/database.ts';
+import type { PaymentSnapshot } from '../../src/domain/payments/lifecycle.ts';
+import type { PaymentRef } from '../../src/domain/payments/payment.ts';
+import type { CallGrants } from '../../src/operators/call-grants.ts';
+
+const ALL_GRANTED: CallGrants = {
+  take: () => Promise.resolve(true),
+  takeForQueries: (_operator, wanted) => Promise.resolve(wanted),
+};
+
+type Queried = { readonly snapshot: PaymentSnapshot; readonly hasStatus: boolean };
+export type TestActivities = Omit<PaymentActivities, 'sendWithOperator' | 'queryStatusWithOperator'> & {
+  sendWithOperator(ref: PaymentRef): ReturnType<PaymentActivities['sendWithOperator']>;
+  queryStatusWithOperator(ref: PaymentRef): Promise<Queried>;
+};
+
+/** Every call is granted. A query that is made too soon after the last one is made again after its gap, as a workflow does. */
+export function testActivities(deps: object): TestActivities {
+  const activities = createPaymentActivities({ grants: ALL_GRANTED, ...deps } as unknown as PaymentActivityDeps);
+  const atOperator = (ref: PaymentRef) => ({ ...ref, operator: 'mtn-momo' }) as const;
+  return {
+    ...activities,
+    sendWithOperator: (ref) => activities.sendWithOperator(atOperator(ref)),
+    async queryStatusWithOperator(ref) {
+      for (;;) {
+        const queried = await activities.queryStatusWithOperator(atOperator(ref));
+        if (queried.kind === 'queried') return queried;
+        await sleep(queried.waitMs);
+      }
+    },
+  };
+}
+
+const IS_DUE = `SELECT FROM work WHERE task = 'status_query' AND coalesce(claimed_until, due_at) <= now() LIMIT 1`;
+
+/** Makes the status queries that are due, until none is. */
+export async function queryWhatIsDue(db: Database, deps: object): Promise<void> {
+  while ((await db.pool.query(IS_DUE)).rowCount === 1) {
+    const given = { db, queues: db, grants: ALL_GRANTED, maxInFlight: 10, ...deps };
+    await startStatusQueue(given as unknown as Parameters<typeof startStatusQueue>[0]).stop();
+  }
+}
