@@ -27,7 +27,8 @@ export async function sendMoneyOut<Kind extends MoneyOutKind>(
   const seen = { ...signals };
   const { payment, snapshot: loaded } = await load();
   showState(payment, loaded);
-  const decided = await awaitDecision(payment, { snapshot: loaded, seen }, signals);
+  const from: Loaded<Kind> = { snapshot: loaded, seen };
+  const decided = await awaitDecision(payment, from, signals);
   let { snapshot } = decided;
   if (snapshot.state === 'released') {
     showDetails(payment, 'Released. Sending it to the operator: see the pending activity.');

@@ -25,14 +25,18 @@ import {
   type PaymentFigure,
   type UnstartedWork,
 } from '../db/service-figures.ts';
+import { measureOverdueQueries, type OverdueQueries } from '../db/work/status-queries.ts';
 import { backlogOf, type Backlog, type BacklogLimits } from '../domain/backlog.ts';
 import type { Housekeeping } from '../domain/housekeeping.ts';
+import { OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import { COUNTED_UP_TO } from '../domain/service-figures.ts';
 
 export type ServiceFigures = {
   readonly backlog: Backlog;
   /** Kinds with failing work. */
   readonly failing: readonly FailingWork[];
+  /** Of each operator. */
+  readonly overdueQueries: readonly OverdueQueries[];
   /** How many runs were ever replaced. */
   readonly replacedRuns: number;
   /** As of when the service's other tasks are done. */
@@ -48,12 +52,16 @@ export type ServiceFigures = {
   readonly discrepancies: readonly OpenDiscrepancies[];
 };
 
+/** Shorter waits are those of a queue that keeps up. */
+const OVERDUE_AFTER_MS = 5000;
+
 /** One statement after another, so that it takes one connection. What is counted row by row is counted up to a limit. */
 export async function readServiceFigures(db: Queryable, limits: BacklogLimits): Promise<ServiceFigures> {
   const waiting = await measureBacklog(db, { limit: limits.maxCount, lateAfterMs: limits.maxAgeMs });
   return {
     backlog: backlogOf(waiting, limits),
     failing: await countFailingWork(db),
+    overdueQueries: await measureOverdueQueries(db, OPERATOR_IDS, OVERDUE_AFTER_MS),
     replacedRuns: await countReplacedRuns(db),
     housekeeping: await listHousekeeping(db),
     audit: await measureAuditLag(db),

@@ -18,14 +18,14 @@ const FORMS: readonly RegExp[] = [
 /** Texts for people, by the field that holds them: each is made of words of ours and of ids. */
 const SUMMARY = /^[A-Za-z ,:’']+$/;
 /** Numbers that are moments, durations and counts, by the end of their field's name. */
-const COUNTED = /(Ms|Count|approvals|approvalsRequired|rechecked|withNews|withoutStatus|purged)$/;
+const COUNTED = /(Ms|Count|approvals|approvalsRequired|purged)$/;
 /** What the SDK notes of a local activity (its name, its number, when it ran), and Temporal of a run by a schedule. */
 const OF_THE_SDK = /details\.data\.payloads$|\.TemporalScheduled\w+$/;
 /** The digest of an idempotency key. */
 const DIGEST = /^[0-9a-f]{64}$/;
-/** A run that a schedule started, or the rechecks of an operator. */
+/** A run that a schedule started. */
 const SCHEDULED =
-  /^(t-[0-9a-f]{10}|malipo)-(reconciliation|(whole-)?ledger-check)-workflow-[0-9TZ:-]+$|^(t-[0-9a-f]{10}|malipo)-mtn-momo-rechecks$/;
+  /^(t-[0-9a-f]{10}|malipo)-(reconciliation|(whole-)?ledger-check)-workflow-[0-9TZ:-]+$/;
 
 function leavesOf(value: unknown, path = ''): Leaf[] {
   if (value === null || value === undefined) return [];

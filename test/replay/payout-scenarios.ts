@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recheckWorkflowId, reversalWorkflowId } from '../../src/temporal/workflow-ids.ts';
-import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
+import { reversalWorkflowId } from '../../src/temporal/workflow-ids.ts';
+import type { ReversalId } from '../../src/domain/ids.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
@@ -12,7 +12,6 @@ import { temporalClient } from '../support/engines.ts';
 import { requestPayout, fund, release, releaseRefund, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import type { Scenario } from './scenarios.ts';
-import { addWorkflowOfFinal } from '../db/work-rows.ts';
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
 
@@ -25,18 +24,6 @@ async function releasedUntil(testEnv: TestEnvironment, row: string, state: Payou
   assert.equal(response.status, 200, response.text);
   await untilPayoutState(testEnv, payout, state);
   return payout;
-}
-
-/** Has a workflow recheck a final payment, as if a status of before had been news, and waits for it. */
-export async function recheckedByWorkflow(
-  { db }: TestEnvironment,
-  { id }: Payment,
-  workflowId: string,
-): Promise<{ workflowId: string }> {
-  await addWorkflowOfFinal(db, id);
-  const handle = (await temporalClient()).workflow.getHandle(workflowId);
-  await eventually('the recheck', () => handle.describe().catch(() => null));
-  return { workflowId };
 }
 
 /** Makes the history begin with the wait for a decision, however slowly the workflow starts. */
@@ -122,22 +109,6 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     },
     undecidedMs: 6500,
     play: (testEnv) => releasedUntil(testEnv, '009', 'succeeded'),
-  },
-  {
-    name: 'payout-rechecked-and-returned',
-    environment: NO_POLLS,
-    async play(testEnv) {
-      const payout = await releasedUntil(testEnv, '015', 'reversed');
-      return { workflowId: recheckWorkflowId(payout.id as PayoutId) };
-    },
-  },
-  {
-    name: 'payout-rechecked-after-it-failed',
-    environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
-    async play(testEnv) {
-      const payout = await releasedUntil(testEnv, '001', 'failed');
-      return recheckedByWorkflow(testEnv, payout, recheckWorkflowId(payout.id as PayoutId));
-    },
   },
   {
     name: 'payout-rejected',

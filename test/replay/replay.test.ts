@@ -101,19 +101,13 @@ describe('the replay of the histories', () => {
       'a payout is sent before anybody has decided',
       'payout-released-and-paid',
       'await awaitDecision(payment, from, signals)',
-      `{ ...loaded.snapshot, state: 'released', sendDeadlineAtMs: 0 }`,
+      `{ seen, snapshot: { ...loaded, state: 'released', sendDeadlineAtMs: 0 } }`,
     ],
     [
       'a delivery no longer waits for its next attempt',
       'delivery-accepted-at-the-third-attempt',
       'due.dueInMs > 0',
       'false',
-    ],
-    [
-      'rechecks query no payment',
-      'rechecks-of-final-payments',
-      'await recheckBatch.executeWithOptions(',
-      'await ((..._args) => ({ rechecked: 0, withNews: 0, withoutStatus: 0, isFull: false }))(',
     ],
     [
       'a sweep removes nothing',

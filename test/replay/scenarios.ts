@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ledgerCheckScheduleId,
-  rechecksWorkflowId,
   reconciliationScheduleId,
   wholeLedgerCheckScheduleId,
 } from '../../workflows/contract.ts';
-import { deliveryWorkflowId, recheckWorkflowId } from '../../src/temporal/workflow-ids.ts';
-import type { CollectionId } from '../../src/domain/ids.ts';
+import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { tamper, untilOneWaits, whileLocked } from '../db/rows.ts';
 import { untilDelivery } from '../support/deliveries.ts';
@@ -17,8 +15,7 @@ import { eventually, startTestEnvironment, type TestEnvironment } from '../suppo
 import { callBack, pay, untilState, type Payment } from '../support/payments.ts';
 import { decideAtSandbox, switchFaults } from '../support/sandbox-operator.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
-import { PAYOUT_SCENARIOS, recheckedByWorkflow } from './payout-scenarios.ts';
-import { makeRecheckDue } from '../db/work-rows.ts';
+import { PAYOUT_SCENARIOS } from './payout-scenarios.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
 
@@ -90,16 +87,6 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     play: (testEnv) => paidUntil(testEnv, '010', 'expired'),
   },
   {
-    name: 'collection-paid-after-it-expired',
-    environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '300' },
-    undecidedMs: 3500,
-    async play(testEnv) {
-      const payment = await paidUntil(testEnv, '009', 'expired');
-      await untilState(testEnv, payment, 'succeeded');
-      return { workflowId: recheckWorkflowId(payment.id as CollectionId) };
-    },
-  },
-  {
     name: 'collection-called-back-while-it-expires',
     environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '1000', MALIPO_SWEEP_EVERY_MS: '3600000' },
     async play(testEnv) {
@@ -144,24 +131,6 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     startsServer: false,
   },
   {
-    name: 'collection-failed-after-it-expired',
-    environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '300', MALIPO_SWEEP_EVERY_MS: '1000' },
-    async play(testEnv) {
-      const payment = await paidUntil(testEnv, '010', 'expired');
-      await decideAtSandbox(testEnv, 'handset', { reference: payment.operatorReference, choice: 'cancel' });
-      await untilState(testEnv, payment, 'failed');
-      return { workflowId: recheckWorkflowId(payment.id as CollectionId) };
-    },
-  },
-  {
-    name: 'collection-rechecked-after-it-failed',
-    environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
-    async play(testEnv) {
-      const payment = await paidUntil(testEnv, '001', 'failed');
-      return recheckedByWorkflow(testEnv, payment, recheckWorkflowId(payment.id as CollectionId));
-    },
-  },
-  {
     name: 'collection-never-sent',
     environment: {
       MALIPO_PROMPT_DEADLINE_MS: '300',
@@ -204,18 +173,6 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     name: 'delivery-dead-lettered',
     environment: { ...NO_POLLS, MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50' },
     play: (testEnv) => deliver(testEnv, Infinity),
-  },
-  {
-    name: 'rechecks-of-final-payments',
-    environment: NO_POLLS,
-    async play(testEnv) {
-      const { id } = await paidUntil(testEnv, '001', 'failed');
-      await makeRecheckDue(testEnv.db, id);
-      const workflowId = rechecksWorkflowId(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX, 'mtn-momo');
-      const handle = (await temporalClient()).workflow.getHandle(workflowId);
-      await eventually('the recheck', () => handle.describe().catch(() => null));
-      return { workflowId };
-    },
   },
   {
     name: 'sweep-with-nothing-wrong',

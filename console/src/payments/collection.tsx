@@ -24,6 +24,7 @@ import {
   operatorField,
   originFields,
   outcomeFields,
+  statusQueryFields,
   workflowFields,
 } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
@@ -70,6 +71,7 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
         receiptField(collection),
         ...idFields(collection),
         eventsField(collection.id),
+        ...statusQueryFields(collection),
         ...workflowFields(collection),
       ]}
     />

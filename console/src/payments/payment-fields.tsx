@@ -83,6 +83,16 @@ export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'opera
 }
 
 /** Where a developer of a test environment looks for what Temporal did. */
+/** How the operator is asked for what became of the payment. */
+export function statusQueryFields({ status_queries }: Pick<Schemas['PayoutWithTimeline'], 'status_queries'>): Field[] {
+  if (status_queries === null) return [];
+  const { count, last_at, next_at } = status_queries;
+  const fields: Field[] = [['Status queries', `${count} in this state`]];
+  if (last_at !== null) fields.push(['Last status query', <Moment key="last-query" at={last_at} />]);
+  fields.push(['Next status query', next_at === null ? 'now' : <Moment key="next-query" at={next_at} />]);
+  return fields;
+}
+
 export function workflowFields({ workflow_url }: Pick<Schemas['ReversalWithWorkflow'], 'workflow_url'>): Field[] {
   if (workflow_url === null) return [];
   const link = (

@@ -21,6 +21,7 @@ import {
   operatorField,
   originFields,
   outcomeFields,
+  statusQueryFields,
   workflowFields,
 } from './payment-fields.tsx';
 import { usePayout } from './queries.ts';
@@ -67,6 +68,7 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
         receiptField(payout),
         ...idFields(payout),
         eventsField(payout.id),
+        ...statusQueryFields(payout),
         ...workflowFields(payout),
       ]}
     />

@@ -12,7 +12,7 @@ import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions, whyNotRelease } from './decide.ts';
-import { decisionFields, idFields, outcomeFields, workflowFields } from './payment-fields.tsx';
+import { decisionFields, idFields, outcomeFields, statusQueryFields, workflowFields } from './payment-fields.tsx';
 import { useRefund } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
 import { RejectRefundModal } from './reject-modal.tsx';
@@ -48,6 +48,7 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
         ['Requested by', <Person key="maker" person={refund.requested_by_person} />],
         ...decisionFields(refund, 'Requested'),
         ...idFields(refund),
+        ...statusQueryFields(refund),
         ...workflowFields(refund),
       ]}
     />

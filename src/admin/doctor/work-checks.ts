@@ -8,6 +8,7 @@ import { ageText, type Check, type Finding } from './check.ts';
 
 const MINUTE = 60_000;
 const LONGEST_UNSTARTED_MS = 2 * MINUTE;
+const LONGEST_OVERDUE_MS = MINUTE;
 const LONGEST_PENDING_MS = 5 * MINUTE;
 const LONGEST_UNLINKED_MS = 5 * MINUTE;
 /** Heads are signed once an hour. */
@@ -27,6 +28,17 @@ export const WORK_CHECKS: readonly Check[] = [
         .map(
           ({ kind, count, ageSeconds }) => `${kind}: ${count} without a workflow, since ${ageText(ageSeconds * 1000)}`,
         );
+    },
+  },
+  {
+    name: 'status queries',
+    on: 'figures',
+    looksAt: `no operator is asked later than ${ageText(LONGEST_OVERDUE_MS)} after that was due`,
+    remedy: 'Run a process with the role worker; MalipoStatusQueriesLate in the runbook.',
+    find({ overdueQueries }) {
+      return overdueQueries
+        .filter(({ oldestMs }) => oldestMs > LONGEST_OVERDUE_MS)
+        .map(({ operator, count, oldestMs }) => `${operator}: ${count} overdue, the oldest since ${ageText(oldestMs)}`);
     },
   },
   {

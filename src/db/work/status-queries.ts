@@ -171,3 +171,21 @@ const READ_FINAL = statement('status_query_read_final')`
 export async function findRechecked(db: Queryable, id: PaymentId): Promise<Rechecked | null> {
   return findOne<Rechecked>(db, READ_FINAL, [id]);
 }
+
+const FIND = statement('status_query_find')`
+  SELECT queries, queried_at, due_at FROM work WHERE id = $1 AND task = 'status_query'`;
+
+/** How the operator is asked about a payment. */
+export type StatusQueries = {
+  /** How often since the payment came into its state. */
+  readonly queries: number;
+  /** When it was asked last, in whichever state. */
+  readonly queriedAt: Date | null;
+  /** When it is asked next by schedule; null while it is being asked. */
+  readonly dueAt: Date | null;
+};
+
+/** Null: the operator is asked after a callback only, if at all. */
+export async function findStatusQueries(db: Queryable, id: PaymentId): Promise<StatusQueries | null> {
+  return findOne<StatusQueries>(db, FIND, [id]);
+}

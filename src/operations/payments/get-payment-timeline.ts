@@ -6,6 +6,7 @@ import { getCollection } from '../../db/payments/collection.ts';
 import { listExchanges } from '../../db/payments/operator-exchange.ts';
 import { judgePayouts } from '../../db/payments/payout-judgement.ts';
 import { getPayout } from '../../db/payments/payout.ts';
+import { findStatusQueries } from '../../db/work/status-queries.ts';
 import {
   listCallbacks,
   listDeliveriesOfPayment,
@@ -38,7 +39,8 @@ export async function getCollectionTimeline(db: Database, merchantId: MerchantId
     ]);
     const apiKey = collection.apiKeyId && names.key(collection.apiKeyId);
     const checkoutId = (await findCheckoutIds(tx, [collection.id])).get(collection.id) ?? null;
-    return { collection, createdBy, apiKey, checkoutId, timeline };
+    const statusQueries = await findStatusQueries(tx, collection.id);
+    return { collection, createdBy, apiKey, checkoutId, timeline, statusQueries };
   });
 }
 
@@ -65,7 +67,8 @@ export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id
     const apiKey = payout.apiKeyId && names.key(payout.apiKeyId);
     const judged = payout.state === 'queued' ? [payout] : [];
     const judgement = (await judgePayouts(tx, merchantId, judged, at)).get(payout.id) ?? null;
-    return { payout, createdBy, apiKey, approvals, decidedBy, judgement, timeline };
+    const statusQueries = await findStatusQueries(tx, payout.id);
+    return { payout, createdBy, apiKey, approvals, decidedBy, judgement, timeline, statusQueries };
   });
 }
 

@@ -3,6 +3,7 @@ import { getCollection } from '../../db/payments/collection.ts';
 import { findNames, type Names } from '../../db/accounts/names.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import { findLatestReversal, getReversal, listReversals, type ReversalFilter } from '../../db/payments/reversal.ts';
+import { findStatusQueries, type StatusQueries } from '../../db/work/status-queries.ts';
 import type { Page } from '../../db/platform/page.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
@@ -18,8 +19,14 @@ export type ConsoleReversal = {
 };
 
 /** Throws `reversal_not_found`. */
-export async function getConsoleReversal(db: Database, merchantId: MerchantId, id: string): Promise<ConsoleReversal> {
-  return withNames(db, merchantId, await getReversal(db, merchantId, id));
+export async function getConsoleReversal(
+  db: Database,
+  merchantId: MerchantId,
+  id: string,
+): Promise<ConsoleReversal & { readonly statusQueries: StatusQueries | null }> {
+  const reversal = await getReversal(db, merchantId, id);
+  const statusQueries = await findStatusQueries(db, reversal.id);
+  return { ...(await withNames(db, merchantId, reversal)), statusQueries };
 }
 
 /** The newest reversals that pass the filter, at most `limit`. */

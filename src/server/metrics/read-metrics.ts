@@ -167,6 +167,18 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
       ({ quarantined }) => quarantined,
     ],
   ]),
+  ...gaugesPer('operator', OPERATOR_IDS, ({ overdueQueries }) => overdueQueries, [
+    [
+      'malipo_status_queries_overdue',
+      'Status queries that have been due for more than five seconds',
+      ({ count }) => count,
+    ],
+    [
+      'malipo_status_queries_overdue_oldest_age_seconds',
+      'By how much the intervals between status queries stretch: for how long the oldest one has been due; 0 when none is overdue',
+      ({ oldestMs }) => oldestMs / 1000,
+    ],
+  ]),
   {
     ...gauge(
       'malipo_workflows_replaced_total',

@@ -30,6 +30,7 @@ import {
   payoutWithTimelineSchema,
 } from '../../schemas/payments/console-payout.ts';
 
+import { statusQueriesObject } from '../../schemas/payments/payment.ts';
 import { timelineObject } from '../../schemas/payments/timeline.ts';
 
 const COLLECTIONS = 'Console collections';
@@ -117,9 +118,10 @@ function collectionRoute(deps: RouteDeps & LinkDeps): Route {
     response: { status: 200, description: 'The collection.', schema: collectionWithTimelineSchema },
     errors: ['collection_not_found'],
     handle: async ({ merchantId, session, id }) => {
-      const { timeline, ...named } = await getCollectionTimeline(deps.db, merchantId, id);
+      const { timeline, statusQueries, ...named } = await getCollectionTimeline(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.collection(named.collection) ?? null;
-      return { body: { ...consoleCollectionObject(named), timeline: timelineObject(timeline), workflow_url } };
+      const history = { timeline: timelineObject(timeline), status_queries: statusQueriesObject(statusQueries) };
+      return { body: { ...consoleCollectionObject(named), ...history, workflow_url } };
     },
   });
 }
@@ -133,9 +135,10 @@ function payoutRoute(deps: RouteDeps & LinkDeps): Route {
     response: { status: 200, description: 'The payout.', schema: payoutWithTimelineSchema },
     errors: ['payout_not_found'],
     handle: async ({ merchantId, session, id }) => {
-      const { timeline, ...named } = await getPayoutTimeline(deps.db, merchantId, id, new Date());
+      const { timeline, statusQueries, ...named } = await getPayoutTimeline(deps.db, merchantId, id, new Date());
       const workflow_url = linksFor(session.person, deps)?.payout(named.payout) ?? null;
-      return { body: { ...consolePayoutObject(named), timeline: timelineObject(timeline), workflow_url } };
+      const history = { timeline: timelineObject(timeline), status_queries: statusQueriesObject(statusQueries) };
+      return { body: { ...consolePayoutObject(named), ...history, workflow_url } };
     },
   });
 }

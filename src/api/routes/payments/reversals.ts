@@ -10,7 +10,7 @@ import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
-import { wantedStates } from '../../schemas/payments/payment.ts';
+import { statusQueriesObject, wantedStates } from '../../schemas/payments/payment.ts';
 import {
   consoleReversalObject,
   consoleReversalSchema,
@@ -103,9 +103,10 @@ function fetchRoute(deps: PaymentDeps & LinkDeps): Route {
     response: { status: 200, description: 'The reversal.', schema: reversalWithWorkflowSchema },
     errors: ['reversal_not_found'],
     handle: async ({ merchantId, session, id }) => {
-      const named = await getConsoleReversal(deps.db, merchantId, id);
+      const { statusQueries, ...named } = await getConsoleReversal(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;
-      return { body: { ...consoleReversalObject(named), workflow_url } };
+      const status_queries = statusQueriesObject(statusQueries);
+      return { body: { ...consoleReversalObject(named), status_queries, workflow_url } };
     },
   });
 }

@@ -20,7 +20,7 @@ import {
   orderedPageQuery,
   several,
 } from './console-list.ts';
-import { shownIdempotencyKey, shownReceipt, workflowUrl } from './payment.ts';
+import { shownIdempotencyKey, shownReceipt, shownStatusQueries, workflowUrl } from './payment.ts';
 import { timelineSchema } from './timeline.ts';
 
 const consoleCollectionFields = {
@@ -39,7 +39,7 @@ const consoleCollectionSchema = z.strictObject(consoleCollectionFields).meta({ i
 export const consoleCollectionListSchema = pageSchema(consoleCollectionSchema, 'ConsoleCollectionList');
 
 export const collectionWithTimelineSchema = z
-  .strictObject({ ...consoleCollectionFields, timeline: timelineSchema, workflow_url: workflowUrl })
+  .strictObject({ ...consoleCollectionFields, timeline: timelineSchema, status_queries: shownStatusQueries, workflow_url: workflowUrl })
   .meta({ id: 'CollectionWithTimeline' });
 
 const filters = {

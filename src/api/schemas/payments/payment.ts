@@ -6,6 +6,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failur
 import { OPERATOR_IDS } from '../../../domain/payments/operator-catalogue.ts';
 import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
+import type { StatusQueries } from '../../../db/work/status-queries.ts';
 import { amount, formatAlone, idOf, metadata, phone, printable, time } from '../primitives.ts';
 
 export const operator = z.enum(OPERATOR_IDS);
@@ -71,6 +72,29 @@ export const shownReference = z.string().meta({ example: 'INV-1042' });
 export const shownPhone = z.string().meta({ example: '256772123456' });
 export const shownDescription = z.string().nullable().meta({ example: 'Two bags of maize' });
 export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { order: '1042' } });
+
+export const statusQueriesSchema = z
+  .strictObject({
+    count: z.int().meta({ description: 'How often the operator was asked since the payment came into its state.', example: 3 }),
+    last_at: time.nullable().meta({ description: 'When the operator was asked last, in whichever state.' }),
+    next_at: time.nullable().meta({ description: 'When it is asked next by schedule. Null: it is being asked now.' }),
+  })
+  .meta({ id: 'StatusQueries' });
+
+export const shownStatusQueries = statusQueriesSchema.nullable().meta({
+  description:
+    'How the operator is asked for the status by schedule. Null: it is not, because nothing more is awaited or the payment was not sent yet.',
+});
+
+export function statusQueriesObject(statusQueries: StatusQueries | null) {
+  return (
+    statusQueries && {
+      count: statusQueries.queries,
+      last_at: statusQueries.queriedAt?.toISOString() ?? null,
+      next_at: statusQueries.dueAt?.toISOString() ?? null,
+    }
+  );
+}
 
 export const workflowUrl = z.url().nullable().meta({
   example: null,

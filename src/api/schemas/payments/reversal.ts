@@ -17,6 +17,7 @@ import {
   shownPhone,
   shownReference,
   userId,
+  shownStatusQueries,
   workflowUrl,
 } from './payment.ts';
 
@@ -51,7 +52,7 @@ export const consoleReversalSchema = z
   .meta({ id: 'ConsoleReversal' });
 
 export const reversalWithWorkflowSchema = z
-  .strictObject({ ...consoleReversalSchema.shape, workflow_url: workflowUrl })
+  .strictObject({ ...consoleReversalSchema.shape, status_queries: shownStatusQueries, workflow_url: workflowUrl })
   .meta({ id: 'ReversalWithWorkflow' });
 
 export const reversalListSchema = pageSchema(consoleReversalSchema, 'ReversalList');
