@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { temporalClient } from '../support/engines.ts';
 import { assertLedgerIsSound, availableBalance, pay, untilState, type Payment } from '../support/payments.ts';
-import { promptsRaised } from '../support/sandbox-operator.ts';
+import { decideAtSandbox, promptsRaised } from '../support/sandbox-operator.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';
@@ -18,6 +18,37 @@ async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]>
   return runs;
 }
 
+describe('a prompted payment whose run was lost', () => {
+  const testEnv = useTestEnvironment({
+    // Nobody asks the operator by schedule.
+    environment: { MALIPO_POLL_SCHEDULE_MS: '600000', MALIPO_STALE_AFTER_MS: '600000' },
+  });
+
+  it('gets a workflow again, which its next callback finds, and succeeds', async () => {
+    const payment = await pay(testEnv, '010');
+    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
+    await untilState(testEnv, payment, 'prompted');
+    await handle.terminate('for a test');
+    await setWork(testEnv.db, 'due_at = now()', 'id = $1', [payment.id]);
+    await eventually('another run', async () => (await runsOf(payment)).length === 2);
+    await decideAtSandbox(testEnv, 'handset', { reference: payment.operatorReference, choice: 'approve', pin: '1234' });
+    await untilState(testEnv, payment, 'succeeded');
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+    await assertLedgerIsSound(testEnv.db);
+  });
+
+  it('succeeds without one when the operator is asked by schedule, and Temporal is told nothing more', async () => {
+    const payment = await pay(testEnv, '010');
+    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
+    await untilState(testEnv, payment, 'prompted');
+    await handle.terminate('for a test');
+    await decideAtSandbox(testEnv, 'handset', { reference: payment.operatorReference, choice: 'approve', pin: '1234' });
+    await untilState(testEnv, payment, 'succeeded');
+    await eventually('its work to be done', async () => (await findWork(testEnv.db, payment.id)) === null);
+    assert.equal((await runsOf(payment)).length, 1);
+  });
+});
+
 describe('work that is late', () => {
   const testEnv = useTestEnvironment({
     environment: {
@@ -31,17 +62,6 @@ describe('work that is late', () => {
     },
     // Long after it has expired, also on a slow machine.
     sandboxTimes: { undecidedMs: 8000 },
-  });
-
-  it('gets a workflow again when a person terminated its run, and the payment succeeds', async () => {
-    const payment = await pay(testEnv, '004');
-    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
-    await untilState(testEnv, payment, 'prompted');
-    await handle.terminate('for a test');
-    await untilState(testEnv, payment, 'succeeded');
-    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
-    assert.equal((await runsOf(payment)).length, 2);
-    await assertLedgerIsSound(testEnv.db);
   });
 
   it('is an expired payment that was paid, even when the callback was lost', async () => {

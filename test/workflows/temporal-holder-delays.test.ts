@@ -32,6 +32,7 @@ const AMOUNT = 1000;
 // temporal.api.enums.v1.TaskQueueType
 const ACTIVITY_TASKS = 2 as never;
 const SEND = 'sendWithOperator';
+const NOT_FOUND = json(404, { code: 'RESOURCE_NOT_FOUND', message: 'Requested resource was not found.' });
 const REFUSED = json(500, { code: 'PAYEE_NOT_ALLOWED_TO_RECEIVE', message: 'No.' });
 const NOBODY = 'a-queue-that-nobody-polls';
 const UNIMPLEMENTED = 12;
@@ -100,9 +101,10 @@ describe('the holder of Temporal', function () {
     assert.equal(response.json['state'], 'released', response.text);
   }
 
-  /** A released payout, the first try of whose send is in doubt: its connection was cut. */
+  /** A released payout, the first try of whose send is in doubt: its connection was cut, and the operator knows nothing of it. */
   async function payoutInDoubt(): Promise<Payment> {
     operator.answerPrompts(CUT);
+    operator.answerStatusQueries(NOT_FOUND);
     const payout = await queuedPayout();
     await releaseIt(payout);
     await eventually('the first try', () => operator.prompts(payout.operatorReference) > 0, PATIENCE_MS);
@@ -133,6 +135,7 @@ describe('the holder of Temporal', function () {
   }
 
   async function untilPaidOnce(payout: Payment, payouts = 1): Promise<string[]> {
+    operator.answerStatusQueries(null);
     await untilPayoutState(testEnv, payout, 'succeeded', PATIENCE_MS);
     assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), [available - payouts * AMOUNT, 0]);
     return (await storedEvents(testEnv.db, payout.id)).map(({ type }) => type.replace('payout.', ''));
@@ -165,8 +168,8 @@ describe('the holder of Temporal', function () {
     operator.answerPrompts(REFUSED);
     const sends = operator.prompts(payout.operatorReference);
     await holder.resetTries(payout.workflowId, SEND);
+    await eventually('the refusal', () => operator.prompts(payout.operatorReference) > sends, PATIENCE_MS);
     assert.deepEqual(await untilPaidOnce(payout), PAID);
-    assert.ok(operator.prompts(payout.operatorReference) > sends, 'it was refused');
   });
 
   const MOVED = {
@@ -200,6 +203,7 @@ describe('the holder of Temporal', function () {
     const payout = await payoutInDoubt();
     const options = { retryPolicy: { maximumAttempts: 1 } };
     await holder.changeOptions(payout.workflowId, SEND, { options, paths: ['retry_policy.maximum_attempts'] });
+    await untilPayoutState(testEnv, payout, 'reconciling', PATIENCE_MS);
     assert.deepEqual(await untilPaidOnce(payout), PAID_AFTER_DOUBT);
   });
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Connection } from '@temporalio/client';
 import {
   COLLECTION_WORKFLOW,
+  OPERATOR_CALLED_BACK,
   PAYMENT_CHANGED,
   deliveryTaskQueue,
   LEDGER_CHECK_WORKFLOW,
@@ -41,6 +42,7 @@ const RELEASED = {
   ...{ approvals: 1, approvalsRequired: 1, expiresAtMs: 0, sendDeadlineAtMs: Number.MAX_SAFE_INTEGER },
   ...{ isSendBegun: true, isAccepted: true, notFoundCount: 0, hasNotFoundEvidence: false },
 };
+const ended = () => undefined;
 const REJECTION = { json: { reason: 'for a test' } };
 
 describe('the holder of Temporal', function () {
@@ -197,6 +199,7 @@ describe('the holder of Temporal', function () {
     assert.equal((await release(approver, payout)).status, 200);
     for (const workflowId of others) await client.workflow.getHandle(workflowId).signal(PAYMENT_CHANGED);
     await untilPaidOnce(payout, before);
+    for (const workflowId of others) await client.workflow.getHandle(workflowId).signal(PAYMENT_CHANGED).catch(ended);
     for (const workflowId of others) await untilStatus(workflowId, 'COMPLETED');
     await untilPaidOnce(payout, before);
   });
@@ -218,7 +221,8 @@ describe('the holder of Temporal', function () {
       id: payout.id,
       merchantId: testEnv.merchant.id,
     });
-    const isQueried = () => operator.statusQueries(payout.operatorReference) > 1;
+    await client.workflow.getHandle(asCollection).signal(OPERATOR_CALLED_BACK);
+    const isQueried = () => operator.statusQueries(payout.operatorReference) > 0;
     await eventually('its status to be queried', isQueried, PATIENCE_MS);
     assert.equal((await fetchPayout(testEnv, payout)).state, 'queued');
     assert.equal(operator.prompts(payout.operatorReference), 0);
