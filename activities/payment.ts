@@ -9,7 +9,7 @@ import {
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { PaymentContext } from '../src/operations/payments/payment-context.ts';
-import type { CallGrants } from '../src/operators/call-grants.ts';
+import type { CallGrants } from './call-grants.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { ExchangeDeps } from './exchanges.ts';

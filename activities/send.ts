@@ -9,7 +9,7 @@ import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
-import type { CallGrants } from '../src/operators/call-grants.ts';
+import type { CallGrants } from './call-grants.ts';
 import type { Operator, SendOutcome } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
@@ -97,7 +97,8 @@ async function send(
   const isInDoubt = outcome.kind === 'unknown' || (outcome.kind === 'refused' && !isFirstTry);
   if (isInDoubt) {
     await recordExchange(deps, ref, exchange);
-    if (outcome.kind === 'unknown') throw retriedLater('OperatorUnknown', `unknown whether the operator accepted the payment: ${outcome.reason}`);
+    if (outcome.kind === 'unknown')
+      throw retriedLater('OperatorUnknown', `unknown whether the operator accepted the payment: ${outcome.reason}`);
     return { kind: 'no_outcome' };
   }
   const answer = { ref, payment, outcome, queriedAtMs };

@@ -8,7 +8,7 @@ import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { QueriedStatus } from '../src/domain/payments/operator-status.ts';
 import { isQueriedAfterCallback, type PaymentRef } from '../src/domain/payments/payment.ts';
-import type { CallGrants } from '../src/operators/call-grants.ts';
+import type { CallGrants } from './call-grants.ts';
 import { operatorStatusOf } from '../src/operators/operator-status.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';

@@ -14,7 +14,7 @@ import { isFinal, type PaymentKind, type PaymentRef } from '../src/domain/paymen
 import { nextQueryDue } from '../src/domain/payments/status-schedule.ts';
 import { QUERY_PRIORITY } from '../src/domain/work.ts';
 import { finishStatusQueries, type QueryResult } from '../src/operations/payments/finish-status-queries.ts';
-import { createQueryWindow, type QueryWindow } from '../src/operators/query-window.ts';
+import { createQueryWindow, type QueryWindow } from './query-window.ts';
 import type { PaymentActivityDeps } from './payment.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from './outcome-recorder.ts';
 import { createPaymentKinds, type LoadedPayment, type PaymentKinds } from './payment-kinds.ts';
@@ -168,7 +168,8 @@ function decides<Kind extends PaymentKind>(
   const finding = findingIn(kind, snapshot, queried, clocks);
   if (finding === 'transition' || finding === 'contradiction') return true;
   return (
-    lifecycle.isAcceptanceUnrecorded(snapshot, queried.status) || lifecycle.notFoundStep(snapshot, queried, clocks) !== null
+    lifecycle.isAcceptanceUnrecorded(snapshot, queried.status) ||
+    lifecycle.notFoundStep(snapshot, queried, clocks) !== null
   );
 }
 

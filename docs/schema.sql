@@ -226,6 +226,20 @@ COMMENT ON COLUMN audit_links."position" IS 'From 1, without gaps.';
 COMMENT ON TRIGGER audit_links_append ON audit_links IS 'Refuses a link in the chain of another merchant, and any place but the next. It moves the end of the chain.';
 COMMENT ON TRIGGER audit_links_append_only ON audit_links IS 'Refuses every update, delete and truncate: rows are only added.';
 
+CREATE TABLE call_grants (
+  operator text COLLATE "C" NOT NULL,
+  second timestamp with time zone NOT NULL,
+  taken integer NOT NULL,
+  CONSTRAINT call_grants_pkey PRIMARY KEY (operator),
+  CONSTRAINT call_grants_second CHECK (second = date_trunc('second'::text, second)),
+  CONSTRAINT call_grants_taken CHECK (taken >= 0)
+) WITH (fillfactor=20);
+CREATE TRIGGER call_grants_check BEFORE UPDATE ON call_grants FOR EACH ROW WHEN (new.operator <> old.operator OR new.second < old.second OR new.second = old.second AND new.taken < old.taken) EXECUTE FUNCTION check_call_grants();
+COMMENT ON TABLE call_grants IS 'A process takes grants before it calls an operator, and those that it does not use end with their second. The row is the limit that all processes share.';
+COMMENT ON COLUMN call_grants.second IS 'By the clock of the database, which all processes share.';
+COMMENT ON COLUMN call_grants.taken IS 'In that second.';
+COMMENT ON TRIGGER call_grants_check ON call_grants IS 'Refuses another operator, an earlier second, and fewer grants of one second.';
+
 CREATE TABLE checkout_attempts (
   code_sha256 bytea NOT NULL,
   checkout_id text COLLATE "C" NOT NULL,
@@ -488,7 +502,7 @@ CREATE TABLE housekeeping (
   faults integer NOT NULL,
   CONSTRAINT housekeeping_pkey PRIMARY KEY (task),
   CONSTRAINT housekeeping_faults CHECK (faults >= 0),
-  CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'rechecks'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text, 'changed_payments'::text]))
+  CONSTRAINT housekeeping_task CHECK (task = ANY (ARRAY['dispatch'::text, 'status_queries'::text, 'purge'::text, 'recent_payments'::text, 'ledger_check'::text, 'whole_ledger_check'::text, 'changed_payments'::text]))
 );
 CREATE TRIGGER housekeeping_check BEFORE UPDATE ON housekeeping FOR EACH ROW WHEN (new.task <> old.task OR new.done_as_of < old.done_as_of) EXECUTE FUNCTION check_housekeeping();
 CREATE TRIGGER housekeeping_kept BEFORE DELETE OR TRUNCATE ON housekeeping FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -931,7 +945,7 @@ COMMENT ON COLUMN payments.not_found_last_at IS 'Of the last status that was cou
 COMMENT ON TRIGGER payments_check_change ON payments IS 'Refuses an outcome without a change of state, a change of state that does not count up the version, and a send that begins or is repeated when it may not. Of a collection it refuses that it fails after the operator said how it expired, or ends as never sent after the prompt; one that was prompted counts as sent. Of a payout or refund it refuses fewer approvals, another attestation of the request, to clear an acceptance, a wrong count of unknown statuses, a failure for a cause that the row does not bear out, a refund with another status than the one that made it fail, a release that lacks approvals, an attestation or two owners or whose collection is not paid, and another attestation otherwise.';
 COMMENT ON TRIGGER payments_check_created ON payments IS 'Refuses a new payment of an API key of another merchant, and one whose statement inserts no work for it. A foreign key would lock the row of the API key for each collection.';
 COMMENT ON TRIGGER payments_check_new ON payments IS 'Refuses a new payment in another state than the first of its kind. Refuses a payout or refund that has no attestation of its request, has one of a release or a status of the operator, a refund that is not of a whole collection of its merchant, and money out while a live merchant has fewer than two owners with a second factor, or of a person or a key in their waiting time.';
-COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a pending payment that changed and has no work.';
+COMMENT ON TRIGGER payments_check_recorded ON payments IS 'Refuses, at commit, a new payout without its event and its hold, a new state without its event, other transfers than those of the state, another send deadline than that of the release, a refund that succeeded and did not reverse its collection, and a pending payment that changed and has no work, or that the operator has and that nobody would ask about.';
 COMMENT ON TRIGGER payments_kept ON payments IS 'Refuses to delete rows and to truncate.';
 COMMENT ON TRIGGER payments_note_changed ON payments IS 'Refuses nothing. It adds the change to state_changes, and one of the checkout that a collection pays.';
 COMMENT ON TRIGGER payments_note_created ON payments IS 'Refuses nothing. It adds the new rows to state_changes.';
@@ -1257,6 +1271,8 @@ CREATE TABLE work (
   is_started boolean,
   due_at timestamp with time zone,
   claimed_until timestamp with time zone,
+  queried_at timestamp with time zone,
+  queries integer DEFAULT 0 NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
   start_failures integer DEFAULT 0 NOT NULL,
   CONSTRAINT work_pkey PRIMARY KEY (id, task),
@@ -1264,20 +1280,22 @@ CREATE TABLE work (
   CONSTRAINT work_kind_check CHECK (kind = ANY (ARRAY['collection'::text, 'payout'::text, 'reversal'::text, 'delivery'::text])),
   CONSTRAINT work_of_workflow CHECK ((task = 'workflow'::text) = (is_started IS NOT NULL)),
   CONSTRAINT work_priority_check CHECK (priority >= 0 AND priority <= 2),
-  CONSTRAINT work_task_check CHECK (task = ANY (ARRAY['workflow'::text, 'recheck'::text]))
+  CONSTRAINT work_task_check CHECK (task = ANY (ARRAY['workflow'::text, 'status_query'::text]))
 ) WITH (autovacuum_analyze_threshold=10000, autovacuum_vacuum_threshold=10000, autovacuum_vacuum_insert_threshold=10000);
 CREATE INDEX work_check_due ON work USING btree (kind, priority, due_at) WHERE is_started;
 CREATE INDEX work_failing ON work USING btree (failures) WHERE failures > 0;
-CREATE INDEX work_recheck_due ON work USING btree (operator, kind, COALESCE(claimed_until, due_at)) WHERE is_started IS NULL;
+CREATE INDEX work_query_due ON work USING btree (operator, priority, merchant_id, COALESCE(claimed_until, due_at)) WHERE is_started IS NULL;
 CREATE INDEX work_unstarted ON work USING btree (kind, merchant_id, priority, due_at) WHERE NOT is_started;
 COMMENT ON TABLE work IS 'What the service has yet to do for a payment or a delivery. No row: nothing.';
 COMMENT ON COLUMN work.id IS 'Of the payment or delivery.';
-COMMENT ON COLUMN work.task IS 'workflow: a workflow is to be started, or to be checked. recheck: the operator is asked about a final payment, whose money may be returned while the callback about that is lost. A final payment may have both.';
+COMMENT ON COLUMN work.task IS 'workflow: a workflow is to be started, to be told of a change, or to be checked. status_query: the operator is asked about the payment, pending or final: the money of a final one may be returned while the callback about that is lost. A payment may have both.';
 COMMENT ON COLUMN work.operator IS 'Null for a delivery.';
-COMMENT ON COLUMN work.priority IS '0: it is still to be sent to the operator. 1: something else is awaited. 2: the payment is final.';
-COMMENT ON COLUMN work.is_started IS 'Whether a workflow is known to run, and to know of the last decision. Null for a recheck, which has no workflow of its own.';
-COMMENT ON COLUMN work.due_at IS 'Nobody claims it before this time: the start of its workflow, or the next check of the workflow, or the recheck. A claim moves it ahead by its lease, a failed start by the backoff. Null while a recheck is claimed, so that a callback that comes in between has the payment rechecked once more.';
-COMMENT ON COLUMN work.claimed_until IS 'Until then a worker rechecks the payment and nobody else does.';
+COMMENT ON COLUMN work.priority IS 'Of a workflow, 0: it is still to be sent to the operator. 1: something else is awaited. 2: the payment is final. Of a status query, 0: it is due at a deadline of the payment. 1: by the schedule. 2: the payment is final.';
+COMMENT ON COLUMN work.is_started IS 'Whether a workflow is known to run, and to know of the last change. Null for a status query, which has no workflow.';
+COMMENT ON COLUMN work.due_at IS 'Nobody claims it before this time: the start of its workflow, or the next check of the workflow, or the status query. A claim moves it ahead by its lease, a failed start by the backoff. Null while a query is claimed, so that a callback that comes in between has the payment queried once more.';
+COMMENT ON COLUMN work.claimed_until IS 'Until then one process queries the payment and nobody else does by schedule.';
+COMMENT ON COLUMN work.queried_at IS 'When the last query began, by schedule or after a callback. It is written before the operator is asked.';
+COMMENT ON COLUMN work.queries IS 'How many queries have begun since the payment came into its state.';
 COMMENT ON COLUMN work.failures IS 'How often in a row the workflow could not be started, or did not progress. The next change that the workflow records sets it to 0. From QUARANTINE_AFTER (src/domain/work.ts) on the work is quarantined.';
 COMMENT ON COLUMN work.start_failures IS 'The part of failures that are failed starts. A start that succeeds ends them.';
 
@@ -1467,6 +1485,15 @@ BEGIN
     END IF;
   END LOOP;
   RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_call_grants()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the calls of % that were granted in a second are not granted again', OLD.operator
+    USING ERRCODE = 'restrict_violation';
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.check_checkout()
@@ -1919,6 +1946,11 @@ BEGIN
        AND p.state IN ('initiated', 'prompted', 'queued', 'released', 'reconciling')
        AND NOT EXISTS (SELECT FROM work w WHERE w.id = p.id AND w.task = 'workflow')) THEN
     RAISE EXCEPTION 'nobody would carry on with % %: it has no work', NEW.kind, NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF EXISTS (SELECT FROM payments p WHERE p.id = NEW.id AND p.state IN ('prompted', 'reconciling')
+       AND NOT EXISTS (SELECT FROM work w WHERE w.id = p.id AND w.task = 'status_query')) THEN
+    RAISE EXCEPTION 'nobody would ask the operator about % %: it has no status query', NEW.kind, NEW.id
+      USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.kind = 'reversal' THEN
     IF NEW.state = 'succeeded'

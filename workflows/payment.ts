@@ -140,7 +140,9 @@ export async function queryStatus<Kind extends PaymentKind>(payment: Payment<Kin
   for (;;) {
     const queried = await queryStatusWithOperator.executeWithOptions({ summary }, [input]);
     if (queried.kind === 'queried') return shown(payment, queried.snapshot);
-    await sleep(queried.waitMs, { summary: `status query in ${inWords(queried.waitMs)}, not sooner after the last one` });
+    await sleep(queried.waitMs, {
+      summary: `status query in ${inWords(queried.waitMs)}, not sooner after the last one`,
+    });
   }
 }
 

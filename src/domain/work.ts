@@ -85,9 +85,7 @@ export type RecordedBy = 'workflow' | 'other';
 export type WorkAfter = {
   /** `isStarted`: the workflow runs and knows of the change. `as_it_is`: it concerns an earlier change. */
   readonly workflow:
-    | { readonly priority: Priority; readonly isStarted: boolean; readonly dueAt: Date }
-    | 'as_it_is'
-    | 'ended';
+    { readonly priority: Priority; readonly isStarted: boolean; readonly dueAt: Date } | 'as_it_is' | 'ended';
   /** Null: the operator is asked after a callback only. */
   readonly statusQuery: QueryDue | null;
 };
@@ -179,5 +177,7 @@ export function stuckReason(run: OpenRun, work: Work, at: Date, clocks: CheckClo
 
 function hasNextStep(work: Work, at: Date): boolean {
   if (work.kind === 'delivery') return true;
-  return UNSENT_STATES.has(work.state) || (work.kind !== 'collection' && work.state === 'queued' && work.expiresAt < at);
+  return (
+    UNSENT_STATES.has(work.state) || (work.kind !== 'collection' && work.state === 'queued' && work.expiresAt < at)
+  );
 }

@@ -1,5 +1,6 @@
 // Assembles the server: which parts run, with what they work, and in which order they start and stop.
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
+import { createCallGrants } from '../../activities/call-grants.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
@@ -25,7 +26,6 @@ import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-a
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkDatabase } from './check-database.ts';
 import { keepSchedules } from './keep-schedules.ts';
-import { createCallGrants } from '../operators/call-grants.ts';
 import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
@@ -291,7 +291,16 @@ function paymentDeps(parts: Parts, operators: Operators): PaymentActivityDeps {
   const { config, db, queues, payments, telemetry, log } = parts;
   const grants = createCallGrants({ db: queues, perSecond: config.settings.MALIPO_MTN_MOMO_CALLS_PER_SECOND, log });
   const { clocks } = config;
-  return { db, payments, operators, releases: payments.releases, grants, clocks, onExchanged: telemetry.exchanged, log };
+  return {
+    db,
+    payments,
+    operators,
+    releases: payments.releases,
+    grants,
+    clocks,
+    onExchanged: telemetry.exchanged,
+    log,
+  };
 }
 
 function createActivities(parts: Parts, payments: PaymentActivityDeps) {

@@ -16,12 +16,7 @@ import {
   type DeliveryWorkflowInput,
   type PaymentWorkflowInput,
 } from '../../workflows/contract.ts';
-import {
-  collectionWorkflowId,
-  deliveryWorkflowId,
-  payoutWorkflowId,
-  reversalWorkflowId,
-} from './workflow-ids.ts';
+import { collectionWorkflowId, deliveryWorkflowId, payoutWorkflowId, reversalWorkflowId } from './workflow-ids.ts';
 
 // For whoever opens a run in the Temporal UI for the first time.
 const DELIVERY_DETAILS =

@@ -282,7 +282,6 @@ export function move(id: CollectionId | PayoutId | ReversalId, state: string, as
 
 type Columns = Row | ((fixture: RuleFixture) => Row);
 
-/** What breaks a rule: `by` is the constraint that refuses it, or what the refusal says. */
 /** Has the operator asked about the payment, as whatever moves it to a state in which the operator has it does. */
 export function statusQueryOf(id: CollectionId | PayoutId): Sql {
   const text = `INSERT INTO work (id, task, kind, merchant_id, operator, priority, due_at)
@@ -290,6 +289,7 @@ export function statusQueryOf(id: CollectionId | PayoutId): Sql {
   return { text, values: [id] };
 }
 
+/** What breaks a rule: `by` is the constraint that refuses it, or what the refusal says. */
 export function ruleCase(what: string, by: string | RegExp, breaks: RuleCase['breaks']): RuleCase {
   return { what, breaks, by: typeof by === 'string' ? { constraint: by } : { says: by } };
 }

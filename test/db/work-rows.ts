@@ -7,7 +7,11 @@ import { oneRow } from './rows.ts';
 export type WorkRow = { readonly dueAt: Date | null; readonly isStarted: boolean | null; readonly failures: number };
 
 /** The work of this payment or delivery; null: there is none. */
-export async function findWork(db: Database, id: string, task: 'workflow' | 'status_query' = 'workflow'): Promise<WorkRow | null> {
+export async function findWork(
+  db: Database,
+  id: string,
+  task: 'workflow' | 'status_query' = 'workflow',
+): Promise<WorkRow | null> {
   const sql = `SELECT due_at AS "dueAt", is_started AS "isStarted", failures FROM work WHERE id = $1 AND task = $2`;
   const { rows } = await db.pool.query<WorkRow>(sql, [id, task]);
   return rows[0] ?? null;

@@ -24,8 +24,7 @@ const OF_THE_SDK = /details\.data\.payloads$|\.TemporalScheduled\w+$/;
 /** The digest of an idempotency key. */
 const DIGEST = /^[0-9a-f]{64}$/;
 /** A run that a schedule started. */
-const SCHEDULED =
-  /^(t-[0-9a-f]{10}|malipo)-(reconciliation|(whole-)?ledger-check)-workflow-[0-9TZ:-]+$/;
+const SCHEDULED = /^(t-[0-9a-f]{10}|malipo)-(reconciliation|(whole-)?ledger-check)-workflow-[0-9TZ:-]+$/;
 
 function leavesOf(value: unknown, path = ''): Leaf[] {
   if (value === null || value === undefined) return [];

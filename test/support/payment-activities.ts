@@ -5,7 +5,7 @@ import { startStatusQueue } from '../../activities/status-queue.ts';
 import type { Database } from '../../src/db/platform/database.ts';
 import type { PaymentSnapshot } from '../../src/domain/payments/lifecycle.ts';
 import type { PaymentRef } from '../../src/domain/payments/payment.ts';
-import type { CallGrants } from '../../src/operators/call-grants.ts';
+import type { CallGrants } from '../../activities/call-grants.ts';
 
 const ALL_GRANTED: CallGrants = {
   take: () => Promise.resolve(true),

@@ -32,12 +32,12 @@ describe('the workflow of a payment about which the operator calls back again an
     const { workflow } = await temporalClient();
     const { runId: firstRunId } = await workflow.getHandle(payment.workflowId).describe();
     const first = workflow.getHandle(payment.workflowId, firstRunId);
-    const hasEnded = async () => {
+    const isContinued = async () => {
       // More than the API passes on of one payment.
       await first.signal(OPERATOR_CALLED_BACK).catch(() => undefined);
       return (await first.describe()).status.name === 'CONTINUED_AS_NEW';
     };
-    await eventually('another run', hasEnded, 120_000);
+    await eventually('another run', isContinued, 120_000);
     const { historyLength } = await first.describe();
     assert.ok(historyLength < 600, `its history has ${historyLength} events`);
     // Temporal shows the summary and the details of a start on the first run alone.

@@ -82,7 +82,6 @@ export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'opera
   ];
 }
 
-/** Where a developer of a test environment looks for what Temporal did. */
 /** How the operator is asked for what became of the payment. */
 export function statusQueryFields({ status_queries }: Pick<Schemas['PayoutWithTimeline'], 'status_queries'>): Field[] {
   if (status_queries === null) return [];
@@ -93,6 +92,7 @@ export function statusQueryFields({ status_queries }: Pick<Schemas['PayoutWithTi
   return fields;
 }
 
+/** Where a developer of a test environment looks for what Temporal did. */
 export function workflowFields({ workflow_url }: Pick<Schemas['ReversalWithWorkflow'], 'workflow_url'>): Field[] {
   if (workflow_url === null) return [];
   const link = (

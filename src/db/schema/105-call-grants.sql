@@ -8,7 +8,7 @@ CREATE TABLE call_grants (
   CONSTRAINT call_grants_taken CHECK (taken >= 0)
 ) WITH (fillfactor = 20);
 COMMENT ON TABLE call_grants IS
-  'A process takes grants before it calls an operator, and those that it does not use lapse with their second. The row is the limit '
+  'A process takes grants before it calls an operator, and those that it does not use end with their second. The row is the limit '
   'that all processes share.';
 COMMENT ON COLUMN call_grants.second IS 'By the clock of the database, which all processes share.';
 COMMENT ON COLUMN call_grants.taken IS 'In that second.';

@@ -14,14 +14,14 @@ const TAKE = statement('call_grants_take')`
     SELECT second, taken, CASE WHEN is_set_back THEN 0 ELSE greatest(0, least($2::int, $3::int - taken)) END AS count FROM free)
   UPDATE call_grants g SET second = granted.second, taken = granted.taken + granted.count
   FROM granted WHERE g.operator = $1 AND granted.count > 0
-  RETURNING granted.count, extract(epoch FROM granted.second + interval '1 second' - clock_timestamp())::float8 * 1000 AS lapse_in_ms`;
+  RETURNING granted.count, extract(epoch FROM granted.second + interval '1 second' - clock_timestamp())::float8 * 1000 AS ends_in_ms`;
 const INSERT = statement('call_grants_insert')`
   INSERT INTO call_grants (operator, second, taken) VALUES ($1, date_trunc('second', now()), 0) ON CONFLICT DO NOTHING`;
 
 export type TakenGrants = {
   readonly count: number;
   /** They count until the end of their second. */
-  readonly lapseInMs: number;
+  readonly endsInMs: number;
 };
 
 /**

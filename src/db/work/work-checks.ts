@@ -31,11 +31,7 @@ export type ClaimLate = {
 };
 
 /** Claims up to `limit` rows whose workflow was started and has not recorded anything for longer than it should have. */
-export async function claimLate(
-  db: Queryable,
-  kind: WorkKind,
-  { limit, leaseMs }: ClaimLate,
-): Promise<LateWork[]> {
+export async function claimLate(db: Queryable, kind: WorkKind, { limit, leaseMs }: ClaimLate): Promise<LateWork[]> {
   return (await claimWork(db, kind, CLAIM_LATE, [limit, leaseMs, kind])) as LateWork[];
 }
 

@@ -15,7 +15,9 @@ export const NEW_WORK = 'id, kind, merchant_id, operator, created_at';
 
 /** Parts that write the work of the payment in `moved`, with the values of `workValues` from `$first` on. */
 export function workParts(first: number): string {
-  const [priority, isStarted, dueAt, isEnded, queryPriority, queryDueAt] = [0, 1, 2, 3, 4, 5].map((n) => `$${first + n}`);
+  const [priority, isStarted, dueAt, isEnded, queryPriority, queryDueAt] = [0, 1, 2, 3, 4, 5].map(
+    (n) => `$${first + n}`,
+  );
   return `workflow_work AS (
      INSERT INTO work (${WORK_COLUMNS})
      SELECT id, 'workflow', kind, merchant_id, operator, ${priority}::smallint, ${isStarted}::boolean, ${dueAt}::timestamptz

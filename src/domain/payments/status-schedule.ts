@@ -48,9 +48,7 @@ function collectionDeadlines(
 ): number[] {
   if (state === 'prompted') return promptExpiresAt === null ? [] : [promptExpiresAt.getTime()];
   const undecidedAtMs = (promptExpiresAt ?? promptDeadlineAt).getTime() + reconcileForMs;
-  return promptExpiresAt === null
-    ? [promptDeadlineAt.getTime() + notFoundGraceMs, undecidedAtMs]
-    : [undecidedAtMs];
+  return promptExpiresAt === null ? [promptDeadlineAt.getTime() + notFoundGraceMs, undecidedAtMs] : [undecidedAtMs];
 }
 
 function moneyOutDeadlines(

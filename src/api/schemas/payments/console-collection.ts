@@ -39,7 +39,12 @@ const consoleCollectionSchema = z.strictObject(consoleCollectionFields).meta({ i
 export const consoleCollectionListSchema = pageSchema(consoleCollectionSchema, 'ConsoleCollectionList');
 
 export const collectionWithTimelineSchema = z
-  .strictObject({ ...consoleCollectionFields, timeline: timelineSchema, status_queries: shownStatusQueries, workflow_url: workflowUrl })
+  .strictObject({
+    ...consoleCollectionFields,
+    timeline: timelineSchema,
+    status_queries: shownStatusQueries,
+    workflow_url: workflowUrl,
+  })
   .meta({ id: 'CollectionWithTimeline' });
 
 const filters = {

@@ -22,7 +22,15 @@ import {
   orderedPageQuery,
   several,
 } from './console-list.ts';
-import { approvalState, shownAmount, shownIdempotencyKey, shownPhone, shownReceipt, shownStatusQueries, workflowUrl } from './payment.ts';
+import {
+  approvalState,
+  shownAmount,
+  shownIdempotencyKey,
+  shownPhone,
+  shownReceipt,
+  shownStatusQueries,
+  workflowUrl,
+} from './payment.ts';
 import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } from './decision.ts';
 import { payoutSchema, payoutState } from './payout.ts';
 import { timelineSchema } from './timeline.ts';
@@ -100,7 +108,12 @@ const consolePayoutSchema = z.strictObject(consolePayoutFields).meta({ id: 'Cons
 export const consolePayoutListSchema = pageSchema(consolePayoutSchema, 'ConsolePayoutList');
 
 export const payoutWithTimelineSchema = z
-  .strictObject({ ...consolePayoutFields, timeline: timelineSchema, status_queries: shownStatusQueries, workflow_url: workflowUrl })
+  .strictObject({
+    ...consolePayoutFields,
+    timeline: timelineSchema,
+    status_queries: shownStatusQueries,
+    workflow_url: workflowUrl,
+  })
   .meta({ id: 'PayoutWithTimeline' });
 
 const filters = {

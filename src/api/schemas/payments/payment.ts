@@ -75,7 +75,9 @@ export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { 
 
 export const statusQueriesSchema = z
   .strictObject({
-    count: z.int().meta({ description: 'How often the operator was asked since the payment came into its state.', example: 3 }),
+    count: z
+      .int()
+      .meta({ description: 'How often the operator was asked since the payment came into its state.', example: 3 }),
     last_at: time.nullable().meta({ description: 'When the operator was asked last, in whichever state.' }),
     next_at: time.nullable().meta({ description: 'When it is asked next by schedule. Null: it is being asked now.' }),
   })

@@ -1,9 +1,9 @@
 // Who may call an operator now: so many calls a second, shared by all processes, and sends before queries.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../db/platform/database.ts';
-import { ensureGrants, takeGrants } from '../db/work/call-grants.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import type { Log } from '../log.ts';
+import type { Database } from '../src/db/platform/database.ts';
+import { ensureGrants, takeGrants } from '../src/db/work/call-grants.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { Log } from '../src/log.ts';
 
 /** What a call is for, the most urgent first. */
 const USES = ['send', 'callback_query', 'scheduled_query'] as const;
@@ -29,14 +29,14 @@ export type CallGrantsOptions = {
 const CEILINGS: Readonly<Record<Use, number>> = { send: 1, callback_query: 0.9, scheduled_query: 0.75 };
 /**
  * A process takes ahead, so that a busy one needs one statement for several calls: twice as many as last time where those were used
- * before they lapsed, up to this part of a second's, and one otherwise.
+ * in time, up to this part of a second's, and one otherwise.
  */
 const MOST_AHEAD = 0.1;
 const TRY_AGAIN_MS = 50;
 
 type Waiting = { readonly use: Use; readonly untilMs: number; readonly resolve: (isGranted: boolean) => void };
 
-/** Grants that were taken and are not used lapse with their second. Nothing rejects: without a grant nothing is called. */
+/** Grants that were taken and are not used end with their second. Nothing rejects: without a grant nothing is called. */
 export function createCallGrants(options: CallGrantsOptions): CallGrants {
   const byOperator = new Map<OperatorId, OperatorGrants>();
   function of(operator: OperatorId): OperatorGrants {
@@ -60,25 +60,25 @@ function createOperatorGrants(
   { db, perSecond, log, nowMs = () => performance.now() }: CallGrantsOptions,
 ): OperatorGrants {
   const waiting: Waiting[] = [];
-  let [left, lapsesAtMs, ahead] = [0, -Infinity, 1];
+  let [left, endsAtMs, ahead] = [0, -Infinity, 1];
   let [isRefilling, isRowThere] = [false, false];
 
-  async function takeFromRow(use: Use, wanted: number): Promise<{ count: number; lapsesAtMs: number }> {
+  async function takeFromRow(use: Use, wanted: number): Promise<{ count: number; endsAtMs: number }> {
     const ceiling = Math.max(1, Math.floor(perSecond * CEILINGS[use]));
     const askedAtMs = nowMs();
     try {
       if (!isRowThere) await ensureGrants(db, operator);
       isRowThere = true;
       const taken = await takeGrants(db, operator, { wanted, ceiling });
-      return { count: taken?.count ?? 0, lapsesAtMs: askedAtMs + (taken?.lapseInMs ?? 0) };
+      return { count: taken?.count ?? 0, endsAtMs: askedAtMs + (taken?.endsInMs ?? 0) };
     } catch (error) {
       log.warn({ error, operator }, 'no call to the operator could be granted');
-      return { count: 0, lapsesAtMs: -Infinity };
+      return { count: 0, endsAtMs: -Infinity };
     }
   }
 
   function useOne(): boolean {
-    if (left < 1 || nowMs() >= lapsesAtMs) return false;
+    if (left < 1 || nowMs() >= endsAtMs) return false;
     left -= 1;
     return true;
   }
@@ -98,10 +98,10 @@ function createOperatorGrants(
       if (nowMs() >= first.untilMs) end(first, false);
       else if (useOne()) end(first, true);
       else {
-        const isUsedUp = nowMs() < lapsesAtMs;
+        const isUsedUp = nowMs() < endsAtMs;
         ahead = isUsedUp ? Math.min(2 * ahead, Math.ceil(perSecond * MOST_AHEAD)) : 1;
         const taken = await takeFromRow(first.use, Math.max(waiting.length, ahead));
-        [left, lapsesAtMs] = [taken.count, taken.lapsesAtMs];
+        [left, endsAtMs] = [taken.count, taken.endsAtMs];
         if (left === 0) await sleep(TRY_AGAIN_MS);
       }
     }
