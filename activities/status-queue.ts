@@ -77,7 +77,11 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
         continue;
       }
       const leaseMs = clocks.operatorTimeoutMs + LEASE_MARGIN_MS;
-      const claimed = await claimQueries(queues, operator, { limit: granted, leaseMs });
+      const claimed = await claimQueries(queues, operator, {
+        limit: granted,
+        leaseMs,
+        gapMs: clocks.minimumQueryGapMs,
+      });
       if (claimed.length === 0) return;
       for (const query of claimed) begin(query);
     }
@@ -130,15 +134,16 @@ async function finish(results: readonly QueryResult[], { queues, log }: QueryCon
 async function queryOne(query: ClaimedQuery, window: QueryWindow, context: QueryContext): Promise<QueryResult> {
   const { clocks, log } = context;
   const { kind, id, merchantId, claimedAt } = query;
-  let asked: Asked | null = null;
+  const claimedMs = performance.now();
+  // By the clock of the database, by which queries are due, whatever ours says.
+  const now = () => new Date(claimedAt.getTime() + performance.now() - claimedMs);
   try {
-    asked = await queryAndRecord({ kind, id, merchantId } as PaymentRef, window, context);
-    return await resultOf(query, asked, context);
+    const asked = await queryAndRecord({ kind, id, merchantId } as PaymentRef, window, context);
+    return await resultOf(query, asked, now(), context);
   } catch (error) {
     log.error({ error, kind, id, merchantId }, 'a payment could not be queried by schedule');
-    const dueAt = new Date(Math.max(Date.now(), claimedAt.getTime()) + clocks.staleAfterMs);
-    const priority = asked && isFinal(asked.payment.row.state) ? QUERY_PRIORITY.final : QUERY_PRIORITY.scheduled;
-    return { query, next: { dueAt, priority }, isGivenUp: false };
+    const dueAt = new Date(now().getTime() + clocks.staleAfterMs);
+    return { query, next: { dueAt, priority: null }, isGivenUp: false };
   }
 }
 
@@ -177,9 +182,9 @@ function decides<Kind extends PaymentKind>(
 async function resultOf(
   query: ClaimedQuery,
   { payment: { row }, finding }: Asked,
+  at: Date,
   { db, clocks }: QueryContext,
 ): Promise<QueryResult> {
-  const at = new Date(Math.max(Date.now(), query.claimedAt.getTime()));
   if (!isFinal(row.state)) return { query, next: nextQueryDue(row, query.queries, at, clocks), isGivenUp: false };
   const rechecked = await findRechecked(db, query.id);
   if (rechecked === null) throw new Error(`${query.id} is gone`);

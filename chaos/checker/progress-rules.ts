@@ -5,7 +5,6 @@ import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
 
 /** A task may time out once when its worker died; one that fails is tried again and again. */
 const TASK_ATTEMPTS_LIMIT = 3;
-const RECHECK_PREFIX = 'recheck/';
 
 export const progressRules: Rules = (evidence) => [
   ...checkPending(evidence),
@@ -59,17 +58,15 @@ function checkApproved({ records }: Case): Violation[] {
 
 function checkWorkflows({ records, workflows }: Case): Violation[] {
   const waiting = new Set<string>();
-  const final = new Set<string>();
-  const sort = (rows: readonly { id: string; state: string }[], states: readonly string[]) => {
-    for (const { id, state } of rows) (states.includes(state) ? waiting : final).add(id);
+  const add = (rows: readonly { id: string; state: string }[], states: readonly string[]) => {
+    for (const { id, state } of rows) if (states.includes(state)) waiting.add(id);
   };
-  sort(records.collections, ['initiated', 'prompted', 'reconciling']);
-  sort(records.payouts, ['queued', 'released', 'reconciling']);
-  sort(records.reversals, ['queued', 'released', 'reconciling']);
-  sort(records.deliveries, ['pending', 'retrying']);
+  add(records.collections, ['initiated', 'prompted', 'reconciling']);
+  add(records.payouts, ['queued', 'released', 'reconciling']);
+  add(records.reversals, ['queued', 'released', 'reconciling']);
+  add(records.deliveries, ['pending', 'retrying']);
   return workflows.flatMap(({ workflowId, resourceId, taskAttempts }): Violation[] => {
-    const isRecheck = workflowId.startsWith(RECHECK_PREFIX) && final.has(resourceId ?? '');
-    const isWanted = resourceId === null || waiting.has(resourceId) || isRecheck;
+    const isWanted = resourceId === null || waiting.has(resourceId);
     return [
       ...(isWanted
         ? []

@@ -76,7 +76,7 @@ describe('with more than a hundred thousand rows', function () {
 
   it('the status queries that are due are found by an index, and so are those that are overdue', async () => {
     const plan = await plansOf(async (explaining) => {
-      await claimQueries(explaining, 'mtn-momo', { limit: 100, leaseMs: 1000 });
+      await claimQueries(explaining, 'mtn-momo', { limit: 100, leaseMs: 1000, gapMs: 1000 });
       await firstQueryDueAt(explaining, ['mtn-momo']);
       await measureOverdueQueries(explaining, ['mtn-momo'], 1000);
     });

@@ -122,7 +122,7 @@ describe('the plan of a claim', function () {
       ],
       [
         /using work_query_due on [^]*/,
-        (explaining) => claimQueries(explaining, 'mtn-momo', { limit: 100, leaseMs: 1000 }),
+        (explaining) => claimQueries(explaining, 'mtn-momo', { limit: 100, leaseMs: 1000, gapMs: 1000 }),
       ],
       [
         /Scan (using|on) work_pkey/,

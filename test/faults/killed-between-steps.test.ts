@@ -50,6 +50,7 @@ const STEPS: readonly (readonly [string, Step, Path])[] = [
   ['a refusal is recorded', change(2), DECLINED],
   ['an expiry is recorded', change(2), EXPIRED],
   ['an unknown outcome is recorded', change(2), UNDECIDED],
+  ['a query by schedule that decided nothing ends', { commitOf: 'status_query_finish', nth: 1 }, UNDECIDED],
 ];
 
 const CASES = STEPS.flatMap(([what, step, path]) =>

@@ -7,7 +7,7 @@ import type { PaymentSnapshot } from '../../src/domain/payments/lifecycle.ts';
 import type { PaymentRef } from '../../src/domain/payments/payment.ts';
 import type { CallGrants } from '../../activities/call-grants.ts';
 
-const ALL_GRANTED: CallGrants = {
+export const ALL_GRANTED: CallGrants = {
   take: () => Promise.resolve(true),
   takeForQueries: (_operator, wanted) => Promise.resolve(wanted),
 };

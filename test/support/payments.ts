@@ -134,4 +134,5 @@ export async function assertLedgerIsSound(db: Database): Promise<void> {
 /** Ends the leases of a dispatcher that has died, as if their time had passed. */
 export async function expireLeases(db: Database): Promise<void> {
   await db.pool.query(`UPDATE deliveries SET leased_until = now() - interval '1 ms' WHERE leased_until IS NOT NULL`);
+  await db.pool.query(`UPDATE work SET claimed_until = now() - interval '1 ms' WHERE claimed_until IS NOT NULL`);
 }

@@ -10,6 +10,8 @@ import { leaseOf } from './work.ts';
 const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
 // Of a status query, and of the index of those alone: by its task PostgreSQL might use that index to find a row by its key.
 const OF_CLASS = 'w.operator = class.operator AND w.is_started IS NULL AND w.priority = class.priority';
+const isGapOver = (gapMs: string): string =>
+  `(w.queried_at IS NULL OR w.queried_at <= now() - make_interval(secs => ${gapMs} / 1000.0))`;
 const OF_MERCHANT = `${OF_CLASS} AND w.merchant_id = class.merchant_id`;
 
 // Each merchant with queries of each priority, of the operators $1: one step in the index for each.
@@ -33,7 +35,7 @@ const CLAIM = statement('status_query_claim')`
     CROSS JOIN LATERAL (SELECT FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT 1) AS due),
   picked AS (
     SELECT due.id FROM share AS class CROSS JOIN LATERAL (
-      SELECT w.id, ${DUE_AT} AS due_at FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now()
+      SELECT w.id, ${DUE_AT} AS due_at FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() AND ${isGapOver('$4')}
       ORDER BY ${DUE_AT} LIMIT class.size FOR UPDATE SKIP LOCKED) AS due
     ORDER BY class.priority, due.due_at LIMIT $2)
   UPDATE work w SET due_at = NULL, claimed_until = ${leaseOf('$3')}, queried_at = now(), queries = w.queries + 1
@@ -56,6 +58,8 @@ export type ClaimQueries = {
   readonly limit: number;
   /** A query whose process died is due again after this. */
   readonly leaseMs: number;
+  /** Nobody queries a payment sooner after the last query of it, whoever made that. */
+  readonly gapMs: number;
 };
 
 /**
@@ -65,9 +69,9 @@ export type ClaimQueries = {
 export async function claimQueries(
   db: Queryable,
   operator: OperatorId,
-  { limit, leaseMs }: ClaimQueries,
+  { limit, leaseMs, gapMs }: ClaimQueries,
 ): Promise<ClaimedQuery[]> {
-  return db.run<ClaimedQuery>(CLAIM, [[operator], limit, leaseMs]);
+  return db.run<ClaimedQuery>(CLAIM, [[operator], limit, leaseMs, gapMs]);
 }
 
 // What happened meanwhile has moved the row: a change of the payment ended the claim, and a callback set due_at.
@@ -86,8 +90,8 @@ const FINISH = statement('status_query_finish')`
 
 export type FinishedQuery = {
   readonly query: ClaimedQuery;
-  /** When the status is queried next; null: only after a callback. */
-  readonly next: QueryDue | null;
+  /** When the status is queried next, with the priority that it had where that is null; null: only after a callback. */
+  readonly next: (Pick<QueryDue, 'dueAt'> & { readonly priority: QueryDue['priority'] | null }) | null;
 };
 
 /**
@@ -108,9 +112,9 @@ export async function finishQueries(db: Queryable, finished: readonly FinishedQu
 // The condition is on no index, so PostgreSQL finds the row by its key.
 const BEGIN = statement('status_query_begin')`
   WITH begun AS (
-    UPDATE work SET queried_at = now(), queries = queries + 1
-    WHERE id = $1 AND task = 'status_query' AND (queried_at IS NULL OR queried_at <= now() - make_interval(secs => $2 / 1000.0))
-    RETURNING id)
+    UPDATE work w SET queried_at = now(), queries = w.queries + 1
+    WHERE w.id = $1 AND w.task = 'status_query' AND ${isGapOver('$2')}
+    RETURNING w.id)
   SELECT ceil(extract(epoch FROM queried_at - now()) * 1000 + $2)::int AS wait_ms
   FROM work WHERE id = $1 AND task = 'status_query' AND NOT EXISTS (SELECT FROM begun)`;
 

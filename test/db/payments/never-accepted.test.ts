@@ -101,7 +101,7 @@ for (const kind of ['payout', 'reversal'] as const) {
       for (let due = await recheckDueAt(); due !== null; due = await recheckDueAt()) {
         ages.push(due.getTime() - failedAtMs);
         await tamper(db, `UPDATE work SET due_at = now() WHERE id = $1`, [ref.id]);
-        const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: 60_000 });
+        const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: 60_000, gapMs: 0 });
         const query = claimed.find(({ id }) => id === ref.id);
         const rechecked = await findRechecked(db, ref.id);
         assert.ok(query && rechecked);

@@ -28,7 +28,7 @@ describe('the recheck of a final payment', () => {
 
   /** The queries of final payments of this kind that are due. */
   const claim = async (kind: PaymentKind = 'collection', { limit = 100, leaseMs = MINUTE } = {}) =>
-    (await claimQueries(db, 'mtn-momo', { limit, leaseMs })).filter((query) => query.kind === kind);
+    (await claimQueries(db, 'mtn-momo', { limit, leaseMs, gapMs: 0 })).filter((query) => query.kind === kind);
   /** Ends the rechecks, with what they found. */
   const finish = async (claimed: readonly ClaimedQuery[], finding: RecheckFinding = 'nothing_new') => {
     const finished = claimed.map(async (query) => {
@@ -90,7 +90,7 @@ describe('the recheck of a final payment', () => {
     await recordReversal(db, reversal, { kind: 'refunded' });
     await age(61 * MINUTE, 'payout');
     await age(61 * MINUTE, 'reversal');
-    const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: MINUTE });
+    const claimed = await claimQueries(db, 'mtn-momo', { limit: 100, leaseMs: MINUTE, gapMs: 0 });
     assert.deepEqual(idsOf(claimed).sort(), [payout.id, reversal.id]);
   });
 
