@@ -18,6 +18,7 @@ export type CallGrants = {
 
 export type CallGrantsOptions = {
   readonly db: Database;
+  readonly operators: readonly OperatorId[];
   /** By all processes together. */
   readonly perSecond: number;
   readonly log: Log;
@@ -38,15 +39,13 @@ type Waiting = { readonly use: Use; readonly untilMs: number; readonly resolve: 
 
 /** Grants that were taken and are not used end with their second. Nothing rejects: without a grant nothing is called. */
 export function createCallGrants(options: CallGrantsOptions): CallGrants {
-  const byOperator = new Map<OperatorId, OperatorGrants>();
-  function of(operator: OperatorId): OperatorGrants {
-    const grants = byOperator.get(operator) ?? createOperatorGrants(operator, options);
-    byOperator.set(operator, grants);
-    return grants;
-  }
+  const byOperator = new Map(
+    options.operators.map((operator) => [operator, createOperatorGrants(operator, options)] as const),
+  );
   return {
-    take: (operator, use, waitMs) => of(operator).take(use, waitMs),
-    takeForQueries: (operator, wanted) => of(operator).takeForQueries(wanted),
+    // Whoever runs our activities by hand may name anything.
+    take: async (operator, use, waitMs) => (await byOperator.get(operator)?.take(use, waitMs)) ?? false,
+    takeForQueries: async (operator, wanted) => (await byOperator.get(operator)?.takeForQueries(wanted)) ?? 0,
   };
 }
 

@@ -1,5 +1,6 @@
 // Checks started work that is late: whether its workflow still runs, and whether the run progresses.
-import { claimLate, markLost, scheduleChecks, type LateWork } from '../db/work/work-checks.ts';
+import { isFinal } from '../domain/payments/payment.ts';
+import { claimLate, endWorkflows, markLost, scheduleChecks, type LateWork } from '../db/work/work-checks.ts';
 import { nextCheckMs, WORK_KINDS, type OpenRun, type WorkKind } from '../domain/work.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import type { TemporalClient } from '../temporal/client.ts';
@@ -53,6 +54,10 @@ async function checkKind(kind: WorkKind, options: LateWorkOptions): Promise<numb
   }
 }
 
+function isOver(work: LateWork): boolean {
+  return work.kind !== 'delivery' && isFinal(work.state);
+}
+
 type Checked = { readonly work: LateWork; readonly run: OpenRun | 'closed' | 'away' };
 
 type CheckedBatch = {
@@ -67,7 +72,10 @@ async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<Che
   const { db, clocks, log, onLost } = options;
   const late = await claimLate(db, kind, { limit: BATCH_SIZE, leaseMs: LEASE_MS });
   const checked = await inspectAll(late, options);
-  const lost = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
+  const closed = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
+  // Whose payment is final was told so, and has ended.
+  await endWorkflows(db, closed.filter(isOver));
+  const lost = closed.filter((work) => !isOver(work));
   for (const { id, merchantId } of lost)
     log.warn({ kind, id, merchantId }, 'a workflow was lost, and is started again');
   await markLost(db, lost);

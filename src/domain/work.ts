@@ -127,7 +127,7 @@ const AFTER_EXPIRY_MS = 60_000;
 export function firstCheckMs(work: Work, at: Date, clocks: CheckClocks): number {
   if (work.kind === 'delivery') return until(work.nextAttemptAt ?? at, at) + clocks.staleAfterMs;
   if (work.state === 'queued') return until(work.expiresAt, at) + AFTER_EXPIRY_MS;
-  if (priorityOf(work.state) === PRIORITY.awaited) return clocks.staleAfterMs;
+  if (!UNSENT_STATES.has(work.state)) return clocks.staleAfterMs;
   return checkBeforeDeadlineMs(sendDeadlineMs(work.kind, clocks));
 }
 

@@ -289,7 +289,12 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
 
 function paymentDeps(parts: Parts, operators: Operators): PaymentActivityDeps {
   const { config, db, queues, payments, telemetry, log } = parts;
-  const grants = createCallGrants({ db: queues, perSecond: config.settings.MALIPO_MTN_MOMO_CALLS_PER_SECOND, log });
+  const grants = createCallGrants({
+    db: queues,
+    operators: OPERATOR_IDS,
+    perSecond: config.settings.MALIPO_MTN_MOMO_CALLS_PER_SECOND,
+    log,
+  });
   const { clocks } = config;
   return {
     db,

@@ -130,7 +130,7 @@ describe('the work poll', () => {
     await settle();
     assert.deepEqual(await found(), []);
     for (const kind of PAYMENT_KINDS) {
-      for (const priority of [0, 1]) {
+      for (const priority of [0, 1, 2]) {
         await setWork(db, `due_at = now() - interval '1 second', priority = ${priority}`, `kind = '${kind}'`);
         assert.deepEqual(await found(), ['checks'], `${kind}, ${priority}`);
         await settle();

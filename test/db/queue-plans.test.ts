@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../../src/db/platform/database.ts';
 import { findDueWork } from '../../src/db/work/due-work.ts';
 import { claimQueries, finishQueries, type ClaimedQuery } from '../../src/db/work/status-queries.ts';
 import { claimUnstarted, markStarted, postponeStarts } from '../../src/db/work/work.ts';
-import { claimLate, markLost, scheduleChecks, type LateWork } from '../../src/db/work/work-checks.ts';
+import { claimLate, endWorkflows, markLost, scheduleChecks, type LateWork } from '../../src/db/work/work-checks.ts';
 import {
   claimDeliveries,
   escalateDeliveries,
@@ -137,6 +137,7 @@ describe('the plan of a claim', function () {
           ),
       ],
       [/Scan (using|on) work_pkey/, (explaining) => markLost(explaining, claimed)],
+      [/Scan (using|on) work_pkey/, (explaining) => endWorkflows(explaining, claimed)],
       [
         /(?=[^]*using deliveries_pending on )(?=[^]*using deliveries_retrying on )(?=[^]*using work_unstarted on )(?=[^]*using work_check_due on )/,
         // Explained, it returns no row.

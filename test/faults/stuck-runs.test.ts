@@ -5,7 +5,7 @@ import { countReplacedRuns } from '../../src/db/work/backlog.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import { giveUpRun } from '../../src/operations/give-up-run.ts';
 import type { RunningServer } from '../../src/server/assemble-server.ts';
-import { dueOf } from '../db/work-rows.ts';
+import { dueOf, findWork } from '../db/work-rows.ts';
 import { workflowBundle } from '../support/engines.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { promptsRaised } from '../support/sandbox-operator.ts';
@@ -33,7 +33,7 @@ async function bundleWithAnotherStep(passage: string): Promise<WorkflowBundleWit
 }
 
 describe('a run that is open and cannot progress', () => {
-  // The operator's callbacks arrive nowhere: the outcome is found by the run that polls, or never.
+  // The operator's callbacks arrive nowhere: the outcome is found by a query, and the run is told so.
   const testEnv = useTestEnvironment({
     environment: {
       MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
@@ -86,6 +86,8 @@ describe('a run that is open and cannot progress', () => {
   });
 
   it('is in the merchant’s audit log and the metrics once it was replaced', async () => {
+    const replaced = `SELECT DISTINCT action FROM audit_entries WHERE action LIKE '%.workflow_replaced'`;
+    await eventually('both to be replaced', async () => (await testEnv.db.pool.query(replaced)).rowCount === 2, 60_000);
     const { rows } = await testEnv.db.pool.query<{
       action: string;
       outcome: string;
@@ -128,7 +130,7 @@ describe('a run that is open and cannot progress', () => {
   });
 });
 
-describe('a run that waits for what never comes', () => {
+describe('a run that has something to do and does nothing', () => {
   const testEnv = useTestEnvironment({
     environment: {
       MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
@@ -142,14 +144,14 @@ describe('a run that waits for what never comes', () => {
   });
 
   it('is replaced, and the paid collection is recorded', async () => {
-    // The poll's timer is lost, as after a restore of Temporal's own database.
+    // A step of the run is lost, as after a restore of Temporal's own database.
     const bundle = await workflowBundle();
-    const passage = 'pollsInState, waitMs));';
+    const passage = 'const sent =';
     assert.equal(bundle.code.split(passage).length, 2);
-    const waiting = bundle.code.replace(passage, () => `${passage}await new Promise(() => {});`);
+    const waiting = bundle.code.replace(passage, () => `await new Promise(() => {});${passage}`);
     const server = await testEnv.startServer({}, { workflowBundle: { ...bundle, code: waiting } });
     const payment = await pay(testEnv, '004');
-    await untilState(testEnv, payment, 'prompted');
+    await eventually('its start', async () => (await findWork(testEnv.db, payment.id))?.isStarted);
     await server.stop();
     await testEnv.startServer();
     await untilState(testEnv, payment, 'succeeded', 60_000);

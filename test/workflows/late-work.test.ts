@@ -44,7 +44,10 @@ describe('a prompted payment whose run was lost', () => {
     await handle.terminate('for a test');
     await decideAtSandbox(testEnv, 'handset', { reference: payment.operatorReference, choice: 'approve', pin: '1234' });
     await untilState(testEnv, payment, 'succeeded');
-    await eventually('its work to be done', async () => (await findWork(testEnv.db, payment.id)) === null);
+    await eventually('its work to be done', async () => {
+      await setWork(testEnv.db, 'due_at = now()', 'id = $1 AND is_started', [payment.id]);
+      return (await findWork(testEnv.db, payment.id)) === null;
+    });
     assert.equal((await runsOf(payment)).length, 1);
   });
 });

@@ -232,7 +232,7 @@ describe('the holder of Temporal', function () {
 
   it('runs our activities with arguments of their own, which send nothing unreleased and record nothing unattested', async () => {
     const payout = await requestPayout(testEnv, '000', { amount: AMOUNT });
-    const ref = { kind: 'payout', id: payout.id, merchantId: testEnv.merchant.id };
+    const ref = { kind: 'payout', id: payout.id, merchantId: testEnv.merchant.id, operator: 'mtn-momo' };
     assert.deepEqual(await holder.run(queue, 'sendWithOperator', ref), { result: { kind: 'no_outcome' } });
     for (const transition of [{ kind: 'paid', operatorReceipt: '4711' }, { kind: 'prompt_accepted' }]) {
       const attested = { status: { kind: 'paid', operatorReceipt: '4711' }, queriedAtMs: Date.now() };

@@ -12,7 +12,7 @@ const IS_ANY_UNSTARTED = 'EXISTS (SELECT FROM work w WHERE NOT w.is_started ORDE
 // Each is the first entry of a range of the index, in its order, which leaves PostgreSQL no other way to find it.
 const IS_ANY_LATE = `EXISTS (
   SELECT FROM ${eachOf(WORK_KINDS)}
-  CROSS JOIN unnest(ARRAY[${PRIORITY.unsent}, ${PRIORITY.awaited}]) AS of (priority)
+  CROSS JOIN unnest(ARRAY[${Object.values(PRIORITY).join(', ')}]) AS of (priority)
   CROSS JOIN LATERAL (
     SELECT w.due_at FROM work w WHERE w.kind = each.kind AND w.priority = of.priority AND w.is_started
     ORDER BY w.due_at LIMIT 1) AS first

@@ -11,7 +11,7 @@ const WINDOW = 1000;
 
 const CLAIM_LATE = statement('work_claim_late')`
   WITH due AS (
-    SELECT late.* FROM (VALUES (${PRIORITY.unsent}::smallint), (${PRIORITY.awaited}::smallint)) AS each (priority) CROSS JOIN LATERAL (
+    SELECT late.* FROM unnest(ARRAY[${Object.values(PRIORITY).join(', ')}]::smallint[]) AS each (priority) CROSS JOIN LATERAL (
       SELECT w.id, w.merchant_id, w.priority, w.due_at FROM work w
       WHERE w.kind = $3 AND w.priority = each.priority AND w.is_started AND w.due_at <= now()
       ORDER BY w.due_at LIMIT ${WINDOW}) AS late),
@@ -47,6 +47,15 @@ export async function scheduleChecks(
 ): Promise<void> {
   if (checks.length === 0) return;
   await db.run(SCHEDULE_CHECKS, [...claimsOf(checks.map(({ work }) => work)), checks.map(({ delayMs }) => delayMs)]);
+}
+
+const END_WORKFLOWS = statement('work_end_workflows')`
+  DELETE FROM work w USING unnest($1::text[], $2::timestamptz[]) AS s (id, due_at)
+  WHERE ${IS_STILL_CLAIMED}`;
+
+/** Records that the workflows of these final payments have ended. What changed since the claim is left as it is. */
+export async function endWorkflows(db: Queryable, ended: readonly LateWork[]): Promise<void> {
+  if (ended.length > 0) await db.run(END_WORKFLOWS, claimsOf(ended));
 }
 
 // Its start is due at once, without the time that a process gets for what it has just recorded.

@@ -122,14 +122,12 @@ export async function postponeStarts(db: Queryable, postponed: readonly Postpone
   ]);
 }
 
-// Failures to start are over; those of its runs count until the workflow records a change. The workflow of a final payment was
-// signalled to end, and nothing more is to be done.
+// Failures to start are over; those of its runs count until the workflow records a change.
 const MARK_STARTED = statement('work_mark_started')`
-  WITH s AS (SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, check_in_ms)),
-  ended AS (DELETE FROM work w USING s WHERE ${IS_STILL_CLAIMED} AND w.priority = ${PRIORITY.final})
   UPDATE work w SET is_started = true, due_at = ${leaseOf('s.check_in_ms')},
     failures = greatest(0, w.failures - w.start_failures), start_failures = 0
-  FROM s WHERE ${IS_STILL_CLAIMED} AND w.priority <> ${PRIORITY.final}`;
+  FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, due_at, check_in_ms)
+  WHERE ${IS_STILL_CLAIMED}`;
 
 /** Work whose workflow runs, as of the `due_at` that was seen before the start, and when it is checked. */
 export type StartedWork = Pick<ClaimedWork, 'id' | 'dueAt'> & { readonly checkInMs: number };

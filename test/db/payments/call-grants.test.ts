@@ -12,7 +12,7 @@ const LONG_MS = 60_000;
 describe('the grants of calls to an operator', () => {
   const db = useDatabasePerCase();
   const grantsOf = (perSecond: number, of: Database = db): CallGrants =>
-    createCallGrants({ db: of, perSecond, log: testLog });
+    createCallGrants({ db: of, operators: [OPERATOR], perSecond, log: testLog });
   /** As if the clock of the database stood in a second of which so many calls are granted. */
   const holdSecond = (taken: number) =>
     db.pool.query(`UPDATE call_grants SET second = date_trunc('second', now()) + interval '1 hour', taken = $1`, [
@@ -66,6 +66,12 @@ describe('the grants of calls to an operator', () => {
     await ensureGrants(db, OPERATOR);
     await Promise.all(all);
     assert.deepEqual(order, ['first send', 'second send', 'first query', 'second query']);
+  });
+
+  it('are none of an operator that does not exist', async () => {
+    const unknown = 'nobody' as typeof OPERATOR;
+    assert.equal(await grantsOf(50).take(unknown, 'send', LONG_MS), false);
+    assert.equal(await grantsOf(50).takeForQueries(unknown, 5), 0);
   });
 
   it('are none while the database is away, and nothing is thrown', async () => {

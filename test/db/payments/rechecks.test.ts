@@ -11,7 +11,8 @@ import { basisOf } from '../../../src/domain/payments/operator-status.ts';
 import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
 import { callBack, contextOf, makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
-import { dueOf, findWork } from '../work-rows.ts';
+import { dueOf, findWork, setWork } from '../work-rows.ts';
+import { checksOf } from './late-work-checks.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeReversal, recordReversal } from './refund-rows.ts';
 
@@ -213,6 +214,10 @@ describe('the workflow of a payment whose outcome it did not record itself', () 
   const db = useDatabasePerCase();
   const CLAIM = { limit: 100, graceMs: 0, leaseMs: MINUTE };
 
+  async function markAllStarted(): Promise<void> {
+    await setWork(db, 'is_started = true, due_at = now()');
+  }
+
   async function paidByStatusQuery(): Promise<string> {
     const { id } = await makeCollection(db, await makeMerchant(db), 'prompted');
     const ref = {
@@ -227,14 +232,19 @@ describe('the workflow of a payment whose outcome it did not record itself', () 
     return id;
   }
 
-  it('is told so once, and nothing more is to be done for it', async () => {
+  it('is told so once, and is checked until its run has ended', async () => {
     const id = await paidByStatusQuery();
     const claimed = await claimUnstarted(db, 'collection', CLAIM);
     assert.deepEqual(idsOf(claimed), [id]);
     await markStarted(
       db,
-      claimed.map((work) => ({ ...work, checkInMs: MINUTE })),
+      claimed.map((work) => ({ ...work, checkInMs: 0 })),
     );
+    const terminated: string[] = [];
+    await checksOf(db, () => ({ runId: 'stuck', taskAttempt: 3, quietSince: null }), terminated).check();
+    assert.deepEqual(terminated, [id], 'its run cannot progress');
+    await markAllStarted();
+    await checksOf(db, () => 'closed', terminated).check();
     assert.equal(await findWork(db, id), null);
   });
 
