@@ -1,6 +1,6 @@
 // Walks of payments, their operator and their webhooks: what fails, is undecided, waits for people or is not received.
 import { stopProcess, switchReceiver } from '../chaos/faults.ts';
-import { change } from './database.ts';
+import { change, holdOpen } from './database.ts';
 import { decideAtOperator, UNDECIDED_ROW } from './operator.ts';
 import {
   keepRequesting,
@@ -80,6 +80,28 @@ export const PAYMENT_WALKS: readonly Walk[] = [
       return async () => {
         await goOn();
         for (const id of ids) await untilState(stage, 'collections', id, 'succeeded');
+      };
+    },
+  },
+  {
+    alerts: ['MalipoStatusQueriesLate'],
+    fault:
+      'a transaction that somebody left open locks the status query of a collection, which is made two minutes overdue',
+    remedy: 'it is ended with pg_terminate_backend',
+    async begin(stage) {
+      const id = await request(stage, 'collections', { row: UNDECIDED_ROW });
+      await untilState(stage, 'collections', id, 'prompted');
+      const query = `work WHERE id = '${id}' AND task = 'status_query'`;
+      await change(
+        stage,
+        `UPDATE work SET due_at = now() - interval '2 minutes', claimed_until = NULL WHERE id = $1 AND task = 'status_query'`,
+        [id],
+      );
+      const terminate = await holdOpen(stage, `SELECT FROM ${query} FOR UPDATE`);
+      return async () => {
+        await terminate();
+        await decideAtOperator(stage, id);
+        await untilState(stage, 'collections', id, 'succeeded');
       };
     },
   },

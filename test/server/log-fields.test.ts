@@ -38,6 +38,7 @@ const HARMLESS = new Set([
   'merchantId',
   'namespace',
   'note',
+  'operator',
   'operatorCode',
   'operatorReceipt',
   'paymentId',

@@ -22,7 +22,7 @@ describe('the metrics of a server', () => {
     const { id: merchantId } = await testEnv.addMerchant();
     for (let i = 0; i < 3; i++) await makeCollection(testEnv.db, merchantId);
     const { id } = await makeCollection(testEnv.db, merchantId, 'prompted');
-    await testEnv.db.pool.query('UPDATE work SET failures = 10 WHERE id = $1', [id]);
+    await testEnv.db.pool.query("UPDATE work SET failures = 10 WHERE id = $1 AND task = 'workflow'", [id]);
     await markDone(testEnv.db, { task: 'ledger_check', doneAsOf: new Date(1_700_000_000_000), faults: 3 });
     await testEnv.db.withTransaction((tx) =>
       recordStaffAct(tx, merchantId, AMINA, { action: 'a.done', subjectId: null, at: new Date() }),
