@@ -15,7 +15,7 @@ import {
   consequenceValues,
   type Consequences,
   type RecordedChange,
-} from './recorded-change.ts';
+} from './change-statement.ts';
 
 type PayoutRow = Omit<Payout, 'approvals'> & {
   readonly approvals: ApprovalsInRow;
