@@ -127,7 +127,7 @@ async function launchUntilReady(
   const { dataDir: cwd, account } = cluster;
   const program = { command, args: argumentsFor(cluster, options), env: POSTGRES_ENVIRONMENT, cwd, account, end: STOP };
   for (let tries = 1; ; tries++) {
-    let isStillInUse = false;
+    let isStillInUse = false as boolean;
     try {
       return await launchEngine(program, options, async (server) => {
         const problem = await waitUntilReady(server, cluster, options);
