@@ -3,7 +3,7 @@ import { request } from 'undici';
 import type { BenchEnvironment } from './bench-environment.ts';
 
 /** Of a hundred payers so many never answer, so many cancel, and of so many the callback is lost. */
-const SHARES = { never: 25, cancels: 8, unheard: 3 } as const;
+const SHARES = { never: 25, cancels: 8, silent: 3 } as const;
 const MEDIAN_SECONDS = 20;
 const P95_SECONDS = 90;
 /** The standard deviation of the logarithm, of which 95 of 100 are below 1.645. */
@@ -26,7 +26,7 @@ export function anyPayer(random: () => number = Math.random): Payer {
   const answersAfterMs = MEDIAN_SECONDS * Math.exp(SPREAD * normal) * 1000;
   if (percent < SHARES.never) return { phone: DECIDES, choice: 'never', answersAfterMs };
   if (percent < SHARES.never + SHARES.cancels) return { phone: DECIDES, choice: 'cancel', answersAfterMs };
-  if (percent < SHARES.never + SHARES.cancels + SHARES.unheard) {
+  if (percent < SHARES.never + SHARES.cancels + SHARES.silent) {
     return { phone: PAYS_SILENTLY, choice: 'silent', answersAfterMs: MEDIAN_SECONDS * 1000 };
   }
   return { phone: DECIDES, choice: 'approve', answersAfterMs };

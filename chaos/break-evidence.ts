@@ -33,12 +33,16 @@ export async function rowOf(
   return row;
 }
 
-/** Applies `sql` to the row that `select` finds; returns the row's id. */
-export async function change(copy: Copy, select: string, sql: string): Promise<string> {
-  const { id = '' } = await rowOf(copy, select);
-  const { rowCount } = await copy.db.query(sql, [id]);
-  if (rowCount === 0) throw new Error(`nothing was broken: ${sql}`);
-  return id;
+/** Applies each statement to the row that `select` finds, whose id is $1; returns that id. */
+export function change(select: string, ...statements: readonly string[]): Breakage['apply'] {
+  return async (copy) => {
+    const { id = '' } = await rowOf(copy, select);
+    for (const sql of statements) {
+      const { rowCount } = await copy.db.query(sql, [id]);
+      if (rowCount === 0) throw new Error(`nothing was broken: ${sql}`);
+    }
+    return id;
+  };
 }
 
 export async function eventOfPaid(copy: Copy): Promise<string> {
@@ -126,32 +130,38 @@ export function changeLines(file: string, changed: (line: Line) => readonly Line
   writeFileSync(file, lines.join(''));
 }
 
-/** Removes what the operator knows of the payment that `select` finds with its `reference`, as if it had never got it. */
-export async function forgetAtOperator(copy: Copy, select: string): Promise<string> {
-  const { id = '', reference } = await rowOf(copy, select);
-  changeLines(copy.evidence.operatorFile, (line) => (line['operatorReference'] === reference ? [] : [line]));
-  return id;
+/**
+ * Removes what the operator knows of the payment that `select` finds with its `reference`, as if it had never got it, and then
+ * changes the row as `change` does.
+ */
+export function forgetAtOperator(select: string, ...statements: readonly string[]): Breakage['apply'] {
+  return async (copy) => {
+    const { reference } = await rowOf(copy, select);
+    changeLines(copy.evidence.operatorFile, (line) => (line['operatorReference'] === reference ? [] : [line]));
+    return change(select, ...statements)(copy);
+  };
 }
 
 type EventBody = { readonly data: { late?: boolean; readonly object: Record<string, unknown> } };
 
 /** Changes the body of the first event of this type that has the text, or of the first at all. */
-export async function changeEvent(
-  copy: Copy,
+export function changeEvent(
   { type, text = '' }: { readonly type: string; readonly text?: string },
   edit: (body: EventBody) => void,
-): Promise<string> {
-  const { id = '', body: before = '' } = await rowOf(
-    copy,
-    'SELECT id, body FROM events WHERE type = $1 AND position($2 in body) > 0 ORDER BY id LIMIT 1',
-    [type, text],
-  );
-  const changed = JSON.parse(before) as EventBody;
-  edit(changed);
-  const body = JSON.stringify(changed);
-  if (body === before) throw new Error(`nothing was broken in ${id}`);
-  await copy.db.query('UPDATE events SET body = $2 WHERE id = $1', [id, body]);
-  return id;
+): Breakage['apply'] {
+  return async (copy) => {
+    const { id = '', body: before = '' } = await rowOf(
+      copy,
+      'SELECT id, body FROM events WHERE type = $1 AND position($2 in body) > 0 ORDER BY id LIMIT 1',
+      [type, text],
+    );
+    const changed = JSON.parse(before) as EventBody;
+    edit(changed);
+    const body = JSON.stringify(changed);
+    if (body === before) throw new Error(`nothing was broken in ${id}`);
+    await copy.db.query('UPDATE events SET body = $2 WHERE id = $1', [id, body]);
+    return id;
+  };
 }
 
 export function appendLine(file: string, line: object): void {

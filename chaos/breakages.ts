@@ -21,6 +21,9 @@ const FAILED_COLLECTION = `SELECT id FROM payments WHERE kind = 'collection' AND
 const EXPIRED_COLLECTION = `SELECT id, operator_reference AS reference FROM payments WHERE kind = 'collection' AND state = 'expired' ORDER BY id LIMIT 1`;
 const REFUSED_PAYOUT = `SELECT id, operator_reference AS reference FROM payments WHERE kind = 'payout' AND state = 'failed' ORDER BY id LIMIT 1`;
 const UNDECIDED_PAYOUT = `SELECT id FROM payments WHERE kind = 'payout' AND state = 'reconciling' ORDER BY id LIMIT 1`;
+const AVAILABLE_ACCOUNT = `SELECT id FROM ledger_accounts WHERE kind = 'available' ORDER BY id LIMIT 1`;
+const RAISE_BALANCE = 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1';
+const NEVER_SENT = `UPDATE payments SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`;
 
 export const BREAKAGES: readonly Breakage[] = [
   ...EVENT_BREAKAGES,
@@ -47,44 +50,27 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'an entry of the ledger that was changed',
     rule: 'transfers_wrong',
-    apply: (copy) =>
-      change(
-        copy,
-        PAID_COLLECTION,
-        `UPDATE ledger_transfers SET amount_minor = amount_minor + 1 WHERE payment_id = $1`,
-      ),
+    apply: change(PAID_COLLECTION, `UPDATE ledger_transfers SET amount_minor = amount_minor + 1 WHERE payment_id = $1`),
   },
   {
     name: 'a balance that was changed',
     rule: 'balance_differs_from_entries',
-    apply: (copy) =>
-      change(
-        copy,
-        `SELECT id FROM ledger_accounts WHERE kind = 'available' ORDER BY id LIMIT 1`,
-        'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1',
-      ),
+    apply: change(AVAILABLE_ACCOUNT, RAISE_BALANCE),
   },
   {
     name: 'money that was created by a transfer and its balance together',
     rule: 'balance_differs_from_operator',
-    apply: async (copy) => {
-      const id = await change(
-        copy,
-        `SELECT id FROM ledger_accounts WHERE kind = 'available' ORDER BY id LIMIT 1`,
-        'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1',
-      );
-      await copy.db.query(
-        `UPDATE ledger_transfers SET amount_minor = amount_minor + 1
-         WHERE id = (SELECT min(t.id) FROM ledger_transfers t WHERE credit_account_id = $1 AND kind = 'collection_paid')`,
-        [id],
-      );
-      return id;
-    },
+    apply: change(
+      AVAILABLE_ACCOUNT,
+      RAISE_BALANCE,
+      `UPDATE ledger_transfers SET amount_minor = amount_minor + 1
+       WHERE id = (SELECT min(t.id) FROM ledger_transfers t WHERE credit_account_id = $1 AND kind = 'collection_paid')`,
+    ),
   },
   {
     name: 'an accepted request that was lost',
     rule: 'accepted_request_lost',
-    apply: (copy) => change(copy, PAID_COLLECTION, 'DELETE FROM payments WHERE id = $1'),
+    apply: change(PAID_COLLECTION, 'DELETE FROM payments WHERE id = $1'),
   },
   {
     name: 'a payment that nobody requested',
@@ -116,67 +102,52 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'a state that contradicts the operator',
     rule: 'state_contradicts_operator',
-    apply: (copy) =>
-      change(
-        copy,
-        PAID_COLLECTION,
-        `UPDATE payments SET state = 'expired', failure_code = 'unknown', operator_receipt = NULL,
+    apply: change(
+      PAID_COLLECTION,
+      `UPDATE payments SET state = 'expired', failure_code = 'unknown', operator_receipt = NULL,
            previous_state = 'prompted' WHERE id = $1`,
-      ),
+    ),
   },
   {
     name: 'held money that was given back while the operator may still pay',
     rule: 'state_contradicts_operator',
-    apply: (copy) =>
-      change(
-        copy,
-        UNDECIDED_PAYOUT,
-        `UPDATE payments SET state = 'failed', failure_code = 'unknown', previous_state = 'reconciling' WHERE id = $1`,
-      ),
+    apply: change(
+      UNDECIDED_PAYOUT,
+      `UPDATE payments SET state = 'failed', failure_code = 'unknown', previous_state = 'reconciling' WHERE id = $1`,
+    ),
   },
   {
     name: 'an expiry that says that nothing was sent',
     rule: 'reason_contradicts_operator',
-    apply: (copy) =>
-      change(
-        copy,
-        `SELECT id FROM payments WHERE kind = 'collection' AND state = 'expired' ORDER BY id LIMIT 1`,
-        `UPDATE payments SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`,
-      ),
+    apply: change(EXPIRED_COLLECTION, NEVER_SENT),
   },
   {
     name: 'a payout that was sent without a release',
     rule: 'sent_without_release',
-    apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM approvals WHERE payment_id = $1'),
+    apply: change(PAID_PAYOUT, 'DELETE FROM approvals WHERE payment_id = $1'),
   },
   {
     name: 'a payout above the limit of its merchant that one person released',
     rule: 'sent_without_release',
-    apply: async (copy) => {
-      const id = await change(
-        copy,
-        `SELECT payment_id AS id FROM approvals WHERE payment_id LIKE 'pay%' GROUP BY 1 HAVING count(*) = 2 ORDER BY 1 LIMIT 1`,
-        `DELETE FROM approvals WHERE payment_id = $1 AND user_id = (
-           SELECT max(user_id) FROM approvals WHERE payment_id = $1)`,
-      );
-      await copy.db.query('UPDATE payments SET approvals_required = 1 WHERE id = $1', [id]);
-      return id;
-    },
+    apply: change(
+      `SELECT payment_id AS id FROM approvals WHERE payment_id LIKE 'pay%' GROUP BY 1 HAVING count(*) = 2 ORDER BY 1 LIMIT 1`,
+      `DELETE FROM approvals WHERE payment_id = $1 AND user_id = (
+         SELECT max(user_id) FROM approvals WHERE payment_id = $1)`,
+      'UPDATE payments SET approvals_required = 1 WHERE id = $1',
+    ),
   },
   {
     name: 'a refund that was sent without a release',
     rule: 'sent_without_release',
-    apply: (copy) =>
-      change(
-        copy,
-        `SELECT id FROM payments WHERE kind = 'reversal' AND state = 'succeeded' ORDER BY id LIMIT 1`,
-        'DELETE FROM approvals WHERE payment_id = $1',
-      ),
+    apply: change(
+      `SELECT id FROM payments WHERE kind = 'reversal' AND state = 'succeeded' ORDER BY id LIMIT 1`,
+      'DELETE FROM approvals WHERE payment_id = $1',
+    ),
   },
   {
     name: 'a decision without its entry in the audit log',
     rule: 'audit_missing',
-    apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM audit_entries WHERE subject_id = $1'),
+    apply: change(PAID_PAYOUT, 'DELETE FROM audit_entries WHERE subject_id = $1'),
   },
   {
     name: 'a server that ended by itself',
@@ -216,53 +187,37 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'a payout that failed for a reason of the operator, which never saw it',
     rule: 'reason_contradicts_operator',
-    apply: (copy) => forgetAtOperator(copy, REFUSED_PAYOUT),
+    apply: forgetAtOperator(REFUSED_PAYOUT),
   },
   {
     name: 'a refund that failed for a reason of the operator, which never saw it',
     rule: 'reason_contradicts_operator',
-    apply: async (copy) => {
-      const id = await forgetAtOperator(
-        copy,
-        "SELECT id, operator_reference AS reference FROM payments WHERE kind = 'reversal' AND send_begun_at IS NOT NULL ORDER BY id LIMIT 1",
-      );
-      const fail = `UPDATE payments SET state = 'failed', failure_code = 'payer_not_found', status_attestation = ''
-        WHERE id = $1`;
-      await copy.db.query(fail, [id]);
-      return id;
-    },
+    apply: forgetAtOperator(
+      "SELECT id, operator_reference AS reference FROM payments WHERE kind = 'reversal' AND send_begun_at IS NOT NULL ORDER BY id LIMIT 1",
+      `UPDATE payments SET state = 'failed', failure_code = 'payer_not_found', status_attestation = '' WHERE id = $1`,
+    ),
   },
   {
     name: 'a collection that failed for another reason than the operator gave',
     rule: 'reason_contradicts_operator',
-    apply: (copy) =>
-      change(copy, FAILED_COLLECTION, `UPDATE payments SET failure_code = 'insufficient_funds' WHERE id = $1`),
+    apply: change(FAILED_COLLECTION, `UPDATE payments SET failure_code = 'insufficient_funds' WHERE id = $1`),
   },
   {
     name: 'a collection that was never sent while nothing was broken',
     rule: 'never_sent',
-    apply: async (copy) => {
-      const id = await forgetAtOperator(copy, EXPIRED_COLLECTION);
-      const unsent = `UPDATE payments SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`;
-      await copy.db.query(unsent, [id]);
-      return id;
-    },
+    apply: forgetAtOperator(EXPIRED_COLLECTION, NEVER_SENT),
   },
   {
     name: 'a payout that never reached the operator while nothing was broken',
     rule: 'never_sent',
-    apply: async (copy) => {
-      const id = await forgetAtOperator(copy, REFUSED_PAYOUT);
-      await copy.db.query(`UPDATE payments SET failure_code = 'operator_unavailable' WHERE id = $1`, [id]);
-      return id;
-    },
+    apply: forgetAtOperator(REFUSED_PAYOUT, `UPDATE payments SET failure_code = 'operator_unavailable' WHERE id = $1`),
   },
   // The last one, because the workflow is gone for the others too.
   {
     name: 'a payment that is stuck, its workflow gone and no work left to do',
     rule: 'payment_stuck',
     apply: async (copy) => {
-      const id = await change(copy, UNDECIDED_PAYOUT, 'DELETE FROM work WHERE id = $1');
+      const id = await change(UNDECIDED_PAYOUT, 'DELETE FROM work WHERE id = $1')(copy);
       const { temporalAddress: address, namespace } = copy.evidence;
       const connection = await Connection.connect({ address });
       const { workflow } = new TemporalClient({ connection, namespace });

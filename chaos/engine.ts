@@ -1,6 +1,7 @@
 // An engine of a campaign, kept running by the supervisor of `npm start`, which a fault can hold down for a while.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepRunning, type Engine as Running } from '../src/engines/process/keep-running.ts';
+import { keepRunning } from '../src/engines/process/keep-running.ts';
+import type { Engine as Running } from '../src/engines/process/supervised-process.ts';
 
 export type Engine<Server = Running> = {
   /** As it was started first: address and password are the same after every start. */

@@ -14,7 +14,7 @@ export const EVENT_BREAKAGES: readonly Breakage[] = [
   {
     name: 'an event that was deleted',
     rule: 'event_missing',
-    apply: (copy) => change(copy, PAID_COLLECTION, 'DELETE FROM events WHERE payment_id = $1 AND resource_version = 1'),
+    apply: change(PAID_COLLECTION, 'DELETE FROM events WHERE payment_id = $1 AND resource_version = 1'),
   },
   {
     name: 'an event that was doubled',
@@ -44,67 +44,58 @@ export const EVENT_BREAKAGES: readonly Breakage[] = [
   {
     name: 'a delivery that is still owed',
     rule: 'delivery_unfinished',
-    apply: (copy) =>
-      change(
-        copy,
-        'SELECT id FROM deliveries ORDER BY id LIMIT 1',
-        `UPDATE deliveries SET state = 'pending', next_attempt_at = now() WHERE id = $1`,
-      ),
+    apply: change(
+      'SELECT id FROM deliveries ORDER BY id LIMIT 1',
+      `UPDATE deliveries SET state = 'pending', next_attempt_at = now() WHERE id = $1`,
+    ),
   },
   {
     name: 'an event that shows another amount',
     rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.prompted' }, ({ data: { object } }) => {
-        object['amount'] = Number(object['amount']) + 1;
-      }),
+    apply: changeEvent({ type: 'collection.prompted' }, ({ data: { object } }) => {
+      object['amount'] = Number(object['amount']) + 1;
+    }),
   },
   {
     name: 'an event that shows another reason',
     rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'payout.failed' }, ({ data: { object } }) => {
-        object['failure'] = { code: 'insufficient_funds', message: 'Another one.' };
-      }),
+    apply: changeEvent({ type: 'payout.failed' }, ({ data: { object } }) => {
+      object['failure'] = { code: 'insufficient_funds', message: 'Another one.' };
+    }),
   },
   {
     name: 'an event that says that the money came back',
     rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'payout.succeeded' }, ({ data: { object } }) => {
-        object['amount_reversed'] = object['amount'];
-      }),
+    apply: changeEvent({ type: 'payout.succeeded' }, ({ data: { object } }) => {
+      object['amount_reversed'] = object['amount'];
+    }),
   },
   {
     name: 'an event that leaves out who approved',
     rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'payout.released' }, ({ data: { object } }) => {
-        object['approvals'] = [];
-      }),
+    apply: changeEvent({ type: 'payout.released' }, ({ data: { object } }) => {
+      object['approvals'] = [];
+    }),
   },
   {
     name: 'an event that calls a timely outcome late',
     rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.succeeded' }, ({ data }) => {
-        data.late = true;
-      }),
+    apply: changeEvent({ type: 'collection.succeeded' }, ({ data }) => {
+      data.late = true;
+    }),
   },
   {
     name: 'an event that does not call a late outcome late',
     rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.succeeded', text: '"late":true' }, ({ data }) => {
-        delete data.late;
-      }),
+    apply: changeEvent({ type: 'collection.succeeded', text: '"late":true' }, ({ data }) => {
+      delete data.late;
+    }),
   },
   {
     name: 'an event that lacks a field',
     rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.failed' }, ({ data: { object } }) => {
-        delete object['reference'];
-      }),
+    apply: changeEvent({ type: 'collection.failed' }, ({ data: { object } }) => {
+      delete object['reference'];
+    }),
   },
 ];

@@ -1,10 +1,9 @@
 // Prometheus and its promtool, for the tests of the alerts: from the PATH, or from Debian's package, unpacked without root into the cache folder.
 import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { readArguments } from '../src/arguments.mjs';
-import { findOnPath } from '../src/engines/temporal/go-build.ts';
+import { cacheFolder, findOnPath } from '../src/engines/temporal/go-build.ts';
 
 export type PrometheusPrograms = { readonly prometheus: string; readonly promtool: string };
 
@@ -16,8 +15,7 @@ const NOT_INSTALLED = 3;
 export function findPrometheus(): PrometheusPrograms | null {
   const [prometheus, promtool] = ['prometheus', 'promtool'].map((name) => findOnPath(name, process.env));
   if (prometheus !== undefined && promtool !== undefined) return { prometheus, promtool };
-  const { MALIPO_CACHE_DIR, XDG_CACHE_HOME } = process.env;
-  const base = MALIPO_CACHE_DIR ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'malipo');
+  const base = cacheFolder(process.env);
   const folder = join(base, `prometheus-${process.arch}`);
   if (!existsSync(folder) && !unpackInto(base, folder)) return null;
   return { prometheus: join(folder, 'usr/bin/prometheus'), promtool: join(folder, 'usr/bin/promtool') };

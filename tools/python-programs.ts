@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { cacheFolder } from '../src/engines/temporal/go-build.ts';
 
 const INSTALL_LIMIT_MS = 5 * 60_000;
 const PIP_INSTALL =
@@ -18,8 +18,7 @@ const PIP_INSTALL =
 export function installPythonPrograms(name: string, folder: string): string | null {
   const requirements = join(folder, 'requirements.txt');
   const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
-  const { MALIPO_CACHE_DIR, XDG_CACHE_HOME } = process.env;
-  const base = MALIPO_CACHE_DIR ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'malipo');
+  const base = cacheFolder(process.env);
   const installed = join(base, `${basename(folder)}-${version}`);
   const complete = join(installed, 'complete');
   if (!existsSync(complete)) {

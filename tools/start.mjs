@@ -1,4 +1,4 @@
-// `npm start`, once the packages are installed: builds, and runs everything in this process, which is told how long the build took.
+// `npm start`, once the packages are installed: builds, and runs everything in this process.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,6 @@ readArguments({
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const startedAtMs = Date.now();
 const { status } = spawnSync(process.execPath, [join(root, 'tools/build.mjs')], { cwd: root, stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
-process.env.NPM_START_BUILD_MS = String(Date.now() - startedAtMs);
 await import('../dist/src/server/entries/start.js');

@@ -18,7 +18,6 @@ import { findProjectRoot } from '../project-root.ts';
 import { openRunRecord } from './run-record.ts';
 import { writeServerSettings } from './server-settings.ts';
 import { printSummary, writeDemoSettings } from './start-summary.ts';
-import { startTimes } from './start-times.ts';
 import type { Environment } from '../engines/process/supervised-process.ts';
 
 export type Development = {
@@ -115,10 +114,8 @@ function stopOnSignal(stop: AbortController): Promise<'stop'> {
 }
 
 async function startAll(options: StartOptions): Promise<Started> {
-  const { dataDir, ports, environment, report } = options;
-  const times = startTimes(environment);
+  const { dataDir, ports } = options;
   const engines = await startEngines(options);
-  times.end('engines');
   // Its rejection is handled once everything runs. Until then the failing start reports the same reason.
   engines.failed.catch(() => undefined);
   const serverSettings = {
@@ -149,28 +146,22 @@ async function startAll(options: StartOptions): Promise<Started> {
   };
   const summary = { file: join(dataDir, 'demo.env'), namespace: NAMESPACE, engines, demo, ...addresses };
   writeDemoSettings(summary);
-  times.end('processes');
-  if (await demonstrate({ ...addresses, apiKey: demo.apiKey }, options)) {
-    times.end('collection');
-    report(times.text());
-  }
+  await demonstrate({ ...addresses, apiKey: demo.apiKey }, options);
   printSummary(summary);
   return { engines, children, restartServer };
 }
 
-/** A courtesy: where it does not come to its end (false), for example behind a backlog of payments, everything runs all the same. */
+/** A courtesy: where it does not come to its end, for example behind a backlog of payments, everything runs all the same. */
 async function demonstrate(
   addresses: { baseUrl: string; inboxUrl: string; apiKey: string },
   { report, stopping }: StartOptions,
-): Promise<boolean> {
+): Promise<void> {
   try {
     await runDemoCollection({ ...addresses, report, timeoutMs: DEMO_LIMIT_MS });
-    return true;
   } catch (error) {
-    if (stopping.aborted) return false;
+    if (stopping.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
     report(`the demo collection did not come to its end: ${reason}. Everything runs all the same`);
-    return false;
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { INTERNAL, INVALID_CALLBACK_HOST, INVALID_CURRENCY, type MtnRefusal } from './mtn-refusals.ts';
 import type { RefundRequest } from './payment-intake.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
-import type { PaymentRequest } from './transaction.ts';
+import type { SandboxRequest } from './transaction.ts';
 
 export type MtnParseResult<T> = { readonly request: T } | { readonly refusal: MtnRefusal };
 
@@ -36,9 +36,9 @@ const requestToPay = z.object({ ...commonFields, payer: party });
 const transfer = z.object({ ...commonFields, payee: party });
 const refund = z.object({ ...commonFields, referenceIdToRefund: z.string().regex(UUID_V4) });
 
-type CommonFields = Omit<PaymentRequest, 'kind' | 'phone' | 'originalReference'>;
+type CommonFields = Omit<SandboxRequest, 'kind' | 'phone' | 'originalReference'>;
 
-export function readRequestToPay(raw: RawRequest, settings: SandboxSettings): MtnParseResult<PaymentRequest> {
+export function readRequestToPay(raw: RawRequest, settings: SandboxSettings): MtnParseResult<SandboxRequest> {
   return read(raw, settings, requestToPay, (fields, { payer }) => ({
     ...fields,
     kind: 'collection',
@@ -47,7 +47,7 @@ export function readRequestToPay(raw: RawRequest, settings: SandboxSettings): Mt
   }));
 }
 
-export function readTransfer(raw: RawRequest, settings: SandboxSettings): MtnParseResult<PaymentRequest> {
+export function readTransfer(raw: RawRequest, settings: SandboxSettings): MtnParseResult<SandboxRequest> {
   return read(raw, settings, transfer, (fields, { payee }) => ({
     ...fields,
     kind: 'payout',

@@ -3,7 +3,7 @@ import { behaviourOf, type Behaviour } from './behaviours.ts';
 import type { Decisions } from './decisions.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
-import type { PaymentRequest, Transaction } from './transaction.ts';
+import type { SandboxRequest, Transaction } from './transaction.ts';
 
 /** How the API responds: accepted, a duplicate, unavailable, or a cut connection after accepting. */
 type IntakeResult = 'accepted' | 'duplicate' | 'unavailable' | 'accepted_and_cut';
@@ -11,13 +11,13 @@ type IntakeResult = 'accepted' | 'duplicate' | 'unavailable' | 'accepted_and_cut
 /** Why a refund is refused: the collection was not paid, or its money cannot be refunded (any more). */
 type RefundRefusal = 'original_not_paid' | 'original_not_refundable';
 
-export type RefundRequest = Omit<PaymentRequest, 'phone' | 'originalReference'> & {
+export type RefundRequest = Omit<SandboxRequest, 'phone' | 'originalReference'> & {
   readonly originalReference: string;
 };
 
 export type PaymentIntake = {
   /** Resolves when the result is in the journal, so that the response may be sent. */
-  receive(request: PaymentRequest): Promise<IntakeResult>;
+  receive(request: SandboxRequest): Promise<IntakeResult>;
   /** The same for a refund; its payee is the payer of the collection. */
   receiveRefund(request: RefundRequest): Promise<IntakeResult | RefundRefusal>;
 };
@@ -29,7 +29,7 @@ type Deps = {
 };
 
 export function createPaymentIntake({ settings, store, decisions }: Deps): PaymentIntake {
-  async function receive(request: PaymentRequest): Promise<IntakeResult> {
+  async function receive(request: SandboxRequest): Promise<IntakeResult> {
     const { row, behaviour } = behaviourOf(request);
     const known = store.get(request.operatorReference);
     if (known !== undefined && known.state !== 'NOT_ACCEPTED') {
@@ -75,7 +75,7 @@ function refusalOf(
   return isWhole ? null : 'original_not_refundable';
 }
 
-function countRequest(request: PaymentRequest, row: string, known: Transaction | undefined): Transaction {
+function countRequest(request: SandboxRequest, row: string, known: Transaction | undefined): Transaction {
   return {
     ...request,
     row,

@@ -3,7 +3,7 @@ import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { z } from 'zod';
-import { CANCELLED, NOT_PAID_OUT, PAID, WRONG_PIN, type Outcome } from './behaviours.ts';
+import { CANCELLED, NOT_PAID_OUT, PAID, WRONG_PIN, type Outcome, type PaymentKind } from './behaviours.ts';
 import type { Decisions } from './decisions.ts';
 import { choosePhone, handset } from './handset-page.ts';
 import { sendPage, markup } from './markup.ts';
@@ -39,9 +39,23 @@ const transactionForm = z.object({ reference: z.string().max(100), choice: z.enu
 const operatorForm = z.object({ reference: z.string().max(100), choice: z.enum(['approve', 'fail']) });
 
 export function createPersonRouter(deps: PersonDeps): Router {
-  const { settings, store, decisions } = deps;
+  const { settings, store } = deps;
   const router = new Router({ prefix: '/sandbox' });
   const readForm = bodyParser({ enableTypes: ['form'], formLimit: settings.limits.bodyBytes });
+
+  /** A form by which a person decides a payment of these kinds; 404 for any other. */
+  function onForm<Form extends { readonly reference: string }>(
+    path: string,
+    { schema, kinds }: { readonly schema: z.ZodType<Form>; readonly kinds: readonly PaymentKind[] },
+    handle: (ctx: Context, payment: Transaction, form: Form) => Promise<void>,
+  ): void {
+    router.post(path, refuseOtherSites, readForm, async (ctx) => {
+      const form = schema.safeParse(ctx.request.body);
+      const payment = form.success ? store.get(form.data.reference) : undefined;
+      if (form.success && payment !== undefined && kinds.includes(payment.kind)) await handle(ctx, payment, form.data);
+      else sendGone(ctx);
+    });
+  }
 
   router.get('/handset', (ctx) => {
     const phone = readPhone(ctx);
@@ -49,60 +63,24 @@ export function createPersonRouter(deps: PersonDeps): Router {
     else showHandset(ctx, deps, { phone, refusedPin: null });
   });
 
-  router.post('/handset', refuseOtherSites, readForm, async (ctx) => {
-    const form = handsetForm.safeParse(ctx.request.body);
-    const prompt = form.success ? store.get(form.data.reference) : undefined;
-    if (!form.success || prompt?.kind !== 'collection') {
-      sendGone(ctx);
-      return;
-    }
-    const { choice, pin } = form.data;
+  onForm('/handset', { schema: handsetForm, kinds: ['collection'] }, async (ctx, prompt, { choice, pin }) => {
     if (choice === 'approve' && !PIN.test(pin.trim())) {
       ctx.status = 400;
       showHandset(ctx, deps, { phone: prompt.phone, refusedPin: prompt.operatorReference });
       return;
     }
     const outcomes = { approve: PAID, wrong_pin: WRONG_PIN, cancel: CANCELLED };
-    await decide(ctx, `/sandbox/handset?phone=${prompt.phone}&`, { payment: prompt, outcome: outcomes[choice] });
+    await decide(ctx, deps, `/sandbox/handset?phone=${prompt.phone}&`, { payment: prompt, outcome: outcomes[choice] });
   });
 
   router.get('/operator', (ctx) => {
     showOperator(ctx, deps);
   });
 
-  router.post('/operator', refuseOtherSites, readForm, async (ctx) => {
-    const form = operatorForm.safeParse(ctx.request.body);
-    const payment = form.success ? store.get(form.data.reference) : undefined;
-    if (!form.success || payment === undefined || payment.kind === 'collection') {
-      sendGone(ctx);
-      return;
-    }
+  onForm('/operator', { schema: operatorForm, kinds: ['payout', 'refund'] }, async (ctx, payment, { choice }) => {
     const outcomes = { approve: PAID, fail: NOT_PAID_OUT };
-    await decide(ctx, '/sandbox/operator?', { payment, outcome: outcomes[form.data.choice] });
+    await decide(ctx, deps, '/sandbox/operator?', { payment, outcome: outcomes[choice] });
   });
-
-  addTransactionRoutes(router, deps, decide);
-
-  // Redirects, so that reloading the page does not repeat the decision.
-  async function decide(
-    ctx: Context,
-    backTo: string,
-    { payment, outcome }: { payment: Transaction; outcome: Outcome },
-  ): Promise<void> {
-    const { operatorReference } = payment;
-    const result = await decisions.decideByPerson(operatorReference, outcome);
-    ctx.redirect(`${backTo}${result === 'decided' ? 'answered' : 'late'}=${operatorReference}`);
-    ctx.status = 303;
-  }
-
-  return router;
-}
-
-type Decide = (ctx: Context, backTo: string, decision: { payment: Transaction; outcome: Outcome }) => Promise<void>;
-
-function addTransactionRoutes(router: Router, deps: PersonDeps, decide: Decide): void {
-  const { settings, store } = deps;
-  const readForm = bodyParser({ enableTypes: ['form'], formLimit: settings.limits.bodyBytes });
 
   // For browsers; programs get the same as JSON from the inspection.
   router.get('/transactions', async (ctx, next) => {
@@ -110,17 +88,26 @@ function addTransactionRoutes(router: Router, deps: PersonDeps, decide: Decide):
     else await next();
   });
 
-  router.post('/transactions', refuseOtherSites, readForm, async (ctx) => {
-    const form = transactionForm.safeParse(ctx.request.body);
-    const payment = form.success ? store.get(form.data.reference) : undefined;
-    if (!form.success || payment === undefined) {
-      sendGone(ctx);
-      return;
-    }
+  const everyKind = ['collection', 'payout', 'refund'] as const;
+  onForm('/transactions', { schema: transactionForm, kinds: everyKind }, async (ctx, payment, { choice }) => {
     const declined = payment.kind === 'collection' ? CANCELLED : NOT_PAID_OUT;
-    const outcome = form.data.choice === 'approve' ? PAID : declined;
-    await decide(ctx, `/sandbox/transactions?${searchFor(readPhone(ctx))}`, { payment, outcome });
+    const outcome = choice === 'approve' ? PAID : declined;
+    await decide(ctx, deps, `/sandbox/transactions?${searchFor(readPhone(ctx))}`, { payment, outcome });
   });
+
+  return router;
+}
+
+// Redirects, so that reloading the page does not repeat the decision.
+async function decide(
+  ctx: Context,
+  { decisions }: PersonDeps,
+  backTo: string,
+  { payment: { operatorReference }, outcome }: { payment: Transaction; outcome: Outcome },
+): Promise<void> {
+  const result = await decisions.decideByPerson(operatorReference, outcome);
+  ctx.redirect(`${backTo}${result === 'decided' ? 'answered' : 'late'}=${operatorReference}`);
+  ctx.status = 303;
 }
 
 function readPhone(ctx: Context): string | undefined {

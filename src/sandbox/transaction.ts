@@ -43,7 +43,7 @@ export const transactionSchema = z.object({
 
 export type Transaction = Readonly<z.infer<typeof transactionSchema>>;
 
-export type PaymentRequest = Pick<
+export type SandboxRequest = Pick<
   Transaction,
   | 'kind'
   | 'operatorReference'

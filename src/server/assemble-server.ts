@@ -25,7 +25,6 @@ import type { Log } from '../log.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
 import { checkDatabase } from './check-database.ts';
-import { keepSchedules } from './keep-schedules.ts';
 import { closeOperators, createOperators, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { DELIVERIES_CHANNEL, openDatabases } from './open-databases.ts';
@@ -254,7 +253,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   });
   const workers = temporal.whenConnected().then((connection): Stoppable[] => {
     if (isStopped) return [];
-    const schedules = keepSchedules(temporal, clocks, log);
+    const schedules = keepSchedules(parts);
     const running = runWorkers(connection, {
       namespace: config.temporalNamespace,
       taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
@@ -329,4 +328,19 @@ function createActivities(parts: Parts, payments: PaymentActivityDeps) {
       log,
     }),
   };
+}
+
+/** Brings the schedules of the sweep and of the ledger checks up to date once, and from then on restores what somebody removed or paused. */
+function keepSchedules({ temporal, config: { clocks }, log }: Parts): Stoppable {
+  let areUpToDate = false;
+  return keepTrying({
+    failure: 'the schedules of the sweep and of the ledger checks could not be checked or restored',
+    async work() {
+      if (areUpToDate) await temporal.restoreSchedules(clocks);
+      else await temporal.ensureSchedules(clocks);
+      areUpToDate = true;
+    },
+    log,
+    repeatEveryMs: clocks.scheduleCheckEveryMs,
+  });
 }

@@ -1,4 +1,6 @@
-// Shows the metrics of a server process, whatever its roles.
+// Shows the metrics of a server process, whatever its roles, and whether it is up, on a separate port, which must not be public.
+import type { RequestListener } from 'node:http';
+import { createHttpServer } from '../api/http-server.ts';
 import { securityHeaders } from '../api/security-headers.ts';
 import type { Config } from '../settings/config.ts';
 import type { Database } from '../db/platform/database.ts';
@@ -6,7 +8,7 @@ import type { BacklogLimits } from '../domain/backlog.ts';
 import type { Log } from '../log.ts';
 import { readServiceFigures } from '../operations/read-service-figures.ts';
 import type { TemporalClient } from '../temporal/client.ts';
-import { startMetricsListener } from './metrics-listener.ts';
+import { HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { createFiguresReader } from './metrics/figures-reader.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 
@@ -41,11 +43,40 @@ export async function startMetrics(shown: Shown): Promise<{ stop(): Promise<void
     isTemporalConnected: () => temporal.isConnected(),
     figures: createFiguresReader({ read: () => readServiceFigures(db, limits), log }),
   });
-  return startMetricsListener({
-    host: settings.MALIPO_METRICS_HOST,
-    port: settings.MALIPO_METRICS_PORT,
-    metrics,
-    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
-    log,
+  const headers = securityHeaders(settings.MALIPO_PUBLIC_URL);
+  const server = createHttpServer({ limits: HTTP_LIMITS, handle: handlerOf(metrics, headers, log), headers, log });
+  await listenOn(server, settings.MALIPO_METRICS_PORT, settings.MALIPO_METRICS_HOST, (error) => {
+    log.error({ error }, 'the metrics listener could not accept a connection');
   });
+  return {
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function handlerOf(
+  metrics: Pick<ServerMetrics, 'scrape'>,
+  headers: Readonly<Record<string, string>>,
+  log: Log,
+): RequestListener {
+  return (request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (request.method === 'GET' && request.url === '/healthz') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ status: 'up' }));
+      return;
+    }
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.scrape().then(
+      ({ text, contentType }) => response.writeHead(200, { 'content-type': contentType }).end(text),
+      (error: unknown) => {
+        log.error({ error }, 'the metrics could not be collected');
+        response.writeHead(500).end();
+      },
+    );
+  };
 }

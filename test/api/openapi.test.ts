@@ -1,11 +1,10 @@
 // The OpenAPI document: it is valid, and it documents exactly the routes that the server has.
 import assert from 'node:assert/strict';
-import { createApp, type ApiDeps } from '../../src/api/app.ts';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
-import type { Route } from '../../src/api/route.ts';
 import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { apiRoutes } from '../../tools/api-routes.ts';
 import { call } from '../support/api.ts';
 import { openApiOf } from '../support/openapi-check.ts';
 import { API_ONLY, assertError } from './responses.ts';
@@ -81,7 +80,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('lists exactly the routes that requests are led to', () => {
-    const routed = routesOfApp().map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    const routed = apiRoutes().map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     const documented = operationsOf(document).map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(routed.sort(), documented.sort());
   });
@@ -271,16 +270,3 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([header?.name, header?.required], ['Idempotency-Key', true]);
   });
 });
-
-/** The routes that the application runs. None is called, so their dependencies may be missing. */
-function routesOfApp(): Route[] {
-  const nothing = {
-    publicUrl: 'http://127.0.0.1',
-    trustedProxies: 0,
-    rateLimitPerSecond: 0,
-    operatorRateLimitPerSecond: 0,
-    consoleApp: null,
-    docsSite: null,
-  } as ApiDeps;
-  return createApp(nothing).routes;
-}

@@ -2,14 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  keepRunning,
-  type Engine,
-  type KeepRunningOptions,
-  type KeptRunning,
-} from '../../src/engines/process/keep-running.ts';
+import { keepRunning, type KeepRunningOptions, type KeptRunning } from '../../src/engines/process/keep-running.ts';
 import { startOfProcess } from '../../src/engines/process/process-identity.ts';
-import { launchProcess } from '../../src/engines/process/supervised-process.ts';
+import { launchProcess, type Engine } from '../../src/engines/process/supervised-process.ts';
 import { throwaway, until, untilGone } from './throwaway.ts';
 
 describe('an engine that is kept running', () => {

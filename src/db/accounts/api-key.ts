@@ -12,7 +12,7 @@ import {
   isAttested,
   type AttestedRow,
 } from './attested-rows.ts';
-import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
 import { personColumn } from './names.ts';
 
@@ -166,8 +166,7 @@ const COUNT_ACTIVE = statement('api_key_count_active')`
   WHERE merchant_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`;
 
 export async function countActiveApiKeys(db: Queryable, merchantId: MerchantId, at: Date): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_ACTIVE, [merchantId, at]);
-  return row?.count ?? 0;
+  return readCount(db, COUNT_ACTIVE, [merchantId, at]);
 }
 
 const END = statement('api_key_end')`

@@ -1,7 +1,7 @@
 // The failed log-ins of a person since their last one that succeeded: counted on the user, and shown by the next session.
 import type { UserId } from '../../domain/ids.ts';
 import type { FailedLogIns } from '../../domain/accounts/session.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const NOTE = statement('failed_log_in_note')`
   UPDATE users SET failed_log_ins = failed_log_ins + 1, last_failed_at = $2, last_failed_address = $3 WHERE id = $1`;
@@ -21,8 +21,7 @@ const MOVE = statement('failed_log_in_move')`
 
 /** Notes on the new session what failed before it, and begins to count again; returns how many failed. */
 export async function moveFailedLogIns(tx: Tx, id: UserId, tokenSha256: Buffer): Promise<number> {
-  const [row] = await tx.run<{ count: number }>(MOVE, [id, tokenSha256]);
-  return row?.count ?? 0;
+  return readCount(tx, MOVE, [id, tokenSha256]);
 }
 
 const FIND = statement('failed_log_in_find')`

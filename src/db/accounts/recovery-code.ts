@@ -1,6 +1,6 @@
 // Rows of recovery codes: digests, with a key that the database does not have, of a person's one-time codes for a lost second factor.
 import type { UserId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const DELETE = statement('recovery_code_delete')`DELETE FROM recovery_codes WHERE user_id = $1`;
 
@@ -41,6 +41,5 @@ const COUNT_LEFT = statement('recovery_code_count_left')`
   SELECT count(*)::int AS count FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL`;
 
 export async function countRecoveryCodes(db: Queryable, userId: UserId): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_LEFT, [userId]);
-  return row?.count ?? 0;
+  return readCount(db, COUNT_LEFT, [userId]);
 }

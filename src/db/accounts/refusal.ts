@@ -1,11 +1,26 @@
 // Refusals of a person in the audit log: so many of a kind an hour by themselves, and all further ones as one entry with their number.
 import type { ActedBy } from '../../domain/accounts/member.ts';
-import { leftOutOf, REFUSAL_WINDOW_MS, REFUSALS_RECORDED, type RefusalCount } from '../../domain/accounts/refusal.ts';
+import type { MerchantId, UserId } from '../../domain/ids.ts';
 import { statement, type Tx } from '../platform/database.ts';
 import { actorOf, insertAuditEntry, type Act } from './audit.ts';
 
 /** What a person was refused. The action is the method and the route, because nothing was done that has a name. */
 export type Refusal = Pick<Act, 'action' | 'subjectId' | 'at'> & { readonly reason: string };
+
+/** The refusals of one person by one route and for one reason, in a window that begins with the first. */
+type RefusalCount = {
+  readonly merchantId: MerchantId;
+  readonly userId: UserId;
+  readonly action: string;
+  readonly reason: string;
+  readonly beganAt: Date;
+  readonly endsAt: Date;
+  readonly times: number;
+};
+
+/** So many of a window have an entry each. */
+const REFUSALS_RECORDED = 10;
+const REFUSAL_WINDOW_MS = 60 * 60_000;
 
 const COUNT_COLUMNS = 'merchant_id, user_id, action, reason, began_at, ends_at, times';
 const TAKE_ENDED_OF = statement('refusal_count_take_ended_of')`
@@ -46,10 +61,10 @@ export async function recordEndedRefusals(tx: Tx, at: Date, limit: number): Prom
 }
 
 async function recordLeftOut(tx: Tx, ended: readonly RefusalCount[], at: Date): Promise<void> {
-  for (const count of ended) {
-    const after = leftOutOf(count);
-    if (after === null) continue;
-    const { merchantId, userId, action } = count;
+  for (const { merchantId, userId, action, reason, beganAt, endsAt, times } of ended) {
+    const further = times - REFUSALS_RECORDED;
+    if (further <= 0) continue;
+    const after = { reason, further, from: beganAt, to: endsAt };
     await insertAuditEntry(tx, { merchantId, userId, action, outcome: 'refused', subjectId: null, after, at });
   }
 }

@@ -6,7 +6,7 @@ import { newToken, type NewToken } from '../../security/token.ts';
 import { HAS_SECOND_FACTOR } from './second-factor.ts';
 import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from './attested-rows.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
 const INSERT = statement('session_insert')`
   INSERT INTO sessions (id, token_sha256, merchant_id, user_id, created_at, last_used_at, verified_at, expires_at,
@@ -68,6 +68,14 @@ export async function touchSession(db: Queryable, tokenSha256: Buffer, at: Date)
 
 const FIND_ID = statement('session_find_id')`SELECT id FROM sessions WHERE token_sha256 = $1`;
 
+/** Runs a statement on the row of the session, which is verified under its lock. Throws `permission_denied` when the session ended. */
+async function changeSession(tx: Tx, tokenSha256: Buffer, query: Statement, values: readonly unknown[]): Promise<void> {
+  const [session] = await tx.run<{ id: SessionId }>(FIND_ID, [tokenSha256]);
+  const change = () => tx.run(query, [tokenSha256, ...values]);
+  const rows = session ? await changeAttestedRow(tx, 'sessions', [session.id], change) : [];
+  if (rows.length === 0) throw notAuthenticated('the session has ended');
+}
+
 const RENEW = statement('session_renew')`
   UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4, verified_at = $3
   WHERE token_sha256 = $1 RETURNING 1`;
@@ -79,10 +87,7 @@ export async function renewSession(
   { at, secondFactorAt }: { readonly at: Date; readonly secondFactorAt: Date | null },
 ): Promise<NewToken> {
   const renewed = newToken();
-  const [session] = await tx.run<{ id: SessionId }>(FIND_ID, [tokenSha256]);
-  const renew = () => tx.run(RENEW, [tokenSha256, renewed.sha256, at, secondFactorAt]);
-  const rows = session ? await changeAttestedRow(tx, 'sessions', [session.id], renew) : [];
-  if (rows.length === 0) throw notAuthenticated('the session has ended');
+  await changeSession(tx, tokenSha256, RENEW, [renewed.sha256, at, secondFactorAt]);
   return renewed;
 }
 
@@ -105,11 +110,7 @@ export async function moveSession(
 ): Promise<NewToken> {
   const opened = newToken();
   const id = newId('ses', at.getTime());
-  const [session] = await tx.run<{ id: SessionId }>(FIND_ID, [tokenSha256]);
-  const move = () => tx.run(MOVE, [tokenSha256, id, opened.sha256, merchantId, at]);
-  // What is carried over was verified under the lock of the row that ends.
-  const rows = session ? await changeAttestedRow(tx, 'sessions', [session.id], move) : [];
-  if (rows.length === 0) throw notAuthenticated('the session has ended');
+  await changeSession(tx, tokenSha256, MOVE, [id, opened.sha256, merchantId, at]);
   await attestRow(tx, 'sessions', [id]);
   return opened;
 }

@@ -4,7 +4,7 @@ import type { Approval } from '../../domain/payments/approval.ts';
 import { holdsOneOf } from '../../domain/accounts/member.ts';
 import { listMembershipsAmong } from '../accounts/member.ts';
 import { waitedAmong, type MoneyMove } from '../accounts/waiting-time.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 type ApprovedKind = 'payout' | 'reversal';
 
@@ -124,8 +124,7 @@ export async function countQueued(
   merchantId: MerchantId,
   { at, limit }: { readonly at: Date; readonly limit: number },
 ): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_QUEUED, [merchantId, kind, at, limit]);
-  return row?.count ?? 0;
+  return readCount(db, COUNT_QUEUED, [merchantId, kind, at, limit]);
 }
 
 /** How many queued payments of this kind wait for an approver who neither made nor approved them, counted up to `limit`. */
@@ -135,6 +134,5 @@ export async function countWaitingFor(
   { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
   { at, limit }: { readonly at: Date; readonly limit: number },
 ): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_WAITING_FOR, [merchantId, kind, userId, at, limit]);
-  return row?.count ?? 0;
+  return readCount(db, COUNT_WAITING_FOR, [merchantId, kind, userId, at, limit]);
 }

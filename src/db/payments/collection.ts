@@ -1,11 +1,10 @@
 // Rows of collections.
-import { paymentNotFound } from '../../domain/errors.ts';
 import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
-import { isId, type CollectionId, type MerchantId } from '../../domain/ids.ts';
+import type { CollectionId } from '../../domain/ids.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
-import { paymentReads, SHARED_COLUMNS, type PaymentFilter } from './payment-reads.ts';
+import { paymentReads, REQUESTED_COLUMNS, type PaymentFilter } from './payment-reads.ts';
 
 /** The columns of a new collection in JSON, by the names of `newRowOf`. */
 export const NEW_ROW = `"id" text, "merchantId" text, "idempotencyKey" text, "amountMinor" bigint, "currency" text,
@@ -53,24 +52,19 @@ export function announceCreated(db: Queryable, collection: Collection): void {
   db.announce(entryOf(collection, { from: null, eventId: null }));
 }
 
-const OWN_COLUMNS = 'created_by, api_key_id, send_deadline_at AS prompt_deadline_at, send_begun_at, prompt_expires_at';
-export const COLLECTION_COLUMNS = `${SHARED_COLUMNS}, ${OWN_COLUMNS}`;
+export const COLLECTION_COLUMNS = `${REQUESTED_COLUMNS}, created_by, send_deadline_at AS prompt_deadline_at, prompt_expires_at`;
 
 const reads = paymentReads<Collection, Collection>({
   kind: 'collection',
   prefix: 'col',
-  columns: OWN_COLUMNS,
+  columns: COLLECTION_COLUMNS,
   toPayment: (collection) => collection,
 });
 
 export const findCollection = reads.find;
 
 /** Throws `collection_not_found` for an unknown id and, in the same words, for the id of another merchant. */
-export async function getCollection(db: Queryable, merchantId: MerchantId, id: string): Promise<Collection> {
-  const collection = isId('col', id) ? await findCollection(db, merchantId, id) : null;
-  if (!collection) throw paymentNotFound('collection');
-  return collection;
-}
+export const getCollection = reads.get;
 
 export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 

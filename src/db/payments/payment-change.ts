@@ -14,7 +14,7 @@ import {
   consequenceValues,
   withOwnReceipt,
   type RecordedChange,
-} from './recorded-change.ts';
+} from './change-statement.ts';
 
 /** What is written with a change, and what must be so when it is written, beside what the change says. */
 export type ChangeConditions = {

@@ -9,11 +9,14 @@ import {
   type ListPlace,
   type ListRequest,
 } from '../../domain/payments/payment-list.ts';
-import { composedStatement, findOne, type Queryable } from '../platform/database.ts';
+import type { PaymentKind } from '../../domain/payments/payment.ts';
+import { composedStatement, findOne, readCount, type Queryable } from '../platform/database.ts';
+
+export type PaymentIdPrefix = 'col' | 'pay' | 'rev';
 
 export type ListSource<Row, Payment> = {
-  readonly kind: 'collection' | 'payout';
-  readonly prefix: 'col' | 'pay';
+  readonly kind: PaymentKind;
+  readonly prefix: PaymentIdPrefix;
   readonly columns: string;
   readonly toPayment: (row: Row) => Payment;
 };
@@ -151,8 +154,7 @@ async function isShort(db: Queryable, merchantId: MerchantId, from: ListFrom, fi
   if (conditions.found.length === 1 && conditions.states === null) return false;
   const scan = scanOf({ ...conditions, from, order: 'newest', after: null }, `${SORTED + 1}`, place);
   const text = `SELECT count(*)::int AS count FROM (${scan}) AS found`;
-  const row = await findOne<{ count: number }>(db, composedStatement(`${from.kind}_short`, text), values);
-  return (row?.count ?? 0) <= SORTED;
+  return (await readCount(db, composedStatement(`${from.kind}_short`, text), values)) <= SORTED;
 }
 
 type Composing = { readonly from: ListFrom; readonly place: Place; readonly isByAmount: boolean };

@@ -1,10 +1,12 @@
-// The reads that collections and payouts share: by id, by operator reference, and in pages by any combination of filters.
-import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+// The reads that all kinds of payments share: by id, by operator reference, and in pages by any combination of filters.
+import { paymentNotFound } from '../../domain/errors.ts';
+import { isId, lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { readPage, type ListRange, type Page } from '../platform/page.ts';
-import { countMatching, listPage } from './payment-list.ts';
+import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
+import { countMatching, listPage, type ListSource, type PaymentIdPrefix } from './payment-list.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = ListRange<Id> & {
   /** Any of these states; an empty list matches nothing. */
@@ -14,25 +16,36 @@ export type PaymentFilter<State extends string, Id extends string> = ListRange<I
   readonly idempotencyKey?: string;
 };
 
-type Source<Row, Payment> = {
-  readonly kind: 'collection' | 'payout';
-  readonly prefix: 'col' | 'pay';
-  readonly columns: string;
-  readonly toPayment: (row: Row) => Payment;
-};
+/** The columns that all kinds have, as `PaymentFields` names them. */
+const PAYMENT_COLUMNS = `id, kind, merchant_id, state, amount_minor, currency, reference, phone, operator, operator_reference,
+  failure_code, request_id, created_at, updated_at, send_begun_at`;
 
-/** The columns that collections and payouts have in common, as their domain types name them. */
-export const SHARED_COLUMNS = `id, kind, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
-  phone, operator, operator_reference, description, metadata, failure_code, amount_reversed_minor,
-  operator_receipt, request_id, created_at, updated_at`;
+/** Those of collections and payouts, as `PaymentFields` and `RequestedFields` name them. */
+export const REQUESTED_COLUMNS = `${PAYMENT_COLUMNS}, idempotency_key, previous_state, version, description, metadata,
+  amount_reversed_minor, operator_receipt, api_key_id`;
+
+/** Those of payouts and refunds that only they have, as `MoneyOutFields` names them. */
+const MONEY_OUT_COLUMNS = `created_by, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
+  request_attestation, release_attestation, accepted_at, not_found_count, not_found_since, not_found_last_at, ${APPROVALS_COLUMN}`;
+
+export const PAYOUT_COLUMNS = `${REQUESTED_COLUMNS}, ${MONEY_OUT_COLUMNS}`;
+export const REFUND_COLUMNS = `${PAYMENT_COLUMNS}, ${MONEY_OUT_COLUMNS}`;
+
+/** A payout or refund of a row with `MONEY_OUT_COLUMNS`. */
+export function toMoneyOut<Payment>({
+  approvals,
+  ...fields
+}: Omit<Payment, 'approvals'> & { readonly approvals: ApprovalsInRow }) {
+  return { ...fields, approvals: toApprovals(approvals) };
+}
 
 /** The functions that read the payments of one kind. */
 export function paymentReads<
   Row extends object,
   Payment extends { readonly id: string; readonly state: string; readonly amountMinor: bigint },
->({ kind, prefix, columns, toPayment }: Source<Row, Payment>) {
-  const all = `${SHARED_COLUMNS}, ${columns}`;
-  const select = `SELECT ${all} FROM payments`;
+>(source: ListSource<Row, Payment>) {
+  const { kind, prefix, columns, toPayment } = source;
+  const select = `SELECT ${columns} FROM payments`;
   const FIND = statement(`${kind}_find`)`${select} WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`;
   const FIND_BY_OPERATOR_REFERENCE = statement(`${kind}_find_by_operator_reference`)`
     ${select} WHERE operator_reference = $1 AND kind = '${kind}' AND operator = $2`;
@@ -41,7 +54,16 @@ export function paymentReads<
     return row && toPayment(row);
   };
   return {
+    select,
+    findBy: find,
     find: (db: Queryable, merchantId: MerchantId, id: Payment['id']) => find(db, FIND, [merchantId, id]),
+    /** Throws that the kind of payment was not found for an unknown id and, in the same words, for the id of another merchant. */
+    get: async (db: Queryable, merchantId: MerchantId, id: string): Promise<Payment> => {
+      const payment = isId(prefix, id) ? await find(db, FIND, [merchantId, id]) : null;
+      if (!payment) throw paymentNotFound(kind);
+      return payment;
+    },
+    /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
     findByOperatorReference: (db: Queryable, operator: OperatorId, operatorReference: string) =>
       find(db, FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]),
     list: async (
@@ -58,7 +80,7 @@ export function paymentReads<
       );
     },
     page: (db: Queryable, merchantId: MerchantId, request: ListRequest): Promise<ListedPage<Payment>> =>
-      listPage(db, merchantId, { kind, prefix, columns: all, toPayment }, request),
+      listPage(db, merchantId, source, request),
     count: (db: Queryable, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> =>
       countMatching(db, merchantId, { kind, prefix }, filter),
   };
@@ -68,7 +90,7 @@ export function paymentReads<
  * The conditions with the values of the filter; $1 is the merchant and $2 the limit. Conditions on time are conditions on
  * the id, which begins with the creation time, so each page is one index range, at any depth.
  */
-function conditionsOf(filter: PaymentFilter<string, string>, kind: string, prefix: 'col' | 'pay') {
+function conditionsOf(filter: PaymentFilter<string, string>, kind: string, prefix: PaymentIdPrefix) {
   const conditions = ['merchant_id = $1', `kind = '${kind}'`];
   const values: unknown[] = [];
   const add = (condition: string, value: unknown) => {

@@ -9,7 +9,7 @@ import { findOne, isRefusedValue, statement, type Database } from '../platform/d
 import { hasResponse, putKey, tryLockKey } from './idempotency-key.ts';
 import { lockSpendableOf } from './ledger.ts';
 import { announceNewPayout, insertNewPayout, NEW_PAYOUT_WORK, newPayoutValues } from './payout.ts';
-import { changeParts, consequencesOf, IS_OWED, type RecordedChange } from './recorded-change.ts';
+import { changeParts, consequencesOf, IS_OWED, type RecordedChange } from './change-statement.ts';
 
 export type PayoutAcceptance = {
   readonly payout: Payout;

@@ -1,13 +1,11 @@
 // Rows of payouts, each with its approvals.
 import type { Environment } from '../../domain/event.ts';
-import { paymentNotFound } from '../../domain/errors.ts';
-import { isId, type MerchantId, type PayoutId } from '../../domain/ids.ts';
+import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
-import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
-import { paymentReads, type PaymentFilter } from './payment-reads.ts';
+import { paymentReads, PAYOUT_COLUMNS, toMoneyOut, type PaymentFilter } from './payment-reads.ts';
 import {
   announceChange,
   changeStatement,
@@ -15,30 +13,14 @@ import {
   consequenceValues,
   type Consequences,
   type RecordedChange,
-} from './recorded-change.ts';
+} from './change-statement.ts';
 
-type PayoutRow = Omit<Payout, 'approvals'> & {
-  readonly approvals: ApprovalsInRow;
-};
-
-const reads = paymentReads({
-  kind: 'payout',
-  prefix: 'pay',
-  columns: `created_by, api_key_id, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
-  request_attestation, release_attestation,
-  send_begun_at, accepted_at, not_found_count, not_found_since, not_found_last_at,
-  ${APPROVALS_COLUMN}`,
-  toPayment: ({ approvals, ...payout }: PayoutRow): Payout => ({ ...payout, approvals: toApprovals(approvals) }),
-});
+const reads = paymentReads({ kind: 'payout', prefix: 'pay', columns: PAYOUT_COLUMNS, toPayment: toMoneyOut<Payout> });
 
 export const findPayout = reads.find;
 
 /** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
-export async function getPayout(db: Queryable, merchantId: MerchantId, id: string): Promise<Payout> {
-  const payout = isId('pay', id) ? await findPayout(db, merchantId, id) : null;
-  if (!payout) throw paymentNotFound('payout');
-  return payout;
-}
+export const getPayout = reads.get;
 
 /** An INSERT of a new queued payout if `source` has a row. `onConflict`: what a pending payout of its key leads to. */
 export function insertNewPayout(source: string, onConflict: string): string {

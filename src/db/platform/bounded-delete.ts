@@ -1,5 +1,5 @@
 // Deletion of rows whose time is over, a bounded number at a time, so that no statement runs long or holds many locks.
-import { statement, type Queryable } from './database.ts';
+import { readCount, statement, type Queryable } from './database.ts';
 
 export type EndedRows = {
   readonly table: string;
@@ -25,7 +25,6 @@ export function boundedDelete(
       RETURNING 1)
     SELECT count(*)::int AS count FROM deleted`;
   return async (db, at, limit) => {
-    const [row] = await db.run<{ count: number }>(DELETE, [at, limit]);
-    return row?.count ?? 0;
+    return readCount(db, DELETE, [at, limit]);
   };
 }

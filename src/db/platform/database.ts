@@ -39,6 +39,11 @@ export async function findOne<Row extends object>(
   return row ?? null;
 }
 
+/** The number in the column `count` of the one row that the statement returns. */
+export async function readCount(db: Queryable, query: Statement, values: readonly unknown[]): Promise<number> {
+  return (await findOne<{ count: number }>(db, query, values))?.count ?? 0;
+}
+
 const announced = Symbol('announced');
 /** An open transaction, with what is announced once it is committed. Functions that must be atomic with others take this type. */
 export type Tx = Queryable & { readonly [announced]: News[] };

@@ -1,5 +1,5 @@
 // The columns that hold sealed secrets, for sealing them again with another key.
-import { statement, type Queryable, type Tx } from './database.ts';
+import { readCount, statement, type Queryable, type Tx } from './database.ts';
 
 export type SealedSecret = {
   /** The id of the row; the secret is sealed for it. */
@@ -45,8 +45,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, colu
       return (await tx.run(REPLACE, columns)).length;
     },
     async countOthers(db, keyNames) {
-      const [row] = await db.run<{ count: number }>(COUNT_OTHERS, [keyNames]);
-      return row?.count ?? 0;
+      return readCount(db, COUNT_OTHERS, [keyNames]);
     },
   };
 });

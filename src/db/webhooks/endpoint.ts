@@ -1,7 +1,7 @@
 // Statements on webhook endpoints.
 import { endpointNotFound, type DisabledReason, type Endpoint } from '../../domain/webhooks/endpoint.ts';
 import { isId, type EndpointId, type MerchantId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
 
 const INSERT = statement('endpoint_insert')`
@@ -31,8 +31,7 @@ export async function lockMerchant(tx: Tx, merchantId: MerchantId): Promise<void
 }
 
 export async function countEndpoints(tx: Tx, merchantId: MerchantId): Promise<number> {
-  const [row] = await tx.run<{ count: number }>(COUNT, [merchantId]);
-  return row?.count ?? 0;
+  return readCount(tx, COUNT, [merchantId]);
 }
 
 const EXISTS = statement('endpoint_exists')`

@@ -1,7 +1,7 @@
 // Statements on replays and on the deliveries that they reset to pending.
 import { isId, lowestIdAt, type DeliveryId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
 import { replayNotFound, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
-import { DELIVERIES_OWED, findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { DELIVERIES_OWED, findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { endDeliveryWork } from '../work/work-rows.ts';
 import { readPage, type Page } from '../platform/page.ts';
 
@@ -31,8 +31,7 @@ export async function countMatching(
 ): Promise<number> {
   const values = [...filterValues(merchantId, filter), limit];
   await tx.run(FORCE_CUSTOM_PLAN, []);
-  const [row] = await tx.run<{ count: number }>(COUNT_MATCHING, values);
-  return row?.count ?? 0;
+  return readCount(tx, COUNT_MATCHING, values);
 }
 
 const COLUMNS = `id, merchant_id, endpoint_id, states, created_from AS made_from, created_before AS made_before, state, total,
@@ -61,8 +60,7 @@ const COUNT_RUNNING = statement('replay_count_running')`
   SELECT count(*)::int AS count FROM replays WHERE merchant_id = $1 AND state = 'running'`;
 
 export async function countRunningReplays(tx: Tx, merchantId: MerchantId): Promise<number> {
-  const [row] = await tx.run<{ count: number }>(COUNT_RUNNING, [merchantId]);
-  return row?.count ?? 0;
+  return readCount(tx, COUNT_RUNNING, [merchantId]);
 }
 
 const FIND = statement('replay_find')`SELECT ${COLUMNS} FROM replays WHERE id = $1 AND merchant_id = $2`;

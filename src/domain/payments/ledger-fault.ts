@@ -7,30 +7,19 @@ export type LedgerFault = {
   readonly fault: string;
 };
 
+const faultOf =
+  (fault: string) =>
+  (subject: string): LedgerFault => ({ subject, fault });
+
 /** Of an account, by all its entries. */
-export function driftFault(accountId: string): LedgerFault {
-  return { subject: accountId, fault: 'the balance is not the sum of the entries' };
-}
-
+export const driftFault = faultOf('the balance is not the sum of the entries');
 /** Of an account, by its entries since the last check. */
-export function newDriftFault(accountId: string): LedgerFault {
-  return { subject: accountId, fault: 'the balance does not match the new entries' };
-}
-
-export function unattestedFault({ ref }: { readonly ref: { readonly id: string } }): LedgerFault {
-  return { subject: ref.id, fault: 'credited to the available balance, but this service recorded no reason' };
-}
-
+export const newDriftFault = faultOf('the balance does not match the new entries');
+/** Of a payment or refund. */
+export const unattestedFault = faultOf('credited to the available balance, but this service recorded no reason');
 /** Of an account: as long as that money is there, whoever settled what. */
-export function unattestedBalanceFault(accountId: string): LedgerFault {
-  return { subject: accountId, fault: 'money is available in it, and this service did not record why' };
-}
-
+export const unattestedBalanceFault = faultOf('money is available in it, and this service did not record why');
 /** Of an account. */
-export function checkpointFault(accountId: string): LedgerFault {
-  return { subject: accountId, fault: 'the checkpoint was not written by this service' };
-}
-
-export function unpostedFault({ id }: { readonly id: string }): LedgerFault {
-  return { subject: id, fault: 'the state and the transfers disagree' };
-}
+export const checkpointFault = faultOf('the checkpoint was not written by this service');
+/** Of a payment. */
+export const unpostedFault = faultOf('the state and the transfers disagree');

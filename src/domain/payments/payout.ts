@@ -3,6 +3,13 @@ import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { PayoutId } from '../ids.ts';
 import {
+  QUEUED_TRANSITIONS,
+  UNPAID_ENDS,
+  UNPAID_TRANSITIONS,
+  type MoneyOutState,
+  type MoneyOutTransitionKind,
+} from './money-out.ts';
+import {
   moneyOutObject,
   requestedObject,
   type MoneyOutFields,
@@ -10,39 +17,22 @@ import {
   type RequestedFields,
 } from './payment-fields.ts';
 
-export type PayoutState =
-  'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
+export type PayoutState = MoneyOutState | 'reversed';
 
 export type PayoutTransitionKind =
-  | 'released' // it has all the approvals that it needs
-  | 'rejected' // by an approver
-  | 'cancelled' // by its maker
-  | 'approval_expired' // it was not released in time
-  | 'outcome_unknown' // the operator is unreachable, or undecided for too long
+  | MoneyOutTransitionKind
   | 'paid' // the operator confirms that it paid
-  | 'declined' // the operator confirms that it will not pay
-  | 'never_sent' // nobody tried to send it before its deadline
-  | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
   | 'returned'; // the operator gave the money back to us
 
 /** An absent pair changes nothing. docs/states.md is made from this table; a test holds the schema equal to it. */
 export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {
-  queued: { released: 'released', rejected: 'rejected', cancelled: 'cancelled', approval_expired: 'expired' },
-  released: {
-    outcome_unknown: 'reconciling',
-    paid: 'succeeded',
-    declined: 'failed',
-    never_sent: 'failed',
-    never_accepted: 'failed',
-  },
-  reconciling: { paid: 'succeeded', declined: 'failed', never_sent: 'failed', never_accepted: 'failed' },
+  queued: QUEUED_TRANSITIONS,
+  released: { outcome_unknown: 'reconciling', paid: 'succeeded', ...UNPAID_TRANSITIONS },
+  reconciling: { paid: 'succeeded', ...UNPAID_TRANSITIONS },
   succeeded: { returned: 'reversed' },
-  failed: {},
-  rejected: {},
-  cancelled: {},
-  expired: {},
+  ...UNPAID_ENDS,
   reversed: {},
 };
 

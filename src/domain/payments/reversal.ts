@@ -2,41 +2,29 @@
 import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { CollectionId, ReversalId } from '../ids.ts';
+import {
+  QUEUED_TRANSITIONS,
+  UNPAID_ENDS,
+  UNPAID_TRANSITIONS,
+  type MoneyOutState,
+  type MoneyOutTransitionKind,
+} from './money-out.ts';
 import { moneyOutObject, type MoneyOutFields, type PaymentFields } from './payment-fields.ts';
 
-/** As of a payout. The collection itself becomes `reversed` when the refund succeeds. */
-export type ReversalState =
-  'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired';
+/** The collection itself becomes `reversed` when the refund succeeds. */
+export type ReversalState = MoneyOutState;
 
-export type ReversalTransitionKind =
-  | 'released' // it has all the approvals that it needs
-  | 'rejected' // by an approver
-  | 'cancelled' // by its maker
-  | 'approval_expired' // it was not released in time
-  | 'outcome_unknown' // the operator is unreachable, or undecided for too long
-  | 'refunded' // the operator confirms that the payer has the money back
-  | 'declined' // the operator confirms that it will not refund
-  | 'never_sent' // nobody tried to send the refund before its deadline, or before the operator returned the collection
-  | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
+export type ReversalTransitionKind = MoneyOutTransitionKind | 'refunded'; // the operator confirms that the payer has the money back
 
 /** An absent pair changes nothing. docs/states.md is made from this table; a test holds the schema equal to it. */
 export const REVERSAL_TRANSITIONS: Readonly<
   Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
 > = {
-  queued: { released: 'released', rejected: 'rejected', cancelled: 'cancelled', approval_expired: 'expired' },
-  released: {
-    outcome_unknown: 'reconciling',
-    refunded: 'succeeded',
-    declined: 'failed',
-    never_sent: 'failed',
-    never_accepted: 'failed',
-  },
-  reconciling: { refunded: 'succeeded', declined: 'failed', never_sent: 'failed', never_accepted: 'failed' },
+  queued: QUEUED_TRANSITIONS,
+  released: { outcome_unknown: 'reconciling', refunded: 'succeeded', ...UNPAID_TRANSITIONS },
+  reconciling: { refunded: 'succeeded', ...UNPAID_TRANSITIONS },
   succeeded: {},
-  failed: {},
-  rejected: {},
-  cancelled: {},
-  expired: {},
+  ...UNPAID_ENDS,
 };
 
 export const REVERSAL_STATES = Object.keys(REVERSAL_TRANSITIONS) as [ReversalState, ...ReversalState[]];

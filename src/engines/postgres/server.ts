@@ -15,9 +15,15 @@ import {
   SUPERUSER,
   type Cluster,
 } from './cluster.ts';
-import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '../process/supervised-process.ts';
+import {
+  describeExit,
+  launchEngine,
+  type Engine,
+  type EngineOptions,
+  type SupervisedProcess,
+} from '../process/supervised-process.ts';
 
-export type PostgresServerOptions = {
+export type PostgresServerOptions = EngineOptions & {
   /** Holds the cluster and its password. No other process may use it: a server that runs there counts as a leftover, and is ended. */
   readonly dataDir: string;
   /** Used when this process is root and PostgreSQL's account cannot enter `dataDir`; without it that is an error. */
@@ -26,15 +32,7 @@ export type PostgresServerOptions = {
   readonly port: number;
   /** postgresql.conf settings by name; tests pass `fsync: 'off'`. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly logFile: string;
   readonly report?: (line: string) => void;
-  readonly readyLimitMs?: number;
-  /** Called as soon as the process exists, before it accepts connections. */
-  readonly onSpawn?: (pid: number) => void;
-  /** Ends the start: the process is stopped, and the start rejects. */
-  readonly signal?: AbortSignal;
-  /** It stays when this process is killed, until the next start on its folder ends it. */
-  readonly outlivesParent?: boolean;
 };
 
 /** The accounts of a service on this server. */
@@ -62,12 +60,7 @@ export type PostgresAccess = {
   ensureAccounts(database: string, temporalDatabase?: string): Promise<DatabaseUrls>;
 };
 
-export type PostgresServer = PostgresAccess & {
-  readonly pid: number;
-  /** Resolves when the process has ended, for any reason. */
-  readonly exited: Promise<Exit>;
-  stop(): Promise<void>;
-};
+export type PostgresServer = PostgresAccess & Engine;
 
 // SIGINT closes client connections and stops; SIGTERM would wait for the clients to disconnect.
 const STOP = { signal: 'SIGINT', limitMs: 30_000 } as const;
@@ -86,29 +79,10 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
   const binaries = postgresBinariesFor(cluster.account, report);
   await endLeftoverServer(cluster, report);
   await requireFreePort('PostgreSQL', port, host);
-  let server: SupervisedProcess | undefined;
-  try {
-    initialiseCluster(cluster, binaries.initdb, settings['fsync'] !== 'off');
-    server = await launchUntilReady(binaries.postgres, cluster, { ...options, host });
-    const running = runningServer(server, cluster, host, port);
-    await checkConnection(running.adminUrl, cluster);
-    return running;
-  } catch (error) {
-    await server?.stop(STOP.signal, STOP.limitMs);
-    throw error;
-  }
-}
-
-function runningServer(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
+  initialiseCluster(cluster, binaries.initdb, settings['fsync'] !== 'off');
   const adminUrl = `postgres://${SUPERUSER}:${cluster.password}@${host}:${port}/postgres`;
-  return {
-    ...accessTo(adminUrl, cluster.dataDir),
-    pid: server.pid,
-    exited: server.exited,
-    stop: async () => {
-      await server.stop(STOP.signal, STOP.limitMs);
-    },
-  };
+  const engine = await launchUntilReady(binaries.postgres, { cluster, adminUrl }, { ...options, host });
+  return { ...accessTo(adminUrl, cluster.dataDir), ...engine };
 }
 
 /** Access to a server that `startPostgresServer` started, maybe in another process, by its `adminUrl` and `dataDir`. */
@@ -146,28 +120,25 @@ function passwordOf(account: AccountName, ofSuperuser: string): string {
 type LaunchOptions = PostgresServerOptions & { readonly host: string };
 
 async function launchUntilReady(
-  postgres: string,
-  cluster: Cluster,
+  command: string,
+  { cluster, adminUrl }: { readonly cluster: Cluster; readonly adminUrl: string },
   options: LaunchOptions,
-): Promise<SupervisedProcess> {
+): Promise<Engine> {
+  const { dataDir: cwd, account } = cluster;
+  const program = { command, args: argumentsFor(cluster, options), env: POSTGRES_ENVIRONMENT, cwd, account, end: STOP };
   for (let tries = 1; ; tries++) {
-    const server = await launchProcess({
-      command: postgres,
-      args: argumentsFor(cluster, options),
-      env: POSTGRES_ENVIRONMENT,
-      cwd: cluster.dataDir,
-      account: cluster.account,
-      logFile: options.logFile,
-      ifParentDies: options.outlivesParent ? 'stays' : STOP,
-    });
-    options.onSpawn?.(server.pid);
-    const problem = await waitUntilReady(server, cluster, options);
-    if (problem === undefined) return server;
-    await server.stop(STOP.signal, STOP.limitMs);
-    options.signal?.throwIfAborted();
-    if (!server.logTail().includes(STILL_IN_USE) || tries === STILL_IN_USE_TRIES) {
-      const end = `The end of ${options.logFile}:\n${server.logTail()}`;
-      throw new Error(`PostgreSQL did not start on port ${options.port}: ${problem}. ${end}`);
+    let isStillInUse = false as boolean;
+    try {
+      return await launchEngine(program, options, async (server) => {
+        const problem = await waitUntilReady(server, cluster, options);
+        if (problem === undefined) return checkConnection(adminUrl, cluster);
+        options.signal?.throwIfAborted();
+        isStillInUse = server.logTail().includes(STILL_IN_USE);
+        const end = `The end of ${options.logFile}:\n${server.logTail()}`;
+        throw new Error(`PostgreSQL did not start on port ${options.port}: ${problem}. ${end}`);
+      });
+    } catch (error) {
+      if (!isStillInUse || tries === STILL_IN_USE_TRIES) throw error;
     }
     await sleep(STILL_IN_USE_WAIT_MS);
   }

@@ -1,8 +1,6 @@
 // Keeps a server that the embedded start needs running: starts it again when it dies, and gives up when that does not help.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeExit, type Exit } from './supervised-process.ts';
-
-export type Engine = { readonly pid: number; readonly exited: Promise<Exit>; stop(): Promise<void> };
+import { describeExit, type Engine } from './supervised-process.ts';
 
 export type KeepRunningOptions = {
   readonly name: string;

@@ -35,6 +35,48 @@ export type LaunchOptions = {
   readonly ifParentDies: EndOfChild | 'stays';
 };
 
+/** A server program that runs. */
+export type Engine = {
+  readonly pid: number;
+  /** Resolves when the process has ended, for any reason. */
+  readonly exited: Promise<Exit>;
+  stop(): Promise<void>;
+};
+
+/** What every engine's start takes. */
+export type EngineOptions = {
+  readonly logFile: string;
+  readonly readyLimitMs?: number;
+  /** Called as soon as the process exists, before it is ready. */
+  readonly onSpawn?: (pid: number) => void;
+  /** Ends the start: the process is stopped, and the start rejects. */
+  readonly signal?: AbortSignal;
+  /** It stays when this process is killed, for something else to end it, such as the next start on its folder. */
+  readonly outlivesParent?: boolean;
+};
+
+type EngineProgram = Pick<LaunchOptions, 'command' | 'args' | 'env' | 'cwd' | 'account'> & { readonly end: EndOfChild };
+
+/** Resolves when `untilReady` does. Rejects when that rejects; no process is left then. */
+export async function launchEngine(
+  { end, ...program }: EngineProgram,
+  { logFile, onSpawn, outlivesParent }: EngineOptions,
+  untilReady: (server: SupervisedProcess) => Promise<void>,
+): Promise<Engine> {
+  const server = await launchProcess({ ...program, logFile, ifParentDies: outlivesParent ? 'stays' : end });
+  onSpawn?.(server.pid);
+  const stop = async (): Promise<void> => {
+    await server.stop(end.signal, end.limitMs);
+  };
+  try {
+    await untilReady(server);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { pid: server.pid, exited: server.exited, stop };
+}
+
 /** Starts a program in its own session, so that Ctrl-C reaches the parent alone, which stops children in order. */
 export async function launchProcess({
   command,

@@ -28,13 +28,17 @@ export class GoBuildError extends Error {}
 const BUILD_IS_ABANDONED_AFTER_MS = 60 * 60_000;
 const ERROR_LINES = 15;
 
+/** Where this user keeps what is downloaded or built once, outside of the project. */
+export function cacheFolder(env: Environment): string {
+  return env['MALIPO_CACHE_DIR'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'malipo');
+}
+
 /** One folder for each version of go.mod and go.sum, so that an update of them causes a new build. */
 export function goCacheFolder(sourceDir: string, env: Environment): string {
   const hash = createHash('sha256');
   for (const name of ['go.mod', 'go.sum']) hash.update(readFileSync(join(sourceDir, name)));
   hash.update(`${process.platform}/${process.arch}`);
-  const base = env['MALIPO_CACHE_DIR'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'malipo');
-  return join(base, `temporal-${hash.digest('hex').slice(0, 16)}`);
+  return join(cacheFolder(env), `temporal-${hash.digest('hex').slice(0, 16)}`);
 }
 
 export function findOnPath(name: string, env: Environment): string | undefined {

@@ -7,11 +7,11 @@ import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { Client } from 'pg';
 import { freePorts, requireFreePort } from '../process/ports.ts';
-import { launchProcess } from '../process/supervised-process.ts';
+import { launchEngine, type EngineOptions } from '../process/supervised-process.ts';
 import type { TemporalPrograms } from './binary.ts';
 import { DYNAMIC_CONFIG, TEMPORAL_ENVIRONMENT, untilTemporalResponds, type TemporalServer } from './server.ts';
 
-export type TemporalOnPostgresOptions = {
+export type TemporalOnPostgresOptions = EngineOptions & {
   readonly programs: TemporalPrograms;
   readonly postgres: {
     readonly host: string;
@@ -25,10 +25,6 @@ export type TemporalOnPostgresOptions = {
   readonly folder: string;
   readonly host: string;
   readonly port: number;
-  readonly logFile: string;
-  readonly readyLimitMs?: number;
-  /** Called as soon as the server's process exists, long before it is ready. */
-  readonly onSpawn?: (pid: number) => void;
 };
 
 // As in docker-compose.yml. It cannot be changed once the databases are there.
@@ -54,29 +50,17 @@ const INNER_PORTS = [
  * `prepareTemporal` to create. Only one server at a time may run on the same databases.
  */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalServer> {
-  const { programs, host, port, logFile, onSpawn } = options;
+  const { programs, host, port } = options;
   await requireFreePort('the Temporal server', port, host);
   await prepareSchemas(options);
   await forgetMembers(options);
-  const server = await launchProcess({
-    command: programs.server,
-    args: ['--allow-no-auth', 'start'],
-    env: await environmentFor(options),
-    logFile,
-    ifParentDies: STOP,
-  });
-  onSpawn?.(server.pid);
   const address = `${host}:${port}`;
-  const stop = async (): Promise<void> => {
-    await server.stop(STOP.signal, STOP.limitMs);
-  };
-  try {
-    await untilTemporalResponds(server, address, { ...options, namespaces: [OWN_NAMESPACE] });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { address, uiUrl: undefined, pid: server.pid, exited: server.exited, stop };
+  const env = await environmentFor(options);
+  const program = { command: programs.server, args: ['--allow-no-auth', 'start'], env, end: STOP };
+  const engine = await launchEngine(program, options, (server) =>
+    untilTemporalResponds(server, address, { ...options, namespaces: [OWN_NAMESPACE] }),
+  );
+  return { ...engine, address, uiUrl: undefined };
 }
 
 /** For trials alone: no commit to its two databases waits for the disk from then on. The URL is that of an administrator. */

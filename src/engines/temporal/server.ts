@@ -4,9 +4,15 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { freePort, requireFreePort } from '../process/ports.ts';
-import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '../process/supervised-process.ts';
+import {
+  describeExit,
+  launchEngine,
+  type Engine,
+  type EngineOptions,
+  type SupervisedProcess,
+} from '../process/supervised-process.ts';
 
-export type TemporalServerOptions = {
+export type TemporalServerOptions = EngineOptions & {
   readonly binary: string;
   /** Without it the data are in memory and lost at the end. */
   readonly databaseFile?: string;
@@ -16,26 +22,14 @@ export type TemporalServerOptions = {
   readonly uiPort?: number;
   /** Created at the start when they are missing; `default` always exists. */
   readonly namespaces: readonly string[];
-  readonly logFile: string;
   /** Tests use `off`: it is faster, and data may be lost in a power cut. */
   readonly synchronous?: 'normal' | 'off';
-  readonly readyLimitMs?: number;
-  /** Called as soon as the process exists, long before it is ready. */
-  readonly onSpawn?: (pid: number) => void;
-  /** Ends the start: the process is stopped, and the start rejects. */
-  readonly signal?: AbortSignal;
-  /** It stays when this process is killed, for something else to end it. */
-  readonly outlivesParent?: boolean;
 };
 
-export type TemporalServer = {
+export type TemporalServer = Engine & {
   /** host:port of the gRPC front end. */
   readonly address: string;
   readonly uiUrl: string | undefined;
-  readonly pid: number;
-  /** Resolves when the process has ended, for any reason. */
-  readonly exited: Promise<Exit>;
-  stop(): Promise<void>;
 };
 
 const STOP = { signal: 'SIGTERM', limitMs: 15_000 } as const;
@@ -68,36 +62,20 @@ export const TEMPORAL_ENVIRONMENT = {
 
 /** Resolves when the server responds for each of the namespaces; otherwise rejects with the end of its log. */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
-  const { binary, databaseFile, host, port, uiPort, logFile, onSpawn } = options;
+  const { binary, databaseFile, host, port, uiPort } = options;
   // Checked first: another server on this port would answer the readiness check.
   await requireFreePort('the Temporal server', port, host);
   if (uiPort !== undefined) await requireFreePort('the Temporal web UI', uiPort, host);
   if (databaseFile !== undefined) prepareDatabaseFile(databaseFile);
-  const server = await launchProcess({
-    command: binary,
-    args: argumentsFor(options, await freePort(host)),
-    env: TEMPORAL_ENVIRONMENT,
-    logFile,
-    ifParentDies: options.outlivesParent ? 'stays' : STOP,
-  });
-  onSpawn?.(server.pid);
   const address = `${host}:${port}`;
-  try {
-    await untilTemporalResponds(server, address, options);
-  } catch (error) {
-    await server.stop(STOP.signal, STOP.limitMs);
-    throw error;
-  }
+  const args = argumentsFor(options, await freePort(host));
+  const engine = await launchEngine(
+    { command: binary, args, env: TEMPORAL_ENVIRONMENT, end: STOP },
+    options,
+    (server) => untilTemporalResponds(server, address, options),
+  );
   if (databaseFile !== undefined) markAsComplete(databaseFile);
-  return {
-    address,
-    uiUrl: uiPort === undefined ? undefined : `http://${host}:${uiPort}`,
-    pid: server.pid,
-    exited: server.exited,
-    stop: async () => {
-      await server.stop(STOP.signal, STOP.limitMs);
-    },
-  };
+  return { ...engine, address, uiUrl: uiPort === undefined ? undefined : `http://${host}:${uiPort}` };
 }
 
 function argumentsFor(

@@ -132,8 +132,8 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { range, faul
   faults.add([
     ...drifted.map(({ accountId }) => newDriftFault(accountId)),
     ...forged.map(({ accountId }) => checkpointFault(accountId)),
-    ...unposted.map(unpostedFault),
-    ...[...unattested, ...refunds].map(unattestedFault),
+    ...unposted.map(({ id }) => unpostedFault(id)),
+    ...[...unattested, ...refunds].map(({ ref }) => unattestedFault(ref.id)),
   ]);
   return { moved, hasMore: right.some((account) => account.hasMore) };
 }
@@ -162,7 +162,7 @@ async function checkChangedPayments(
       return to === null ? null : { to, unposted: await findUnpostedOfEvents(reads, { after, to }) };
     });
     if (range !== null) {
-      faults.add(range.unposted.map(unpostedFault));
+      faults.add(range.unposted.map(({ id }) => unpostedFault(id)));
       isRight &&= range.unposted.length === 0;
     }
     if (isRight) {

@@ -37,7 +37,7 @@ const RANGES: Readonly<Record<Part, Range>> = {
   },
   payment: {
     size: 10_000,
-    find: async (reads, range) => (await findUnposted(reads, range)).map(unpostedFault),
+    find: async (reads, range) => (await findUnposted(reads, range)).map(({ id }) => unpostedFault(id)),
     next: 'account',
   },
 };
@@ -47,13 +47,13 @@ async function findUnattested(reads: Queryable, range: IdRange): Promise<LedgerF
   const faults: LedgerFault[] = [];
   const accounts = await findAvailableAccounts(reads, range);
   const merchantIds = accounts.map(({ accountId }) => accountId.slice(0, accountId.indexOf('/')));
-  faults.push(...(await findUnattestedRefunds(reads, merchantIds)).map(unattestedFault));
+  faults.push(...(await findUnattestedRefunds(reads, merchantIds)).map(({ ref }) => unattestedFault(ref.id)));
   for (const account of accounts) {
     const isChecked = isCheckpointAttested(reads, account);
     if (!isChecked) faults.push(checkpointFault(account.accountId));
     else if (account.checkedUnattestedMinor > 0n) faults.push(unattestedBalanceFault(account.accountId));
     const unchecked = isChecked ? account : { ...account, after: 0n };
-    faults.push(...(await findAllUnattestedCredits(reads, unchecked)).map(unattestedFault));
+    faults.push(...(await findAllUnattestedCredits(reads, unchecked)).map(({ ref }) => unattestedFault(ref.id)));
   }
   return faults;
 }

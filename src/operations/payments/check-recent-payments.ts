@@ -16,6 +16,6 @@ export async function checkRecentPayments(db: Database, since: Date, signal?: Ab
   return db.withLongReads(limits, async (reads) => {
     const collections = await findUnposted(reads, idsSince('col'));
     const payouts = await findUnposted(reads, idsSince('pay'));
-    return [...collections, ...payouts].map(unpostedFault);
+    return [...collections, ...payouts].map(({ id }) => unpostedFault(id));
   });
 }

@@ -1,5 +1,4 @@
 // Records a transition of a payment that no person decides: its state, its posting, its event and the deliveries, all or nothing.
-import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { hasOpenDiscrepancy, insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { insertExchange, type NewExchange } from '../../db/payments/operator-exchange.ts';
 import { getPayment } from '../../db/payments/payment.ts';
@@ -32,6 +31,9 @@ export type RecordTransition<Kind extends PaymentKind = PaymentKind> = {
   /** The payment's workflow by default. */
   readonly recordedBy?: RecordedBy;
 };
+
+/** Each miss means that another process changed the payment, and a payment changes only a few times in all. */
+const MAX_TRIES = 10;
 
 export type RecordedTransition<Kind extends PaymentKind = PaymentKind> = {
   readonly payment: Payment<Kind>;
@@ -143,4 +145,13 @@ async function reverseCollection(tx: Tx, refund: Reversal, { environment, clocks
   if (change === null) return false;
   if (await recordChange(tx, change, environment)) return true;
   throw new Error(`${id} changed while its reversal was being recorded`);
+}
+
+/** Runs `attempt`, which decides on a fresh read, until it does not miss. Throws after ten misses. */
+async function compareAndSet(id: string, attempt: () => Promise<Payment | 'missed'>): Promise<Payment> {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const result = await attempt();
+    if (result !== 'missed') return result;
+  }
+  throw new Error(`${id} changed ${MAX_TRIES} times while one transition was being recorded`);
 }
