@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCoalescingLoop } from '../src/coalescing-loop.ts';
 import { createBatcher } from '../src/db/platform/batcher.ts';
 import type { Database } from '../src/db/platform/database.ts';
-import { claimQueries, findRechecked, type ClaimedQuery } from '../src/db/work/status-queries.ts';
+import { claimQueries, countDueQueries, findRechecked, type ClaimedQuery } from '../src/db/work/status-queries.ts';
 import { paymentClocks } from '../src/domain/clocks.ts';
 import { findingIn, nextRecheck, type RecheckFinding } from '../src/domain/payments/late-checks.ts';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
@@ -71,7 +71,9 @@ function startOperatorQueue(operator: OperatorId, context: QueryContext): Status
     while (!isStopped) {
       const free = window.size() - inFlight.size;
       if (free < 1) return;
-      const granted = await grants.takeForQueries(operator, free);
+      const due = await countDueQueries(queues, operator, free);
+      if (due === 0) return;
+      const granted = await grants.takeForQueries(operator, due);
       if (granted === 0) {
         await sleep(NO_GRANT_PAUSE_MS);
         continue;

@@ -277,10 +277,9 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors: given }: 
   return {
     async stop() {
       isStopped = true;
-      await accounts.stop();
-      await statusQueue.stop();
       // Never connected: there is nothing to stop, and closing the client ends the wait.
-      if (temporal.isConnected()) await Promise.all((await workers).map((part) => part.stop()));
+      const connected = temporal.isConnected() ? await workers : [];
+      await Promise.all([accounts, statusQueue, ...connected].map((part) => part.stop()));
       await closeOperators(operators);
     },
   };

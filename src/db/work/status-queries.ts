@@ -25,6 +25,19 @@ const CLASSES = `class AS (
       SELECT w.merchant_id FROM work w WHERE ${OF_CLASS} AND w.merchant_id > class.merchant_id ORDER BY w.merchant_id LIMIT 1)
     FROM class WHERE class.merchant_id IS NOT NULL)`;
 
+const COUNT_DUE = statement('status_query_count_due')`
+  WITH RECURSIVE ${CLASSES}
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM class CROSS JOIN LATERAL (
+      SELECT FROM work w WHERE ${OF_MERCHANT} AND ${DUE_AT} <= now() ORDER BY ${DUE_AT} LIMIT $2) AS due
+    LIMIT $2) AS due`;
+
+/** How many queries of the operator are due, counted up to `limit`. */
+export async function countDueQueries(db: Queryable, operator: OperatorId, limit: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_DUE, [[operator], limit]);
+  return row?.count ?? 0;
+}
+
 // Of each priority the merchants take turns: each of those with due queries gets an equal share of the claim, and at least one, so a
 // merchant with thousands of open payments delays nobody. A merchant costs three steps in the index, however many rows it has. A callback
 // that comes from now on sets due_at again. The rows are locked in a subquery of its own, because a window function may not lock.

@@ -64,6 +64,23 @@ describe('one payment in the console', () => {
     );
   });
 
+  it('shows how often, when last and when next the operator is asked, while it is', async () => {
+    const queriesOf = async (id: string) => {
+      const { json } = await viewer.call('GET', `/v1/console/collections/${id}`);
+      return json['status_queries'] as { count: number; last_at: string | null; next_at: string | null } | null;
+    };
+    const undecided = await pay(testEnv, '010');
+    await untilState(testEnv, undecided, 'prompted');
+    const asked = await eventually('a status query', async () => {
+      const queries = await queriesOf(undecided.id);
+      return queries !== null && queries.count > 0 && queries.next_at !== null && queries;
+    });
+    assert.ok(asked.last_at !== null && asked.next_at !== null && asked.last_at < asked.next_at);
+    const failed = await pay(testEnv, '001');
+    await untilState(testEnv, failed, 'failed');
+    assert.equal(await queriesOf(failed.id), null);
+  });
+
   it('shows who made and released a payout, and each change of the balances', async () => {
     await fund(testEnv, testEnv.merchant, 50_000);
     const payout = await requestPayout(testEnv, '000', { amount: 3000 });

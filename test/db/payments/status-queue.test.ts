@@ -99,7 +99,7 @@ describe('the queue of status queries', () => {
     assert.equal(asked.length, 4);
     assert.deepEqual(
       ran.filter((name) => name.startsWith('status_query')),
-      ['status_query_claim', 'status_query_finish'],
+      ['status_query_count_due', 'status_query_claim', 'status_query_finish'],
     );
   });
 
