@@ -1,6 +1,5 @@
 // What there is, what happened today, and what waits.
 import { Alert, Anchor, Card, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { answerOf, api, type Schemas } from './api/client.ts';
@@ -11,7 +10,7 @@ import { MerchantText } from './ui/merchant-text.tsx';
 import { OPERATOR_NAMES } from './ui/operator-names.ts';
 import { Page } from './ui/page.tsx';
 import { StateBadge } from './ui/state-badge.tsx';
-import { usePolling } from './ui/use-polling.ts';
+import { useCurrent } from './ui/use-current.ts';
 
 type Overview = Schemas['Overview'];
 type Day = Overview['today'];
@@ -20,11 +19,9 @@ export function Home() {
   const named = Intl.DateTimeFormat().resolvedOptions().timeZone;
   // The name that a browser has for a time zone that it cannot find out.
   const timeZone = named === 'Etc/Unknown' ? 'UTC' : named;
-  const query = useQuery({
-    queryKey: ['overview'],
-    queryFn: () => answerOf(api.GET('/v1/console/overview', { params: { query: { time_zone: timeZone } } })),
-    refetchInterval: usePolling(),
-  });
+  const query = useCurrent(['overview'], () =>
+    answerOf(api.GET('/v1/console/overview', { params: { query: { time_zone: timeZone } } })),
+  );
   return (
     <Page title="Home">
       <Loaded query={query}>

@@ -7,10 +7,10 @@ import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
-import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { useCheckouts, type CheckoutFilters } from './queries.ts';
@@ -20,7 +20,7 @@ const STATES = ['open', 'completed', 'expired', 'cancelled'];
 export function Checkouts() {
   const mayMake = useMayMakeCheckouts();
   const { values, set, isFiltered } = useFilters(['state', 'reference']);
-  const { query, more } = useCheckouts(given(values) as CheckoutFilters);
+  const list = useCheckouts(given(values) as CheckoutFilters);
   return (
     <Page
       title="Checkouts"
@@ -36,23 +36,16 @@ export function Checkouts() {
         <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
         <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
       </Filters>
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="Checkouts"
-              columns={COLUMNS}
-              rows={rows}
-              empty={
-                isFiltered
-                  ? 'No checkout matches.'
-                  : 'A checkout is a page where a payer pays you, through a link or a QR code. You need no server.'
-              }
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="Checkouts"
+        columns={COLUMNS}
+        empty={
+          isFiltered
+            ? 'No checkout matches.'
+            : 'A checkout is a page where a payer pays you, through a link or a QR code. You need no server.'
+        }
+      />
     </Page>
   );
 }

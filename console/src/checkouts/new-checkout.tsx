@@ -2,7 +2,6 @@
 import { Button, Group, NativeSelect, Stack, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { withIdempotencyKey } from '../api/idempotency-key.ts';
 import { useSession } from '../session/session.ts';
@@ -46,7 +45,7 @@ export function NewCheckout() {
         <Stack maw={480}>
           <TextFields
             texts={texts}
-            byParam={create.error instanceof ApiError ? create.error.byParam : {}}
+            byParam={create.byParam}
             isReusable={use === 'reusable'}
             set={(name, text) => setTexts({ ...texts, [name]: text })}
           />

@@ -13,12 +13,7 @@ export type CheckoutFilters = Pick<
 export function useCheckouts(filters: CheckoutFilters) {
   return useList(
     ['checkouts', filters],
-    (cursor) =>
-      answerOf(
-        api.GET('/v1/console/checkouts', {
-          params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
-        }),
-      ),
+    (place) => answerOf(api.GET('/v1/console/checkouts', { params: { query: { ...filters, ...place } } })),
     endOf,
   );
 }

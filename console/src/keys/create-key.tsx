@@ -1,43 +1,32 @@
 // Making an API key: its name, what it may do, how long it lives and from where it works.
 import { Button, Checkbox, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
-import { useStepUp } from '../session/step-up.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { submitting } from '../ui/use-act.ts';
+import { useStepUpAct } from '../ui/use-step-up-act.ts';
 import { ALL_SCOPES, mayHandle, SCOPE_WORDS, type Scope } from './scopes.ts';
 
 type CreateKeyModalProps = { readonly onMade: (secret: Secret) => void; readonly onClose: () => void };
 
 export function CreateKeyModal({ onMade, onClose }: CreateKeyModalProps) {
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>([]);
   const [expiresAt, setExpiresAt] = useState('');
   const [addresses, setAddresses] = useState('');
-  const create = useAct(async () => {
+  const create = useStepUpAct('createApiKey', async () => {
     const body: Schemas['CreateApiKey'] = {
       name: name.trim(),
       scopes: [...scopes],
       ...(expiresAt !== '' && { expires_at: expiresAt }),
       ...allowedFrom(addresses),
     };
-    await stepUp('createApiKey');
-    try {
-      onMade(secretOf(await answerOf(api.POST('/v1/console/keys', { body }))));
-    } finally {
-      // Without an answer there may be a key that nobody has: the list shows it, to be revoked.
-      void refresh();
-    }
+    onMade(secretOf(await answerOf(api.POST('/v1/console/keys', { body }))));
   });
-  const byParam = create.error instanceof ApiError ? create.error.byParam : {};
   return (
     <Modal opened onClose={onClose} title="New API key" centered size="lg" closeOnClickOutside={false}>
       <form onSubmit={submitting(create)}>
@@ -50,10 +39,10 @@ export function CreateKeyModal({ onMade, onClose }: CreateKeyModalProps) {
             autoComplete="off"
             data-autofocus
             value={name}
-            error={byParam['name']}
+            error={create.byParam['name']}
             onText={setName}
           />
-          <Scopes chosen={scopes} error={byParam['scopes']} onChange={setScopes} />
+          <Scopes chosen={scopes} error={create.byParam['scopes']} onChange={setScopes} />
           <MomentInput
             label="Ends"
             description={
@@ -62,7 +51,7 @@ export function CreateKeyModal({ onMade, onClose }: CreateKeyModalProps) {
                 : 'If empty: when somebody revokes it.'
             }
             value={expiresAt}
-            error={byParam['expires_at']}
+            error={create.byParam['expires_at']}
             onChange={setExpiresAt}
           />
           <Textarea
@@ -71,7 +60,7 @@ export function CreateKeyModal({ onMade, onClose }: CreateKeyModalProps) {
             rows={3}
             autoComplete="off"
             value={addresses}
-            error={byParam['allowed_addresses'] ?? startingWith(byParam, 'allowed_addresses')}
+            error={create.byParam['allowed_addresses'] ?? startingWith(create.byParam, 'allowed_addresses')}
             onChange={({ currentTarget }) => setAddresses(currentTarget.value)}
           />
           <ErrorNotice error={create.error} />

@@ -4,12 +4,12 @@ import { useState, type ReactNode } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
 import { Actor } from '../ui/person.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { useList } from '../ui/use-list.ts';
@@ -23,9 +23,7 @@ type Open = { readonly act: 'create' } | { readonly act: 'roll' | 'revoke'; read
 
 export function ApiKeys() {
   const session = useSession();
-  const { query, more } = useList(['keys'], (cursor) =>
-    answerOf(api.GET('/v1/console/keys', { params: { query: cursor === undefined ? {} : { cursor } } })),
-  );
+  const list = useList(['keys'], (place) => answerOf(api.GET('/v1/console/keys', { params: { query: place } })));
   const [open, setOpen] = useState<Open | null>(null);
   const [secret, setSecret] = useState<Secret | null>(null);
   const close = () => setOpen(null);
@@ -40,28 +38,21 @@ export function ApiKeys() {
       actions={mayCreate && <Button onClick={() => setOpen({ act: 'create' })}>New API key…</Button>}
     >
       <Text c="dimmed">With an API key your server calls the API. Each server should have its own.</Text>
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="API keys"
-              columns={[
-                ...COLUMNS,
-                ...(mayCreate
-                  ? [{ title: 'Acts', cell: (apiKey: ApiKey) => <Acts apiKey={apiKey} onOpen={setOpen} /> }]
-                  : []),
-              ]}
-              rows={rows}
-              empty={
-                mayCreate
-                  ? 'There is no API key yet. Make one with “New API key”.'
-                  : 'There is no API key yet. An owner, admin or developer makes one.'
-              }
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="API keys"
+        columns={[
+          ...COLUMNS,
+          ...(mayCreate
+            ? [{ title: 'Acts', cell: (apiKey: ApiKey) => <Acts apiKey={apiKey} onOpen={setOpen} /> }]
+            : []),
+        ]}
+        empty={
+          mayCreate
+            ? 'There is no API key yet. Make one with “New API key”.'
+            : 'There is no API key yet. An owner, admin or developer makes one.'
+        }
+      />
       {open?.act === 'create' && <CreateKeyModal onMade={show} onClose={close} />}
       {open?.act === 'roll' && <RollKeyModal apiKey={open.apiKey} onMade={show} onClose={close} />}
       {open?.act === 'revoke' && <RevokeModal apiKey={open.apiKey} onClose={close} />}

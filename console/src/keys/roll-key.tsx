@@ -1,16 +1,12 @@
 // Rolling an API key: a new one takes its place, and the old one may live on until every server has the new one.
-import { Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { useStepUp } from '../session/step-up.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
+import { FormModal } from '../ui/act-modal.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { ModalActions } from '../ui/modal-actions.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { useStepUpAct } from '../ui/use-step-up-act.ts';
 import { secretOf } from './create-key.tsx';
 
 const HOUR_SECONDS = 3600;
@@ -30,62 +26,46 @@ type RollKeyModalProps = {
 };
 
 export function RollKeyModal({ apiKey: { id, name, hint, scopes }, onMade, onClose }: RollKeyModalProps) {
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
   const [hours, setHours] = useState('24');
   const [expiresAt, setExpiresAt] = useState('');
-  const roll = useAct(async () => {
-    await stepUp('rollApiKey');
+  const roll = useStepUpAct('rollApiKey', async () => {
     const body = { keep_old_for: Number(hours) * HOUR_SECONDS, ...(expiresAt !== '' && { expires_at: expiresAt }) };
-    try {
-      onMade(secretOf(await answerOf(api.POST('/v1/console/keys/{id}/roll', { body, params: { path: { id } } }))));
-    } finally {
-      // Without an answer there may be a key that nobody has: the list shows it, to be revoked.
-      void refresh();
-    }
+    onMade(secretOf(await answerOf(api.POST('/v1/console/keys/{id}/roll', { body, params: { path: { id } } }))));
   });
-  const byParam = roll.error instanceof ApiError ? roll.error.byParam : {};
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormModal
       title={
         <>
           Roll “<MerchantText text={name} />”
         </>
       }
-      centered
-      closeOnClickOutside={false}
+      act={roll}
+      verb="Roll it"
+      onClose={onClose}
     >
-      <form onSubmit={submitting(roll)}>
-        <Stack>
-          <Text size="sm">
-            A new key takes the place of {hint}, with the same name, scopes and allowed addresses.
-            {scopes.includes('payouts:write') && ' You become the maker of its payouts, so you cannot release them.'}
-          </Text>
-          <NativeSelect
-            label="The old key stays valid for"
-            description="Long enough for every server to get the new key. If somebody else may have the old key: not at all."
-            data={OVERLAPS}
-            value={hours}
-            error={byParam['keep_old_for']}
-            onChange={({ currentTarget }) => setHours(currentTarget.value)}
-          />
-          <MomentInput
-            label="The new key ends"
-            description={
-              scopes.includes('payouts:write')
-                ? 'If empty: after as long as the old key was valid when it was created.'
-                : 'If empty: when the old key would have ended.'
-            }
-            value={expiresAt}
-            error={byParam['expires_at']}
-            onChange={setExpiresAt}
-          />
-          <ErrorNotice error={roll.error} />
-          <ModalActions act={roll} verb="Roll it" onBack={onClose} />
-        </Stack>
-      </form>
-    </Modal>
+      <Text size="sm">
+        A new key takes the place of {hint}, with the same name, scopes and allowed addresses.
+        {scopes.includes('payouts:write') && ' You become the maker of its payouts, so you cannot release them.'}
+      </Text>
+      <NativeSelect
+        label="The old key stays valid for"
+        description="Long enough for every server to get the new key. If somebody else may have the old key: not at all."
+        data={OVERLAPS}
+        value={hours}
+        error={roll.byParam['keep_old_for']}
+        onChange={({ currentTarget }) => setHours(currentTarget.value)}
+      />
+      <MomentInput
+        label="The new key ends"
+        description={
+          scopes.includes('payouts:write')
+            ? 'If empty: after as long as the old key was valid when it was created.'
+            : 'If empty: when the old key would have ended.'
+        }
+        value={expiresAt}
+        error={roll.byParam['expires_at']}
+        onChange={setExpiresAt}
+      />
+    </FormModal>
   );
 }

@@ -6,6 +6,7 @@ import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatAmount, formatSpan } from '../ui/format.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { More, Rows, type Column } from '../ui/rows.tsx';
@@ -201,38 +202,19 @@ function WaitingRefunds({ isForMe }: { readonly isForMe: boolean }) {
       <Title order={2} size="h4">
         Refunds
       </Title>
-      <Loaded query={{ ...query, data: rows }}>
-        {(shown) => (
-          <>
-            <Rows
-              label="Waiting refunds"
-              columns={refundColumns()}
-              rows={shown}
-              empty={isForMe ? 'No refund waits for you.' : 'No refund waits for others.'}
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={{ query: { ...query, data: rows }, more }}
+        label="Waiting refunds"
+        columns={refundColumns()}
+        empty={isForMe ? 'No refund waits for you.' : 'No refund waits for others.'}
+      />
     </Stack>
   );
 }
 
 function Decided() {
-  const { query, more } = usePayouts({ states: DECIDED });
+  const list = usePayouts({ states: DECIDED });
   return (
-    <Loaded query={query}>
-      {(shown) => (
-        <>
-          <Rows
-            label="Decided payouts"
-            columns={paymentColumns('/payouts')}
-            rows={shown}
-            empty="Nothing was decided yet."
-          />
-          <More {...more} />
-        </>
-      )}
-    </Loaded>
+    <Listed list={list} label="Decided payouts" columns={paymentColumns('/payouts')} empty="Nothing was decided yet." />
   );
 }

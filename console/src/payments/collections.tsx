@@ -2,9 +2,8 @@
 import { api } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { FilterText } from '../ui/filters.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { More, Rows } from '../ui/rows.tsx';
 import { useExport } from '../ui/use-export.tsx';
 import { useFilters } from '../ui/use-filters.ts';
 import { paymentColumns } from './cells.tsx';
@@ -18,7 +17,7 @@ export function Collections() {
   const session = useSession();
   const { values, set, isFiltered } = useFilters(FILTERS);
   const filters = toQuery(values) as CollectionFilters;
-  const { query, more } = useCollections(filters);
+  const list = useCollections(filters);
   const csv = useExport(() => api.GET('/v1/console/collections.csv', { params: { query: filters }, parseAs: 'blob' }));
   const count = useCollectionCount(filters);
   return (
@@ -28,23 +27,16 @@ export function Collections() {
       </PaymentFilters>
       <Count count={count} />
       {csv.problem}
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="Collections"
-              columns={paymentColumns('/collections')}
-              rows={rows}
-              empty={
-                isFiltered
-                  ? 'No collection matches.'
-                  : 'There is no collection yet. Your server makes them with an API key, payers at a checkout.'
-              }
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="Collections"
+        columns={paymentColumns('/collections')}
+        empty={
+          isFiltered
+            ? 'No collection matches.'
+            : 'There is no collection yet. Your server makes them with an API key, payers at a checkout.'
+        }
+      />
     </Page>
   );
 }

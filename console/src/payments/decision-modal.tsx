@@ -1,8 +1,7 @@
 // The dialog of one decision on one or several payouts: what it is about, as they are now, and then what became of each.
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { ErrorNotice } from '../ui/error-notice.tsx';
-import { ModalActions } from '../ui/modal-actions.tsx';
+import { ActModal } from '../ui/act-modal.tsx';
 import { useAct } from '../ui/use-act.ts';
 import type { Outcome } from './decide.ts';
 import { Outcomes, ToDecide, useCurrentPayouts, type PayoutObject } from './decided-payouts.tsx';
@@ -41,20 +40,17 @@ export function DecisionModal(props: DecisionModalProps) {
     );
   }
   return (
-    <Modal opened onClose={onClose} title={verb} size="xl" centered>
-      <Stack>
-        <ToDecide current={current} done={done} />
-        {children}
-        <ErrorNotice error={act.error} />
-        <ModalActions
-          act={act}
-          verb={ids.length === 1 ? `${verb} it` : `${verb} ${ids.length} payouts`}
-          onBack={onClose}
-          onPress={() => act.run()}
-          isDisabled={ids.length === 0 || !isReady}
-          isDestructive={isDestructive}
-        />
-      </Stack>
-    </Modal>
+    <ActModal
+      title={verb}
+      size="xl"
+      act={act}
+      verb={ids.length === 1 ? `${verb} it` : `${verb} ${ids.length} payouts`}
+      isDisabled={ids.length === 0 || !isReady}
+      isDestructive={isDestructive}
+      onClose={onClose}
+    >
+      <ToDecide current={current} done={done} />
+      {children}
+    </ActModal>
   );
 }

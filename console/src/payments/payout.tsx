@@ -1,5 +1,4 @@
 // One payout: what it is, who decided what, and what this person may decide.
-import { Alert, Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -12,6 +11,7 @@ import { Person } from '../ui/person.tsx';
 import { CancelPayoutModal } from './cancel-payout-modal.tsx';
 import { Phone } from './cells.tsx';
 import { whyNotRelease } from './decide.ts';
+import { DecisionChoice, type Decision } from './decision-choice.tsx';
 import {
   decisionFields,
   eventsField,
@@ -76,46 +76,28 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
 }
 
 type PayoutProps = { readonly payout: Schemas['PayoutWithTimeline'] };
-type Decision = 'release' | 'reject' | 'cancel';
 
 function Decisions({ payout }: PayoutProps) {
+  const session = useSession();
   const [open, setOpen] = useState<Decision | null>(null);
   const close = () => setOpen(null);
   return (
     <>
-      {payout.approval_state === 'pending' && <Choice payout={payout} onChoose={setOpen} />}
+      {payout.approval_state === 'pending' && (
+        <>
+          <Warnings judgement={payout.judgement} currency={payout.currency} />
+          <DecisionChoice
+            noun="payout"
+            refusal={whyNotRelease(session, payout, payout.created_by.id)}
+            isOwn={payout.created_by.id === session.person.id}
+            onChoose={setOpen}
+          />
+        </>
+      )}
       {/* They say what became of it, and stay when it waits no more. */}
       {open === 'release' && <ReleaseModal payouts={[payout]} onClose={close} />}
       {open === 'reject' && <RejectPayoutsModal payouts={[payout]} onClose={close} />}
       {open === 'cancel' && <CancelPayoutModal payout={payout} onClose={close} />}
-    </>
-  );
-}
-
-function Choice({ payout, onChoose }: PayoutProps & { readonly onChoose: (decision: Decision) => void }) {
-  const session = useSession();
-  const refusal = whyNotRelease(session, payout, payout.created_by.id);
-  const isOwn = payout.created_by.id === session.person.id;
-  return (
-    <>
-      <Warnings judgement={payout.judgement} currency={payout.currency} />
-      {refusal === null ? (
-        <Group>
-          <Button onClick={() => onChoose('release')}>Release…</Button>
-          <Button variant="default" onClick={() => onChoose('reject')}>
-            Reject…
-          </Button>
-        </Group>
-      ) : (
-        <Alert color="blue" title="Waiting for a release">
-          {refusal}
-        </Alert>
-      )}
-      {isOwn && (
-        <Button variant="default" w="fit-content" onClick={() => onChoose('cancel')}>
-          Cancel the payout…
-        </Button>
-      )}
     </>
   );
 }

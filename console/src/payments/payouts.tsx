@@ -3,9 +3,8 @@ import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import { api } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { More, Rows } from '../ui/rows.tsx';
 import { useExport } from '../ui/use-export.tsx';
 import { useFilters } from '../ui/use-filters.ts';
 import { paymentColumns } from './cells.tsx';
@@ -17,7 +16,7 @@ export function Payouts() {
   const session = useSession();
   const { values, set, isFiltered } = useFilters(PAYMENT_FILTERS);
   const filters = toQuery(values) as PayoutFilters;
-  const { query, more } = usePayouts(filters);
+  const list = usePayouts(filters);
   const csv = useExport(() => api.GET('/v1/console/payouts.csv', { params: { query: filters }, parseAs: 'blob' }));
   const count = usePayoutCount(filters);
   const acts = (
@@ -40,19 +39,12 @@ export function Payouts() {
       <PaymentFilters states={PAYOUT_STATES} values={values} currency={session.merchant.currency} set={set} />
       <Count count={count} />
       {csv.problem}
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="Payouts"
-              columns={paymentColumns('/payouts')}
-              rows={rows}
-              empty={isFiltered ? 'No payout matches.' : 'There is no payout yet.'}
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="Payouts"
+        columns={paymentColumns('/payouts')}
+        empty={isFiltered ? 'No payout matches.' : 'There is no payout yet.'}
+      />
     </Page>
   );
 }

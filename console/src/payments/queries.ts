@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { paths } from '../../generated/api.ts';
 import { answerOf, api } from '../api/client.ts';
-import { usePolling } from '../ui/use-polling.ts';
+import { useCurrent } from '../ui/use-current.ts';
 import { useList } from '../ui/use-list.ts';
 
 type ListQuery<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
@@ -14,12 +14,8 @@ export type PayoutFilters = ListQuery<'/v1/console/payouts'>;
 export type RefundFilters = ListQuery<'/v1/console/reversals'>;
 
 export function useCollections(filters: CollectionFilters) {
-  return useList(['collections', filters], (cursor) =>
-    answerOf(
-      api.GET('/v1/console/collections', {
-        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
-      }),
-    ),
+  return useList(['collections', filters], (place) =>
+    answerOf(api.GET('/v1/console/collections', { params: { query: { ...filters, ...place } } })),
   );
 }
 
@@ -39,53 +35,33 @@ export function usePayoutCount({ sort: _, ...filters }: PayoutFilters) {
 }
 
 export function usePayouts(filters: PayoutFilters) {
-  return useList(['payouts', filters], (cursor) =>
-    answerOf(
-      api.GET('/v1/console/payouts', {
-        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
-      }),
-    ),
+  return useList(['payouts', filters], (place) =>
+    answerOf(api.GET('/v1/console/payouts', { params: { query: { ...filters, ...place } } })),
   );
 }
 
 export function useRefunds(filters: RefundFilters) {
-  return useList(['refunds', filters], (cursor) =>
-    answerOf(
-      api.GET('/v1/console/reversals', {
-        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
-      }),
-    ),
+  return useList(['refunds', filters], (place) =>
+    answerOf(api.GET('/v1/console/reversals', { params: { query: { ...filters, ...place } } })),
   );
 }
 
 export function useCollection(id: string) {
-  return useQuery({
-    queryKey: ['collection', id],
-    queryFn: () => answerOf(api.GET('/v1/console/collections/{id}', { params: { path: { id } } })),
-    refetchInterval: usePolling(),
-  });
+  return useCurrent(['collection', id], () =>
+    answerOf(api.GET('/v1/console/collections/{id}', { params: { path: { id } } })),
+  );
 }
 
 export function usePayout(id: string) {
-  return useQuery({
-    queryKey: ['payout', id],
-    queryFn: () => answerOf(api.GET('/v1/console/payouts/{id}', { params: { path: { id } } })),
-    refetchInterval: usePolling(),
-  });
+  return useCurrent(['payout', id], () => answerOf(api.GET('/v1/console/payouts/{id}', { params: { path: { id } } })));
 }
 
 export function useRefund(id: string) {
-  return useQuery({
-    queryKey: ['refund', id],
-    queryFn: () => answerOf(api.GET('/v1/console/reversals/{id}', { params: { path: { id } } })),
-    refetchInterval: usePolling(),
-  });
+  return useCurrent(['refund', id], () =>
+    answerOf(api.GET('/v1/console/reversals/{id}', { params: { path: { id } } })),
+  );
 }
 
 export function useBalance() {
-  return useQuery({
-    queryKey: ['balance'],
-    queryFn: () => answerOf(api.GET('/v1/api/balance')),
-    refetchInterval: usePolling(),
-  });
+  return useCurrent(['balance'], () => answerOf(api.GET('/v1/api/balance')));
 }

@@ -1,11 +1,10 @@
 // The last question before a refund is requested, released or cancelled: whom it goes back to, and how much.
-import { Modal, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
+import { ActModal } from '../ui/act-modal.tsx';
 import { Amount } from '../ui/amount.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { amountInWords } from '../ui/format.ts';
-import { ModalActions } from '../ui/modal-actions.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { Phone } from './cells.tsx';
 
@@ -21,26 +20,16 @@ type RefundModalProps = {
   readonly onClose: () => void;
 };
 
-export function RefundModal({ title, note, verb, isDestructive = false, of, act, onClose }: RefundModalProps) {
+export function RefundModal({ note, of, act, onClose, ...props }: RefundModalProps) {
   const done = useAct(async () => {
     await act();
     onClose();
   });
   return (
-    <Modal opened onClose={onClose} title={title} centered>
-      <Stack>
-        <RefundedMoney of={of} />
-        <Text size="sm">{note}</Text>
-        <ErrorNotice error={done.error} />
-        <ModalActions
-          act={done}
-          verb={verb}
-          onBack={onClose}
-          onPress={() => done.run()}
-          isDestructive={isDestructive}
-        />
-      </Stack>
-    </Modal>
+    <ActModal {...props} act={done} onClose={onClose}>
+      <RefundedMoney of={of} />
+      <Text size="sm">{note}</Text>
+    </ActModal>
   );
 }
 

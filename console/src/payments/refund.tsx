@@ -1,5 +1,4 @@
 // One refund: what it gives back, who decided what, and what this person may decide.
-import { Alert, Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -12,6 +11,7 @@ import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions, whyNotRelease } from './decide.ts';
+import { DecisionChoice, type Decision } from './decision-choice.tsx';
 import { decisionFields, idFields, outcomeFields, statusQueryFields, workflowFields } from './payment-fields.tsx';
 import { useRefund } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
@@ -56,41 +56,22 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
 }
 
 type RefundProps = { readonly refund: RefundObject };
-type Decision = 'release' | 'reject' | 'cancel';
-
-function Choice({ refund, onChoose }: RefundProps & { readonly onChoose: (decision: Decision) => void }) {
-  const session = useSession();
-  const refusal = whyNotRelease(session, refund, refund.requested_by);
-  return (
-    <>
-      {refusal === null ? (
-        <Group>
-          <Button onClick={() => onChoose('release')}>Release…</Button>
-          <Button variant="default" onClick={() => onChoose('reject')}>
-            Reject…
-          </Button>
-        </Group>
-      ) : (
-        <Alert color="blue" title="Waiting for a release">
-          {refusal}
-        </Alert>
-      )}
-      {refund.requested_by === session.person.id && (
-        <Button variant="default" w="fit-content" onClick={() => onChoose('cancel')}>
-          Cancel the refund…
-        </Button>
-      )}
-    </>
-  );
-}
 
 function Decisions({ refund }: RefundProps) {
+  const session = useSession();
   const decisions = useRefundDecisions();
   const [open, setOpen] = useState<Decision | null>(null);
   const close = () => setOpen(null);
   return (
     <>
-      {refund.approval_state === 'pending' && <Choice refund={refund} onChoose={setOpen} />}
+      {refund.approval_state === 'pending' && (
+        <DecisionChoice
+          noun="refund"
+          refusal={whyNotRelease(session, refund, refund.requested_by)}
+          isOwn={refund.requested_by === session.person.id}
+          onChoose={setOpen}
+        />
+      )}
       {/* They say why something failed, and stay when it waits no more. */}
       {open === 'release' && (
         <RefundModal

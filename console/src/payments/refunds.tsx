@@ -1,10 +1,10 @@
 // The list of refunds: what a maker asked to be given back to a payer.
 import type { Schemas } from '../api/client.ts';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
 import { Amount } from '../ui/amount.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { Phone, referenceColumn } from './cells.tsx';
@@ -15,29 +15,22 @@ const STATES = ['queued', 'released', 'reconciling', 'succeeded', 'failed', 'rej
 
 export function Refunds() {
   const { values, set, isFiltered } = useFilters(['state']);
-  const { query, more } = useRefunds(given(values) as RefundFilters);
+  const list = useRefunds(given(values) as RefundFilters);
   return (
     <Page title="Refunds">
       <Filters values={values}>
         <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
       </Filters>
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="Refunds"
-              columns={refundColumns()}
-              rows={rows}
-              empty={
-                isFiltered
-                  ? 'No refund matches.'
-                  : 'There is no refund yet. A maker asks for one on the page of a paid collection.'
-              }
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="Refunds"
+        columns={refundColumns()}
+        empty={
+          isFiltered
+            ? 'No refund matches.'
+            : 'There is no refund yet. A maker asks for one on the page of a paid collection.'
+        }
+      />
     </Page>
   );
 }

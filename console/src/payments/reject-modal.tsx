@@ -1,8 +1,7 @@
 // Rejecting what waits for a release, with a reason that its maker reads.
-import { Modal, Stack, Textarea } from '@mantine/core';
+import { Textarea } from '@mantine/core';
 import { useState, type ComponentProps } from 'react';
-import { ErrorNotice } from '../ui/error-notice.tsx';
-import { ModalActions } from '../ui/modal-actions.tsx';
+import { ActModal } from '../ui/act-modal.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { RefundedMoney } from './refund-modal.tsx';
 
@@ -19,21 +18,17 @@ export function RejectRefundModal({ of, reject, onClose }: RejectRefundModalProp
     onClose();
   });
   return (
-    <Modal opened onClose={onClose} title="Reject the refund" centered>
-      <Stack>
-        <RefundedMoney of={of} />
-        <ReasonField reason={reason} onReason={setReason} />
-        <ErrorNotice error={act.error} />
-        <ModalActions
-          act={act}
-          verb="Reject it"
-          onBack={onClose}
-          onPress={() => act.run()}
-          isDisabled={reason.trim() === ''}
-          isDestructive
-        />
-      </Stack>
-    </Modal>
+    <ActModal
+      title="Reject the refund"
+      act={act}
+      verb="Reject it"
+      isDisabled={reason.trim() === ''}
+      isDestructive
+      onClose={onClose}
+    >
+      <RefundedMoney of={of} />
+      <ReasonField reason={reason} onReason={setReason} />
+    </ActModal>
   );
 }
 

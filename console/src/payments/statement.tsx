@@ -4,14 +4,14 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
-import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { REFERENCE_TITLE } from '../ui/own-words.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { useExport } from '../ui/use-export.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { useList } from '../ui/use-list.ts';
@@ -45,12 +45,8 @@ const COLUMNS: readonly Column<Entry>[] = [
 export function Statement() {
   const { values, set } = useFilters(['account', 'kind', 'payment_id', 'created_from', 'created_to']);
   const filters = given(values) as Filters;
-  const { query, more } = useList(['ledger', filters], (cursor) =>
-    answerOf(
-      api.GET('/v1/console/ledger/entries', {
-        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
-      }),
-    ),
+  const list = useList(['ledger', filters], (place) =>
+    answerOf(api.GET('/v1/console/ledger/entries', { params: { query: { ...filters, ...place } } })),
   );
   const csv = useExport(() => api.GET('/v1/console/ledger.csv', { params: { query: filters }, parseAs: 'blob' }));
   return (
@@ -68,14 +64,7 @@ export function Statement() {
         <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
       </Filters>
       {csv.problem}
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows label="Statement" columns={COLUMNS} rows={rows} empty="No entry matches." />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed list={list} label="Statement" columns={COLUMNS} empty="No entry matches." />
     </Page>
   );
 }

@@ -5,12 +5,12 @@ import type { paths } from '../../generated/api.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
-import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { useList } from '../ui/use-list.ts';
 
@@ -35,10 +35,8 @@ const COLUMNS: readonly Column<Schemas['ApiRequest']>[] = [
 export function ApiRequests() {
   const { values, set } = useFilters(['status', 'method', 'object', 'key', 'created_from', 'created_to']);
   const filters = given(values) as Filters;
-  const { query, more } = useList(['requests', filters], (cursor) =>
-    answerOf(
-      api.GET('/v1/console/requests', { params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } } }),
-    ),
+  const list = useList(['requests', filters], (place) =>
+    answerOf(api.GET('/v1/console/requests', { params: { query: { ...filters, ...place } } })),
   );
   return (
     <Page title="Requests">
@@ -60,19 +58,12 @@ export function ApiRequests() {
         <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
       </Filters>
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="Requests"
-              columns={COLUMNS}
-              rows={rows}
-              empty="No request matches. Requests of API keys appear here after some seconds, without their bodies."
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="Requests"
+        columns={COLUMNS}
+        empty="No request matches. Requests of API keys appear here after some seconds, without their bodies."
+      />
     </Page>
   );
 }

@@ -3,7 +3,6 @@ import { Alert, Button, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { answerOf, api } from '../api/client.ts';
-import { ApiError } from '../api/api-error.ts';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
@@ -23,7 +22,7 @@ export function AcceptInvitation() {
     await answerOf(api.POST('/v1/console/invitations/accept', { body: { token, name, password, ...optional } }));
     setDone(true);
   });
-  const { byParam } = accept.error instanceof ApiError ? accept.error : { byParam: {} as Record<string, string> };
+  const { byParam } = accept;
   if (isDone) return <Welcome />;
   return (
     <Entrance title="Accept your invitation">

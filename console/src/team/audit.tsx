@@ -4,14 +4,14 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
 import { Person, TheService } from '../ui/person.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { AuditChange } from './audit-change.tsx';
@@ -24,7 +24,7 @@ export function Audit() {
   const personOf = usePeople();
   const members = useMemberOptions();
   const { values, set } = useFilters(['subject_id', 'actor_id', 'action', 'outcome', 'created_from', 'created_to']);
-  const { query, more } = useAuditEntries(given(values) as AuditFilters);
+  const list = useAuditEntries(given(values) as AuditFilters);
   const columns: readonly Column<AuditEntry>[] = [
     { title: 'When', cell: ({ at }) => <Moment at={at} /> },
     { title: 'Who', cell: (entry) => <Who entry={entry} /> },
@@ -57,14 +57,7 @@ export function Audit() {
         <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
       </Filters>
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows label="Audit log" columns={columns} rows={rows} empty="No entry matches." />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed list={list} label="Audit log" columns={columns} empty="No entry matches." />
     </Page>
   );
 }

@@ -3,17 +3,15 @@ import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { Person } from '../ui/person.tsx';
-import { DecisionButtons, Proposal, WaitingFor } from './proposal.tsx';
+import { DecisionButtons, Proposal, ProposalModal, WaitingFor, type ProposalAct } from './proposal.tsx';
 import { roleNames } from './roles.tsx';
 
 type MemberChange = Schemas['MemberChange'];
-type Act = 'approve' | 'reject' | 'withdraw';
 
 export function WaitingChange({ change }: { readonly change: MemberChange }) {
   const session = useSession();
-  const [open, setOpen] = useState<Act | null>(null);
+  const [open, setOpen] = useState<ProposalAct | null>(null);
   const { member, proposed_by, waits_for, roles_after } = change;
   const selfId = session.person.id;
   const isOwn = proposed_by.id === selfId;
@@ -39,7 +37,20 @@ export function WaitingChange({ change }: { readonly change: MemberChange }) {
       }
     >
       <What change={change} />
-      {open !== null && <DecisionModal act={open} change={change} onClose={() => setOpen(null)} />}
+      {open !== null && (
+        <ProposalModal
+          act={open}
+          noun="MemberChange"
+          what="this change"
+          otherwise="The roles stay unchanged."
+          proposedBy={proposed_by}
+          isDestructive={open === 'approve' && roles_after === null}
+          decide={() => decide(open, change.id)}
+          onClose={() => setOpen(null)}
+        >
+          <What change={change} />
+        </ProposalModal>
+      )}
     </Proposal>
   );
 }
@@ -64,49 +75,7 @@ function What({ change: { member, roles_before: before, roles_after: after } }: 
   );
 }
 
-const WORDS: Readonly<Record<Act, { title: string; verb: string; operationId: string; hint: string }>> = {
-  approve: {
-    title: 'Approve this change?',
-    verb: 'Approve it',
-    operationId: 'approveMemberChange',
-    hint: 'It applies at once.',
-  },
-  reject: {
-    title: 'Reject this change?',
-    verb: 'Reject it',
-    operationId: 'rejectMemberChange',
-    hint: 'The roles stay unchanged.',
-  },
-  withdraw: {
-    title: 'Withdraw your proposal?',
-    verb: 'Withdraw it',
-    operationId: 'withdrawMemberChange',
-    hint: 'The roles stay unchanged.',
-  },
-};
-
-type DecisionModalProps = { readonly act: Act; readonly change: MemberChange; readonly onClose: () => void };
-
-function DecisionModal({ act, change, onClose }: DecisionModalProps) {
-  const { title, verb, operationId, hint } = WORDS[act];
-  return (
-    <ConfirmModal
-      title={title}
-      verb={verb}
-      isDestructive={act === 'approve' && change.roles_after === null}
-      operationId={operationId}
-      act={() => decide(act, change.id)}
-      onClose={onClose}
-    >
-      <What change={change} />
-      <Text size="sm">
-        Proposed by <Person person={change.proposed_by} />. {hint}
-      </Text>
-    </ConfirmModal>
-  );
-}
-
-function decide(act: Act, id: string): Promise<unknown> {
+function decide(act: ProposalAct, id: string): Promise<unknown> {
   const params = { path: { id } };
   if (act === 'approve') return answerOf(api.POST('/v1/console/member-changes/{id}/approve', { params }));
   if (act === 'reject') return answerOf(api.POST('/v1/console/member-changes/{id}/reject', { params }));

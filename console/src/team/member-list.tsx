@@ -1,10 +1,8 @@
 // The list of members, and what can be done about each: other roles, the end of their sessions, removal.
 import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession, type Role } from '../session/session.ts';
-import { useStepUp } from '../session/step-up.tsx';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
@@ -12,8 +10,8 @@ import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Person } from '../ui/person.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { submitting } from '../ui/use-act.ts';
+import { useStepUpAct } from '../ui/use-step-up-act.ts';
 import { RoleChoice, roleNames } from './roles.tsx';
 
 type Member = Schemas['ListedMember'];
@@ -106,31 +104,19 @@ type ActModalProps = {
 
 function RolesModal({ member, onDone, onClose }: ActModalProps) {
   const { id, email, roles: before } = member;
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
   const [roles, setRoles] = useState<Role[]>(before);
   const isSame = roleNames(roles) === roleNames(before);
-  const change = useAct(async () => {
-    await stepUp('changeMember');
-    try {
-      const body = { roles };
-      const changed = await answerOf(api.PATCH('/v1/console/members/{id}', { body, params: { path: { id } } }));
-      onDone(proposalNotice(changed) ?? `${email} now has these roles: ${roleNames(roles)}.`);
-    } finally {
-      void refresh();
-    }
+  const change = useStepUpAct('changeMember', async () => {
+    const body = { roles };
+    const changed = await answerOf(api.PATCH('/v1/console/members/{id}', { body, params: { path: { id } } }));
+    onDone(proposalNotice(changed) ?? `${email} now has these roles: ${roleNames(roles)}.`);
   });
   return (
     <Modal opened onClose={onClose} title="Change roles" centered>
       <form onSubmit={submitting(change)}>
         <Stack>
           <Person person={member} />
-          <RoleChoice
-            chosen={roles}
-            before={before}
-            error={change.error instanceof ApiError ? change.error.byParam['roles'] : undefined}
-            onChange={setRoles}
-          />
+          <RoleChoice chosen={roles} before={before} error={change.byParam['roles']} onChange={setRoles} />
           <Text size="sm" c="dimmed">
             Making somebody else an owner, admin, maker or approver, or removing owner or admin, waits for a second
             owner or admin. All other changes apply at once.

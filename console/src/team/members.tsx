@@ -1,13 +1,12 @@
 // The members of the merchant, what waits for a second person, and the invitations that are open.
 import { Alert, Button, Stack, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answerOf, api } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
-import { usePolling } from '../ui/use-polling.ts';
+import { useCurrent } from '../ui/use-current.ts';
 import { InvitationList, WaitingInvitation } from './invitations.tsx';
 import { InviteModal } from './invite.tsx';
 import { WaitingChange } from './member-changes.tsx';
@@ -16,11 +15,7 @@ import { useInvitations } from './queries.ts';
 
 export function Members() {
   const session = useSession();
-  const members = useQuery({
-    queryKey: ['members'],
-    queryFn: () => answerOf(api.GET('/v1/console/members')),
-    refetchInterval: usePolling(),
-  });
+  const members = useCurrent(['members'], () => answerOf(api.GET('/v1/console/members')));
   const invitations = useInvitations();
   const [isInviting, setInviting] = useState(false);
   const [secret, setSecret] = useState<Secret | null>(null);

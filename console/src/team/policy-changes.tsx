@@ -3,19 +3,16 @@ import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
-import { Person } from '../ui/person.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
-import { DecisionButtons, Proposal } from './proposal.tsx';
+import { DecisionButtons, Proposal, ProposalModal, type ProposalAct } from './proposal.tsx';
 import { ALL_RULES, formatRule, RULES, type PolicyValues, type Rule } from './rules.ts';
 
 type PolicyChange = Schemas['PolicyChange'];
-type Act = 'approve' | 'reject' | 'withdraw';
 type WaitingProps = { readonly policy: PolicyValues; readonly change: PolicyChange };
 
 export function WaitingPolicyChange({ policy, change }: WaitingProps) {
   const session = useSession();
-  const [open, setOpen] = useState<Act | null>(null);
+  const [open, setOpen] = useState<ProposalAct | null>(null);
   const isOwn = change.proposed_by.id === session.person.id;
   const isAdmin = hasRole(session, 'admin');
   const mayDecide = isAdmin && !isOwn;
@@ -45,7 +42,19 @@ export function WaitingPolicyChange({ policy, change }: WaitingProps) {
       }
     >
       <Differences policy={policy} change={change} />
-      {open !== null && <DecisionModal act={open} policy={policy} change={change} onClose={() => setOpen(null)} />}
+      {open !== null && (
+        <ProposalModal
+          act={open}
+          noun="PolicyChange"
+          what="this change of the policy"
+          otherwise="The policy stays as it is."
+          proposedBy={change.proposed_by}
+          decide={() => decide(open, change.id)}
+          onClose={() => setOpen(null)}
+        >
+          <Differences policy={policy} change={change} />
+        </ProposalModal>
+      )}
     </Proposal>
   );
 }
@@ -68,48 +77,7 @@ function Differences({ policy, change: { changes } }: WaitingProps) {
   return <Rows label="What changes" columns={columns} rows={changed.map((id) => ({ id }))} empty="" />;
 }
 
-const WORDS: Readonly<Record<Act, { title: string; verb: string; operationId: string; hint: string }>> = {
-  approve: {
-    title: 'Approve this change of the policy?',
-    verb: 'Approve it',
-    operationId: 'approvePolicyChange',
-    hint: 'It applies at once.',
-  },
-  reject: {
-    title: 'Reject this change of the policy?',
-    verb: 'Reject it',
-    operationId: 'rejectPolicyChange',
-    hint: 'The policy stays as it is.',
-  },
-  withdraw: {
-    title: 'Withdraw your proposal?',
-    verb: 'Withdraw it',
-    operationId: 'withdrawPolicyChange',
-    hint: 'The policy stays as it is.',
-  },
-};
-
-type DecisionModalProps = WaitingProps & { readonly act: Act; readonly onClose: () => void };
-
-function DecisionModal({ act, policy, change, onClose }: DecisionModalProps) {
-  const { title, verb, operationId, hint } = WORDS[act];
-  return (
-    <ConfirmModal
-      title={title}
-      verb={verb}
-      operationId={operationId}
-      act={() => decide(act, change.id)}
-      onClose={onClose}
-    >
-      <Differences policy={policy} change={change} />
-      <Text size="sm">
-        Proposed by <Person person={change.proposed_by} />. {hint}
-      </Text>
-    </ConfirmModal>
-  );
-}
-
-function decide(act: Act, id: string): Promise<unknown> {
+function decide(act: ProposalAct, id: string): Promise<unknown> {
   const params = { path: { id } };
   if (act === 'approve') return answerOf(api.POST('/v1/console/policy/changes/{id}/approve', { params }));
   if (act === 'reject') return answerOf(api.POST('/v1/console/policy/changes/{id}/reject', { params }));

@@ -1,16 +1,12 @@
 // Changing the policy: what is stricter counts at once, what is looser waits for a second person.
-import { Alert, Checkbox, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Alert, Checkbox, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
-import { useStepUp } from '../session/step-up.tsx';
+import { FormModal } from '../ui/act-modal.tsx';
 import { AmountField } from '../ui/amount-field.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatAmount, readAmount } from '../ui/format.ts';
-import { ModalActions } from '../ui/modal-actions.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { useStepUpAct } from '../ui/use-step-up-act.ts';
 import { ALL_RULES, inUnit, parseTime, RULES, UNIT_NAMES, type PolicyValues, type Rule, type Unit } from './rules.ts';
 
 type PolicyFormProps = {
@@ -23,50 +19,38 @@ type PolicyFormProps = {
 type Draft = Partial<Record<Rule, boolean | number | null | 'wrong'>>;
 
 export function PolicyForm({ policy, onChanged, onClose }: PolicyFormProps) {
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
   // As it was when the form was opened: only what the person changed is sent.
   const [before] = useState(policy);
   const [draft, setDraft] = useState<Draft>({});
   const changes = ALL_RULES.filter((rule) => draft[rule] !== undefined && draft[rule] !== before[rule]);
   const isWrong = changes.some((rule) => draft[rule] === 'wrong');
-  const change = useAct(async () => {
+  const change = useStepUpAct('changePolicy', async () => {
     const body = Object.fromEntries(changes.map((rule) => [rule, draft[rule]])) as Schemas['ChangePolicy'];
-    await stepUp('changePolicy');
-    try {
-      onChanged(outcomeOf(await answerOf(api.PATCH('/v1/console/policy', { body }))));
-    } finally {
-      void refresh();
-    }
+    onChanged(outcomeOf(await answerOf(api.PATCH('/v1/console/policy', { body }))));
   });
-  const byParam = change.error instanceof ApiError ? change.error.byParam : {};
   return (
-    <Modal opened onClose={onClose} title="Change the policy" centered size="lg" closeOnClickOutside={false}>
-      <form onSubmit={submitting(change)}>
-        <Stack>
-          <Alert color="blue">
-            A change that loosens no rule applies at once. A change that loosens any rule waits up to seven days for the
-            approval of a second owner or admin.
-          </Alert>
-          {ALL_RULES.map((rule) => (
-            <RuleInput
-              key={rule}
-              rule={rule}
-              before={before[rule]}
-              error={byParam[rule]}
-              onChange={(value) => setDraft((others) => ({ ...others, [rule]: value }))}
-            />
-          ))}
-          <ErrorNotice error={change.error} />
-          <ModalActions
-            act={change}
-            verb={changes.length > 1 ? `Change ${changes.length} rules` : 'Change it'}
-            onBack={onClose}
-            isDisabled={changes.length === 0 || isWrong}
-          />
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal
+      title="Change the policy"
+      size="lg"
+      act={change}
+      verb={changes.length > 1 ? `Change ${changes.length} rules` : 'Change it'}
+      isDisabled={changes.length === 0 || isWrong}
+      onClose={onClose}
+    >
+      <Alert color="blue">
+        A change that loosens no rule applies at once. A change that loosens any rule waits up to seven days for the
+        approval of a second owner or admin.
+      </Alert>
+      {ALL_RULES.map((rule) => (
+        <RuleInput
+          key={rule}
+          rule={rule}
+          before={before[rule]}
+          error={change.byParam[rule]}
+          onChange={(value) => setDraft((others) => ({ ...others, [rule]: value }))}
+        />
+      ))}
+    </FormModal>
   );
 }
 

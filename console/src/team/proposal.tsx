@@ -2,8 +2,9 @@
 import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { Actor, People } from '../ui/person.tsx';
+import { Actor, People, Person } from '../ui/person.tsx';
 
 type ProposalProps = {
   readonly label: string;
@@ -71,5 +72,44 @@ export function WaitingFor({ people, selfId }: WaitingForProps) {
     <>
       It waits for <People people={people} />.
     </>
+  );
+}
+
+export type ProposalAct = 'approve' | 'reject' | 'withdraw';
+
+const VERBS = { approve: 'Approve', reject: 'Reject', withdraw: 'Withdraw' } as const;
+
+type ProposalModalProps = {
+  readonly act: ProposalAct;
+  /** Its schema in the API, which the names of the operations end with. */
+  readonly noun: 'MemberChange' | 'PolicyChange';
+  /** Such as “this change”. */
+  readonly what: string;
+  /** What is so if it is not approved. */
+  readonly otherwise: string;
+  readonly proposedBy: Schemas['NamedPerson'];
+  readonly isDestructive?: boolean;
+  readonly decide: () => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+};
+
+/** The last question before a proposed change is approved, rejected or withdrawn. */
+export function ProposalModal(props: ProposalModalProps) {
+  const { act, noun, what, otherwise, proposedBy, isDestructive = false, decide, onClose, children } = props;
+  return (
+    <ConfirmModal
+      title={act === 'withdraw' ? 'Withdraw your proposal?' : `${VERBS[act]} ${what}?`}
+      verb={`${VERBS[act]} it`}
+      isDestructive={isDestructive}
+      operationId={`${act}${noun}`}
+      act={decide}
+      onClose={onClose}
+    >
+      {children}
+      <Text size="sm">
+        Proposed by <Person person={proposedBy} />. {act === 'approve' ? 'It applies at once.' : otherwise}
+      </Text>
+    </ConfirmModal>
   );
 }

@@ -1,11 +1,7 @@
 // Asks once more before an act, naming what it is done to.
-import { Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useStepUp } from '../session/step-up.tsx';
-import { ErrorNotice } from './error-notice.tsx';
-import { ModalActions } from './modal-actions.tsx';
-import { useAct } from './use-act.ts';
-import { useRefresh } from './use-refresh.ts';
+import { ActModal } from './act-modal.tsx';
+import { useStepUpAct } from './use-step-up-act.ts';
 
 type ConfirmModalProps = {
   readonly title: ReactNode;
@@ -19,34 +15,10 @@ type ConfirmModalProps = {
   readonly children: ReactNode;
 };
 
-export function ConfirmModal(props: ConfirmModalProps) {
-  const { title, verb, isDestructive = false, operationId, act, onClose, children } = props;
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
-  const confirmed = useAct(async () => {
-    await stepUp(operationId);
-    try {
-      await act();
-    } finally {
-      // Refused or not answered, what is shown may be out of date too.
-      void refresh();
-    }
+export function ConfirmModal({ operationId, act, onClose, ...props }: ConfirmModalProps) {
+  const confirmed = useStepUpAct(operationId, async () => {
+    await act();
     onClose();
   });
-  return (
-    <Modal opened onClose={onClose} title={title} centered>
-      <Stack>
-        {children}
-        <ErrorNotice error={confirmed.error} />
-        <ModalActions
-          act={confirmed}
-          verb={verb}
-          onBack={onClose}
-          onPress={() => confirmed.run()}
-          isDestructive={isDestructive}
-          startsAtBack
-        />
-      </Stack>
-    </Modal>
-  );
+  return <ActModal {...props} act={confirmed} onClose={onClose} startsAtBack />;
 }

@@ -1,9 +1,12 @@
 // Runs an act that a person starts by a press: one at a time, with its error kept to be shown.
 import { useCallback, useRef, useState, type SyntheticEvent } from 'react';
+import { ApiError } from '../api/api-error.ts';
 
 export type Act<Args extends readonly unknown[]> = {
   readonly isBusy: boolean;
   readonly error: unknown;
+  /** Of the error: what is wrong with each field of the form, by the name of the field. */
+  readonly byParam: Readonly<Record<string, string>>;
   /** Starts the act, unless one is under way. Never rejects: the error is in `error`. */
   readonly run: (...args: Args) => void;
   readonly forget: () => void;
@@ -30,7 +33,8 @@ export function useAct<Args extends readonly unknown[]>(act: (...args: Args) => 
     }
   }
   const forget = useCallback(() => setError(null), []);
-  return { isBusy, error, run: (...args) => void carryOut(args), forget };
+  const byParam = error instanceof ApiError ? error.byParam : {};
+  return { isBusy, error, byParam, run: (...args) => void carryOut(args), forget };
 }
 
 /** Carries out the act in place of the browser's own sending of a form. */

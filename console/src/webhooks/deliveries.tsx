@@ -5,12 +5,12 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { useDeliveries, useEndpoints, useEndpointUrls } from './queries.ts';
@@ -56,7 +56,7 @@ type DeliveryListProps = {
 
 function DeliveryList({ filters, onFilter }: DeliveryListProps) {
   const urlOf = useEndpointUrls();
-  const { query, more } = useDeliveries(given(filters));
+  const list = useDeliveries(given(filters));
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
     <>
@@ -75,23 +75,16 @@ function DeliveryList({ filters, onFilter }: DeliveryListProps) {
         />
         <MomentInput label="Created before" value={filters.created_to} onChange={(at) => onFilter('created_to', at)} />
       </Filters>
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="Deliveries"
-              columns={deliveryColumns(urlOf)}
-              rows={rows}
-              empty={
-                isFiltered
-                  ? 'No delivery matches.'
-                  : 'Nothing was sent yet. Each event becomes a delivery to every endpoint that receives its type.'
-              }
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="Deliveries"
+        columns={deliveryColumns(urlOf)}
+        empty={
+          isFiltered
+            ? 'No delivery matches.'
+            : 'Nothing was sent yet. Each event becomes a delivery to every endpoint that receives its type.'
+        }
+      />
     </>
   );
 }

@@ -1,13 +1,9 @@
 // The settings of an endpoint, for a new one and for one that is changed: its URL, what it is, and which events go to it.
-import { Checkbox, Modal, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError } from '../api/api-error.ts';
 import type { Schemas } from '../api/client.ts';
-import { useStepUp } from '../session/step-up.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
-import { ModalActions } from '../ui/modal-actions.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { FormModal } from '../ui/act-modal.tsx';
+import { useStepUpAct } from '../ui/use-step-up-act.ts';
 import { EVENT_WORDS, PAYMENT_EVENT_TYPES, type PaymentEventType } from './words.ts';
 
 export type EndpointSettings = {
@@ -27,59 +23,47 @@ type EndpointFormProps = {
 };
 
 export function EndpointForm({ title, verb, operationId, endpoint, save, onClose }: EndpointFormProps) {
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
   const [url, setUrl] = useState(endpoint?.url ?? 'https://');
   const [description, setDescription] = useState(endpoint?.description ?? '');
   const [types, setTypes] = useState<readonly PaymentEventType[] | null>(endpoint?.event_types ?? null);
-  const saved = useAct(async () => {
-    await stepUp(operationId);
-    try {
-      await save({
-        url: url.trim(),
-        description: description.trim() === '' ? null : description.trim(),
-        event_types: types === null ? null : [...types],
-      });
-    } finally {
-      void refresh();
-    }
+  const saved = useStepUpAct(operationId, async () => {
+    await save({
+      url: url.trim(),
+      description: description.trim() === '' ? null : description.trim(),
+      event_types: types === null ? null : [...types],
+    });
   });
-  const byParam = saved.error instanceof ApiError ? saved.error.byParam : {};
   return (
-    <Modal opened onClose={onClose} title={title} centered size="lg" closeOnClickOutside={false}>
-      <form onSubmit={submitting(saved)}>
-        <Stack>
-          <TextInput
-            type="url"
-            label="URL"
-            description="An https address of the public internet, to which events are posted."
-            required
-            autoComplete="off"
-            data-autofocus
-            value={url}
-            error={byParam['url']}
-            onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-          />
-          <TextInput
-            label="Description"
-            description="Tells people which endpoint this is."
-            maxLength={200}
-            autoComplete="off"
-            value={description}
-            error={byParam['description']}
-            onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-          />
-          <EventTypes chosen={types} error={byParam['event_types']} onChange={setTypes} />
-          <ErrorNotice error={saved.error} />
-          <ModalActions
-            act={saved}
-            verb={verb}
-            onBack={onClose}
-            isDisabled={url.trim() === '' || types?.length === 0}
-          />
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal
+      title={title}
+      size="lg"
+      act={saved}
+      verb={verb}
+      isDisabled={url.trim() === '' || types?.length === 0}
+      onClose={onClose}
+    >
+      <TextInput
+        type="url"
+        label="URL"
+        description="An https address of the public internet, to which events are posted."
+        required
+        autoComplete="off"
+        data-autofocus
+        value={url}
+        error={saved.byParam['url']}
+        onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+      />
+      <TextInput
+        label="Description"
+        description="Tells people which endpoint this is."
+        maxLength={200}
+        autoComplete="off"
+        value={description}
+        error={saved.byParam['description']}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+      />
+      <EventTypes chosen={types} error={saved.byParam['event_types']} onChange={setTypes} />
+    </FormModal>
   );
 }
 

@@ -3,12 +3,12 @@ import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { Page } from '../ui/page.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { given, useFilters } from '../ui/use-filters.ts';
 import { useEvents } from './queries.ts';
 import { EVENT_TYPES, EVENT_WORDS } from './words.ts';
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Schemas['Event']>[] = [
 
 export function Events() {
   const { values, set } = useFilters(['type', 'object_id', 'created_from', 'created_to']);
-  const { query, more } = useEvents(given(values));
+  const list = useEvents(given(values));
   const isFiltered = Object.values(values).some((value) => value !== '');
   return (
     <Page title="Events">
@@ -39,21 +39,12 @@ export function Events() {
         <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
         <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
       </Filters>
-      <Loaded query={query}>
-        {(rows) => (
-          <>
-            <Rows
-              label="Events"
-              columns={COLUMNS}
-              rows={rows}
-              empty={
-                isFiltered ? 'No event matches.' : 'There is no event yet. Each new state of a payment becomes one.'
-              }
-            />
-            <More {...more} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        list={list}
+        label="Events"
+        columns={COLUMNS}
+        empty={isFiltered ? 'No event matches.' : 'There is no event yet. Each new state of a payment becomes one.'}
+      />
     </Page>
   );
 }

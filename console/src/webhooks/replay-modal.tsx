@@ -2,13 +2,12 @@
 import { Button, Checkbox, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatCode } from '../ui/format.ts';
 import { ModalActions } from '../ui/modal-actions.tsx';
 import { MomentInput } from '../ui/moment-input.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { submitting } from '../ui/use-act.ts';
+import { useStepUpAct } from '../ui/use-step-up-act.ts';
 import { EndpointSelect } from './deliveries.tsx';
 import { ReplayProgress } from './replays.tsx';
 import { useReplay } from './queries.ts';
@@ -41,16 +40,13 @@ export function ReplayModal({ chosen, onClose }: ReplayModalProps) {
 type ReplayFormProps = ReplayModalProps & { readonly onBegun: (replay: Schemas['Replay']) => void };
 
 function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
   const [endpointId, setEndpointId] = useState(chosen.endpoint_id);
   const [states, setStates] = useState<readonly ReplayableState[]>(() => beginWith(chosen.state));
   const [from, setFrom] = useState(chosen.created_from);
   const [before, setBefore] = useState(chosen.created_to);
   const [isAll, setAll] = useState(false);
   const isNarrowed = endpointId !== '' || from !== '' || before !== '';
-  const create = useAct(async () => {
-    await stepUp('createReplay');
+  const create = useStepUpAct('createReplay', async () => {
     const body: Schemas['CreateReplay'] = {
       states: [...states],
       ...(endpointId !== '' && { endpoint_id: endpointId }),
@@ -59,7 +55,6 @@ function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
       ...(!isNarrowed && isAll && { all: true as const }),
     };
     onBegun(await answerOf(api.POST('/v1/console/deliveries/replay', { body })));
-    void refresh();
   });
   return (
     <form onSubmit={submitting(create)}>

@@ -2,11 +2,11 @@
 import { Progress, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { formatCode } from '../ui/format.ts';
-import { Loaded } from '../ui/loaded.tsx';
+import { Listed } from '../ui/listed.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Person } from '../ui/person.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import { useEndpointUrls, useReplay, useReplays } from './queries.ts';
 
 type ReplayObject = Schemas['Replay'];
@@ -16,7 +16,7 @@ const COUNTED_TO = 1_000_000;
 
 export function Replays() {
   const urlOf = useEndpointUrls();
-  const { query, more } = useReplays();
+  const list = useReplays();
   const columns: readonly Column<ReplayObject>[] = [
     { title: 'Begun', cell: ({ created_at }) => <Moment at={created_at} /> },
     { title: 'By', cell: ({ requested_by_person }) => <Person person={requested_by_person} /> },
@@ -43,19 +43,12 @@ export function Replays() {
     { title: 'Progress', cell: (replay) => <Live replay={replay} /> },
   ];
   return (
-    <Loaded query={query}>
-      {(rows) => (
-        <>
-          <Rows
-            label="Replays of many"
-            columns={columns}
-            rows={rows}
-            empty="Nobody has replayed many deliveries yet. “Replay many” sends failed deliveries again."
-          />
-          <More {...more} />
-        </>
-      )}
-    </Loaded>
+    <Listed
+      list={list}
+      label="Replays of many"
+      columns={columns}
+      empty="Nobody has replayed many deliveries yet. “Replay many” sends failed deliveries again."
+    />
   );
 }
 

@@ -1,16 +1,12 @@
 // Rotating the signing secret of an endpoint without losing an event: both secrets sign while they overlap.
-import { Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError } from '../api/api-error.ts';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { useStepUp } from '../session/step-up.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
+import { FormModal } from '../ui/act-modal.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { useStepUpAct } from '../ui/use-step-up-act.ts';
 
 const HOUR_SECONDS = 3600;
 const OVERLAPS = [
@@ -29,49 +25,36 @@ type RotateSecretModalProps = {
 
 export function RotateSecretModal({ endpoint, onRotated, onClose }: RotateSecretModalProps) {
   const { id, url, previous_secret_until: keptUntil } = endpoint;
-  const stepUp = useStepUp();
-  const refresh = useRefresh();
   const [hours, setHours] = useState('24');
-  const rotate = useAct(async () => {
-    await stepUp('rotateEndpointSecret');
+  const rotate = useStepUpAct('rotateEndpointSecret', async () => {
     const body = { keep_previous_for: Number(hours) * HOUR_SECONDS };
-    try {
-      const { secret } = await answerOf(
-        api.POST('/v1/console/endpoints/{id}/rotate', { body, params: { path: { id } } }),
-      );
-      onRotated(endpointSecret('The secret is rotated', secret));
-    } finally {
-      void refresh();
-    }
+    const { secret } = await answerOf(
+      api.POST('/v1/console/endpoints/{id}/rotate', { body, params: { path: { id } } }),
+    );
+    onRotated(endpointSecret('The secret is rotated', secret));
   });
   return (
-    <Modal opened onClose={onClose} title="Rotate the secret" centered closeOnClickOutside={false}>
-      <form onSubmit={submitting(rotate)}>
-        <Stack>
-          <Text size="sm">
-            A new secret signs what is sent from now on to <MerchantText text={url} />
-          </Text>
-          {keptUntil !== null && (
-            <Text size="sm">
-              The previous secret signs until <Moment at={keptUntil} />; if you rotate again, it stops now.
-            </Text>
-          )}
-          <NativeSelect
-            label="The current secret also signs for"
-            description={
-              'While both sign, your receiver accepts events with the secret that it has, so none is lost before you ' +
-              'give it the new one. If somebody else may have the current secret: not at all.'
-            }
-            data={OVERLAPS}
-            value={hours}
-            error={rotate.error instanceof ApiError ? rotate.error.byParam['keep_previous_for'] : undefined}
-            onChange={({ currentTarget }) => setHours(currentTarget.value)}
-          />
-          <ErrorNotice error={rotate.error} />
-          <ModalActions act={rotate} verb="Rotate it" onBack={onClose} />
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal onClose={onClose} title="Rotate the secret" act={rotate} verb="Rotate it">
+      <Text size="sm">
+        A new secret signs what is sent from now on to <MerchantText text={url} />
+      </Text>
+      {keptUntil !== null && (
+        <Text size="sm">
+          The previous secret signs until <Moment at={keptUntil} />; if you rotate again, it stops now.
+        </Text>
+      )}
+      <NativeSelect
+        label="The current secret also signs for"
+        description={
+          'While both sign, your receiver accepts events with the secret that it has, so none is lost before you ' +
+          'give it the new one. If somebody else may have the current secret: not at all.'
+        }
+        data={OVERLAPS}
+        value={hours}
+        error={rotate.byParam['keep_previous_for']}
+        onChange={({ currentTarget }) => setHours(currentTarget.value)}
+      />
+    </FormModal>
   );
 }
 

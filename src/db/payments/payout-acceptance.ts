@@ -21,20 +21,29 @@ export type PayoutAcceptance = {
   readonly keyHeldLimitMinor: bigint | null;
 };
 
+const NEW_PAYOUT = insertNewPayout('FROM claimed', '');
+const OF_PAYOUT = Math.max(...[...NEW_PAYOUT.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place)));
+/** The acceptance's own parameters, which follow those of `NEW_PAYOUT`. */
+const OWN = ['permission', 'available', 'limit', 'fingerprint', 'status', 'body', 'at'] as const;
+type Own = (typeof OWN)[number];
+const own = (name: Own) => `$${OF_PAYOUT + 1 + OWN.indexOf(name)}`;
+const KEY_IF_LIMITED = `CASE WHEN ${own('limit')}::bigint IS NOT NULL THEN $26 END`;
+const NEW_KEY = ['$15', '$16', ...(['fingerprint', 'status', 'body', 'at'] as const).map(own)].join(', ');
+
 // Each part reads from the one before, so that its call runs only then: whoever is refused by what comes first takes no lock of the
 // merchant's account, and waits for nobody.
 const ACCEPT = statement('payout_accept')`
   WITH confirmed AS MATERIALIZED (
-    SELECT k.merchant_id FROM api_keys k WHERE k.id = $26 AND ${PERMISSION_VERSION} = $32),
+    SELECT k.merchant_id FROM api_keys k WHERE k.id = $26 AND ${PERMISSION_VERSION} = ${own('permission')}),
   locked AS MATERIALIZED (
-    SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$15', '$16')} AND NOT ${hasResponse('$15', '$16', '$38')}),
+    SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$15', '$16')} AND NOT ${hasResponse('$15', '$16', own('at'))}),
   payable AS MATERIALIZED (
     SELECT FROM locked CROSS JOIN LATERAL
-      ${lockSpendableOf('locked.merchant_id', '$33', 'CASE WHEN $34::bigint IS NOT NULL THEN $26 END')} AS now
+      ${lockSpendableOf('locked.merchant_id', own('available'), KEY_IF_LIMITED)} AS now
     WHERE now.spendable_minor >= $17
-      AND ($34::bigint IS NULL OR now.queued_of_key_minor + $17 <= $34::bigint)),
-  claimed AS (${putKey('SELECT $15, $16, $35, $36, $37, $38 FROM payable')}),
-  ${changeParts(insertNewPayout('FROM claimed', ''))},
+      AND (${own('limit')}::bigint IS NULL OR now.queued_of_key_minor + $17 <= ${own('limit')}::bigint)),
+  claimed AS (${putKey(`SELECT ${NEW_KEY} FROM payable`)}),
+  ${changeParts(NEW_PAYOUT)},
   ${NEW_PAYOUT_WORK}
   SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`;
 
@@ -52,17 +61,17 @@ export async function acceptPayout(
 ): Promise<'created' | 'unconfirmed' | 'undecided'> {
   const { payout, request, response, permissionVersion, keyHeldLimitMinor } = acceptance;
   const consequences = consequencesOf(db, payout, environment);
-  const values = [
-    ...newPayoutValues(payout, consequences),
-    permissionVersion,
-    availableAccount(payout.merchantId),
-    keyHeldLimitMinor,
-    request.fingerprint,
-    response.status,
-    response.body,
-    request.at,
-  ];
-  const accepted = await accept(db, values);
+  const values: Readonly<Record<Own, unknown>> = {
+    permission: permissionVersion,
+    available: availableAccount(payout.merchantId),
+    limit: keyHeldLimitMinor,
+    fingerprint: request.fingerprint,
+    status: response.status,
+    body: response.body,
+    at: request.at,
+  };
+  const ownValues = OWN.map((name) => values[name]);
+  const accepted = await accept(db, [...newPayoutValues(payout, consequences), ...ownValues]);
   if (accepted?.isConfirmed === false) return 'unconfirmed';
   if (!accepted?.isCreated) return 'undecided';
   announceNewPayout(db, payout, consequences, accepted);

@@ -23,7 +23,7 @@ export type PaymentRequest = {
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   /** Decides, whatever the prefix of the phone. Absent where none was named: two equal requests without it have one fingerprint. */
-  readonly operator?: OperatorId;
+  readonly operator?: OperatorId | undefined;
 };
 
 /**

@@ -75,19 +75,15 @@ export async function decideProposal<Input extends DecideProposal>(
       at,
       approvalSha256: token?.sha256 ?? null,
     };
-    if (!(await decideRow(tx, proposal.id, row))) throw new DomainError('state_conflict', ENDED[kind]);
+    if (!(await decideRow(tx, proposal.id, row))) {
+      throw new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or it has expired.');
+    }
     await takeEffect();
     const decided = await findProposal<Input['kind']>(tx, kind, merchantId, id);
     if (!decided) throw proposalNotFound(kind);
     return { proposal: decided, approvalToken: token?.token ?? null };
   });
 }
-
-const ENDED: Readonly<Record<ProposalKind, string>> = {
-  invitation: 'This proposal was decided, withdrawn or replaced, or it has expired.',
-  member_change: 'This proposal was decided, withdrawn or replaced, or it has expired.',
-  policy_change: 'This proposal was decided or replaced, or it has expired.',
-};
 
 /** A proposal that may be decided so, and what follows once it is, with the entry in the audit log. */
 type Judged = { readonly proposal: Invitation | MemberChange | PolicyChange; readonly takeEffect: () => Promise<void> };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createCollectionSchema } from '../../../src/api/schemas/payments/collection.ts';
-import { toPaymentRequest } from '../../../src/api/schemas/payments/payment.ts';
+import { toPaymentRequest } from '../../../src/api/schemas/payments/payout.ts';
 import { requestFingerprint } from '../../../src/security/request-fingerprint.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { fund } from '../../support/payouts.ts';

@@ -6,7 +6,7 @@ import type { ByVerifiedKey, CreatePayment } from '../../../domain/payments/new-
 import type { CachedKey, Caller } from '../../context.ts';
 import type { PaymentDeps } from '../../payment-deps.ts';
 import type { RouteResponse } from '../../route.ts';
-import { toPaymentRequest } from '../../schemas/payments/payment.ts';
+import { toPaymentRequest } from '../../schemas/payments/payout.ts';
 
 type Request = {
   readonly caller: Caller;

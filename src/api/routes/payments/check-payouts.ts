@@ -17,8 +17,8 @@ import {
   checkPayoutsSchema,
   MAX_CHECKED,
 } from '../../schemas/payments/check-payouts.ts';
-import { CREATE_PAYMENT_CODES, toPaymentRequest } from '../../schemas/payments/payment.ts';
-import { createPayoutSchema } from '../../schemas/payments/payout.ts';
+import { CREATE_PAYMENT_CODES } from '../../schemas/payments/payment.ts';
+import { createPayoutSchema, toPaymentRequest } from '../../schemas/payments/payout.ts';
 import { validate } from '../../validation.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import type { Tag } from '../../openapi-tags.ts';
 import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import type { RouteDescription } from '../../route-description.ts';
-import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
+import { rejectSchema } from '../../schemas/payments/decision.ts';
 
 export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly kind: Kind;
@@ -51,7 +51,7 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
       summary: texts.reject,
       access: { roles: ['approver'] },
       idPrefix,
-      body: rejectPayoutSchema,
+      body: rejectSchema,
       response,
       errors: [notFound, 'state_conflict'],
       handle: async ({ id, body: { reason }, by }) => ({

@@ -1,7 +1,6 @@
 // What collections and payouts have in common on the wire.
 import { z } from 'zod';
 import { APPROVAL_STATES, type ApprovalState } from '../../../domain/payments/approval.ts';
-import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
 import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
 import { OPERATOR_IDS } from '../../../domain/payments/operator-catalogue.ts';
 import { definedFields, type CodesByParameter } from '../../validation.ts';
@@ -44,18 +43,6 @@ export const CREATE_PAYMENT_CODES: CodesByParameter = {
 
 /** The errors of the creation of a payment, besides those of every idempotent request with a body. */
 export const CREATE_PAYMENT_ERRORS = ['phone_invalid', 'phone_unsupported', 'amount_out_of_bounds'] as const;
-
-export function toPaymentRequest(body: z.output<z.ZodObject<typeof paymentFields>>): PaymentRequest {
-  return {
-    phone: body.phone,
-    amountMinor: BigInt(body.amount),
-    reference: body.reference,
-    currency: body.currency ?? null,
-    description: body.description ?? null,
-    metadata: body.metadata ?? {},
-    ...definedFields({ operator: body.operator }),
-  };
-}
 
 export const userId = idOf('usr');
 export const currency = z

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
 import { isId } from '../../../domain/ids.ts';
+import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import {
   approvalFields,
@@ -12,11 +13,17 @@ import {
   shownFields,
   userId,
 } from './payment.ts';
-import { idOf, printable } from '../primitives.ts';
+import { idOf } from '../primitives.ts';
 
 export const payoutState = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
 
 export const createPayoutSchema = z.strictObject(paymentFields).meta({ id: 'CreatePayout' });
+
+/** Of a checked body for a payout, or for a collection, which has no field that a payout has not. */
+export function toPaymentRequest(body: z.output<typeof createPayoutSchema>): PaymentRequest {
+  const { amount, currency = null, description = null, metadata = {}, ...others } = body;
+  return { ...others, amountMinor: BigInt(amount), currency, description, metadata };
+}
 
 export const payoutSchema = z
   .strictObject({
@@ -38,15 +45,6 @@ export const listPayoutsSchema = z.strictObject({
   approval_state: approvalState.optional(),
   idempotency_key: idempotencyKeyFilter,
 });
-
-export const rejectPayoutSchema = z
-  .strictObject({
-    reason: printable('reason', 200).meta({
-      description: 'The reason. The maker can read it.',
-      example: 'Paid by bank already.',
-    }),
-  })
-  .meta({ id: 'RejectPayout' });
 
 export const MAX_RELEASES = 100;
 

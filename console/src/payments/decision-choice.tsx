@@ -1,0 +1,37 @@
+// What this person may decide about a payout or refund that waits, or why they may not release it.
+import { Alert, Button, Group } from '@mantine/core';
+
+export type Decision = 'release' | 'reject' | 'cancel';
+
+type DecisionChoiceProps = {
+  readonly noun: 'payout' | 'refund';
+  /** Why this person cannot release it; null: they can. */
+  readonly refusal: string | null;
+  /** Whether they made it, so that they may cancel it. */
+  readonly isOwn: boolean;
+  readonly onChoose: (decision: Decision) => void;
+};
+
+export function DecisionChoice({ noun, refusal, isOwn, onChoose }: DecisionChoiceProps) {
+  return (
+    <>
+      {refusal === null ? (
+        <Group>
+          <Button onClick={() => onChoose('release')}>Release…</Button>
+          <Button variant="default" onClick={() => onChoose('reject')}>
+            Reject…
+          </Button>
+        </Group>
+      ) : (
+        <Alert color="blue" title="Waiting for a release">
+          {refusal}
+        </Alert>
+      )}
+      {isOwn && (
+        <Button variant="default" w="fit-content" onClick={() => onChoose('cancel')}>
+          Cancel the {noun}…
+        </Button>
+      )}
+    </>
+  );
+}
