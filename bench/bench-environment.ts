@@ -15,7 +15,7 @@ import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
-import { prepareDatabase } from '../src/server/prepare-database.ts';
+import type { prepareDatabase } from '../src/server/prepare-database.ts';
 import { openDatabase, type Database } from '../src/db/platform/database.ts';
 import { startChild, type SupervisedChild } from '../src/engines/process/child-process.ts';
 import { freePort } from '../src/engines/process/ports.ts';
@@ -72,7 +72,9 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
     engine === 'sqlite' ? undefined : TEMPORAL_DATABASE,
   );
   const temporal = await startTemporalEngine(engine, postgres, { folder, namespace: NAMESPACE });
-  await prepareDatabase(ownerUrl, 'test');
+  await (
+    await preparedBy(root)
+  )(ownerUrl, 'test');
   await fillWal(postgres);
   const environment = await settingsFor(applicationUrl, temporal, options);
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
@@ -117,6 +119,14 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
       rmSync(`${folder}-postgres`, { recursive: true, force: true });
     },
   };
+}
+
+/** The schema is that of the build that is run. */
+async function preparedBy(root: string): Promise<typeof prepareDatabase> {
+  const built = (await import(join(root, 'dist/src/server/prepare-database.js'))) as {
+    readonly prepareDatabase: typeof prepareDatabase;
+  };
+  return built.prepareDatabase;
 }
 
 /** Writes and frees as many files of the log as are kept. */

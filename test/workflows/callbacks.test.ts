@@ -130,7 +130,8 @@ describe('a callback after the prompt window', () => {
       MALIPO_RECONCILE_SCHEDULE_MS: '100',
       MALIPO_RECONCILE_FOR_MS: '300',
     },
-    sandboxTimes: { decisionMs: 1500, undecidedMs: 1500 },
+    // Long after it has expired, also on a slow machine.
+    sandboxTimes: { decisionMs: 6000, undecidedMs: 6000 },
   });
 
   it('leads to a late success, which the event marks, when it comes after the payment expired', async () => {
