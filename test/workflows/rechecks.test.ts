@@ -19,7 +19,7 @@ async function workflowsOf({ id }: { readonly id: string }): Promise<number> {
 async function areAllDone({ db }: TestEnvironment): Promise<boolean> {
   const { rows } = await db.pool.query<{ due: number }>(
     `SELECT count(*)::int AS due FROM work
-     WHERE kind = 'collection' AND claimed_until IS NOT NULL OR due_at < now() + interval '1 hour'`,
+     WHERE task = 'status_query' AND (claimed_until IS NOT NULL OR due_at < now() + interval '1 hour')`,
   );
   return rows[0]?.due === 0;
 }

@@ -181,7 +181,7 @@ describe('a succeeded collection', () => {
     const { payment, merchant } = await paid();
     for (let i = 0; i < 22; i++) await callBack(testEnv, payment.operatorReference, 'FAILED');
     const { rows } = await testEnv.db.pool.query<{ is_due: boolean }>(
-      `SELECT coalesce(due_at, claimed_until) < now() + interval '61 s' AS is_due FROM work WHERE id = $1 AND task = 'status_query'`,
+      `SELECT queries > 0 OR due_at < now() + interval '61 s' AS is_due FROM work WHERE id = $1 AND task = 'status_query'`,
       [payment.id],
     );
     assert.deepEqual(rows, [{ is_due: true }]);
