@@ -91,7 +91,7 @@ const SETTINGS = z.object({
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)
     .default('malipo'),
-  MALIPO_MAX_CACHED_WORKFLOWS: count.default(2000),
+  MALIPO_MAX_CACHED_WORKFLOWS: count.default(600),
   MALIPO_BACKLOG_MAX_COUNT: count.default(10_000),
   MALIPO_BACKLOG_MAX_PER_MERCHANT: count.default(2500),
   MALIPO_BACKLOG_MAX_AGE_MS: milliseconds.default(240_000),

@@ -39,7 +39,8 @@ const POLL_MS = 100;
 // save a round trip through matching. Some servers refuse to reuse a workflow id within the reuse interval; here the
 // database prevents a second payment. The time shift is how late a new timer or retry may fire: one second by default,
 // which also costs a short workflow a third more CPU. Fairness gives each webhook endpoint its turn when more retries
-// are due than can be sent at once. The version check would query a server on the internet.
+// are due than can be sent at once. A workflow that waits needs no place in the cache of histories. The version check would query a
+// server on the internet.
 export const DYNAMIC_CONFIG = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
@@ -47,15 +48,17 @@ export const DYNAMIC_CONFIG = {
   'history.workflowIdReuseMinimalInterval': '1ms',
   'history.timerProcessorMaxTimeShift': '20ms',
   'matching.enableFairness': true,
+  'history.hostLevelCacheMaxSize': 2000,
   'frontend.enableServerVersionCheck': false,
 } as const;
 
 // Nothing is inherited: without HOME the server neither reads nor writes the user's Temporal settings. GOGC: a larger
-// heap, and much less time in the garbage collector. The last two keep server and UI from calling servers on the
+// heap, and much less time in the garbage collector, up to the memory that the smallest machine has for it. The last two keep server and UI from calling servers on the
 // internet.
 export const TEMPORAL_ENVIRONMENT = {
   PATH: '/usr/bin:/bin',
   GOGC: '400',
+  GOMEMLIMIT: '600MiB',
   TEMPORAL_VERSION_CHECK_DISABLED: '1',
   TEMPORAL_DISABLE_NEWS_FETCH: 'true',
 } as const;
