@@ -248,10 +248,26 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     ownerUrl: server.urlFor(name, OWNER),
     async drop() {
       await database.db.close();
-      // Without FORCE, so that a leaked connection fails the test that leaked it.
-      await administer(server.adminUrl, `DROP DATABASE ${name}`);
+      await dropUnused(server.adminUrl, name);
     },
   };
+}
+
+// PostgreSQL's SQLSTATE object_in_use.
+const IN_USE = '55006';
+/** PostgreSQL itself waits five seconds for connections to end: those of a killed process may take longer on a busy machine. */
+const DROP_TRIES = 12;
+
+/** Without FORCE, so that a leaked connection fails the test that leaked it. */
+async function dropUnused(adminUrl: string, name: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await administer(adminUrl, `DROP DATABASE ${name}`);
+      return;
+    } catch (error) {
+      if (tries === DROP_TRIES || (error as { readonly code?: string }).code !== IN_USE) throw error;
+    }
+  }
 }
 
 /** Returns the rows of the last statement. */
