@@ -70,6 +70,8 @@ describe('a collection', function () {
       MALIPO_PROMPT_WINDOW_MS: '120000',
       // How long an activity of a dead server keeps the next one waiting.
       MALIPO_OPERATOR_TIMEOUT_MS: '3000',
+      // The callback comes first.
+      MALIPO_POLL_SCHEDULE_MS: '8000',
       ...path.environment,
     };
     return inOwnEnvironment({ environment }, (testEnv) => survive(testEnv, crashPoint, path));

@@ -33,8 +33,13 @@ const CASES = (['before', 'after'] as const).flatMap((moment) =>
 
 describe('a payout', () => {
   testConcurrently(CASES, 3, ({ crashPoint, path }) => {
-    // How long an activity of a dead server keeps the next one waiting.
-    const environment = { MALIPO_OPERATOR_TIMEOUT_MS: '3000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' };
+    const environment = {
+      // How long an activity of a dead server keeps the next one waiting.
+      MALIPO_OPERATOR_TIMEOUT_MS: '3000',
+      MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000',
+      // The callback comes first.
+      MALIPO_POLL_SCHEDULE_MS: '8000',
+    };
     return inOwnEnvironment({ environment }, (testEnv) => survive(testEnv, crashPoint, path));
   });
 });

@@ -164,12 +164,13 @@ describe('started work', () => {
     assert.equal((await late('delivery')).length, 1);
   });
 
-  it('is an overdue payout or reversal, and never a final one', async () => {
+  it('is an overdue payout or reversal, and a final one only while its workflow, which was told so, may still run', async () => {
     const shop = await makeShop(db, 100_000n);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
     await markAllStarted('payout');
     await age('payout', 8 * DAY);
-    assert.equal((await late('payout')).length, 3);
+    const states = (await late('payout')).map((work) => ('state' in work ? work.state : null));
+    assert.deepEqual(states.sort(), ['cancelled', 'queued', 'reconciling', 'rejected', 'released']);
     const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     await markAllStarted('reversal');
     await age('reversal', 8 * DAY);
