@@ -67,10 +67,10 @@ describe('a query on the page about the Temporal UI', () => {
 
   before(async () => {
     const { merchant } = testEnv;
-    await fund(testEnv, merchant, 20_000);
     for (const { merchant: failing, receiver } of [testEnv, overdueEnv]) {
       receiver.answerWith(failing.id, (_, response) => response.writeHead(500).end());
     }
+    await fund(testEnv, merchant, 20_000);
     prompted = await pay(testEnv, '010');
     const [failed, reconciling] = [await pay(testEnv, '001'), await pay(overdueEnv, '010')];
     const queued = await requestPayout(testEnv, '000', { merchant, amount: 1000 });

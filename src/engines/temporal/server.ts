@@ -53,12 +53,11 @@ export const DYNAMIC_CONFIG = {
 } as const;
 
 // Nothing is inherited: without HOME the server neither reads nor writes the user's Temporal settings. GOGC: a larger
-// heap, and much less time in the garbage collector, up to the memory that the smallest machine has for it. The last two keep server and UI from calling servers on the
+// heap, and much less time in the garbage collector. The last two keep server and UI from calling servers on the
 // internet.
 export const TEMPORAL_ENVIRONMENT = {
   PATH: '/usr/bin:/bin',
   GOGC: '400',
-  GOMEMLIMIT: '600MiB',
   TEMPORAL_VERSION_CHECK_DISABLED: '1',
   TEMPORAL_DISABLE_NEWS_FETCH: 'true',
 } as const;
