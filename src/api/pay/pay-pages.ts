@@ -136,7 +136,13 @@ async function showAttempt(
   const spoken = spokenTo(ctx, deps, ctx.query['lang']);
   const given = readAttemptCode(attemptCode);
   const read = given && (await findAttemptAndCheckout(deps.db, code, given.sha256));
-  if (!read) throw new DomainError('checkout_not_found', 'There is no attempt at this address.');
+  if (!read) {
+    if (given?.code !== readAttemptCookie(ctx, deps)?.code)
+      throw new DomainError('checkout_not_found', 'There is no attempt at this address.');
+    // Another post of the form is making the attempt, or was refused.
+    redirect(ctx, inLanguage(`${PREFIX}${code}`, spoken.chosenLanguage));
+    return;
+  }
   const { found } = read;
   const visit: AttemptVisit = { ...read, code: attemptCode, spoken, at: new Date() };
   if (isReceipt) {
@@ -207,8 +213,7 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
       showError(formError, { choice, phone: fields['country'] === undefined || earlier ? typed : `+${phone}` });
     }
     // The same form was posted twice at once: whoever came first makes the attempt, and its page says what became of it.
-    else if (error.type === 'idempotency_error')
-      redirect(ctx, inLanguage(`${PREFIX}${found.checkout.code}`, spoken.chosenLanguage));
+    else if (error.type === 'idempotency_error') redirect(ctx, attemptPath(found.checkout, attempt, spoken));
     else throw error;
   }
 }

@@ -8,6 +8,11 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { contextOf, paid, basisFor } from '../../db/rows.ts';
 import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
+import { attemptKey } from '../../../src/domain/payments/checkout.ts';
+import { readAttemptCode } from '../../../src/api/pay/attempt-code.ts';
+import { tryLockIdempotencyKey } from '../../../src/db/payments/idempotency-key.ts';
+import { newCode } from '../../../src/security/token.ts';
+import type { CheckoutId } from '../../../src/domain/ids.ts';
 import { API_ONLY } from '../responses.ts';
 import { checkoutMaker, openPayer, unescaped, type MakeCheckout, type Payer } from './payer.ts';
 
@@ -96,8 +101,8 @@ describe('a payer at a checkout', function () {
     assert.deepEqual(other.fields, fields);
     const post = (number: string) => payer.post(path, { ...fields, phone: number });
     const answers = await Promise.all(Array.from({ length: 6 }, () => post(typed(phone))));
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([303]));
     const own = `${path}/${fields['attempt']}`;
+    assert.deepEqual(new Set(answers.map(({ status, location }) => `${status} ${location}`)), new Set([`303 ${own}`]));
     assert.equal((await post(typed(phone))).location, own);
     assert.equal((await post(typed(phoneFor('000')))).location, own);
     assert.equal((await payer.open(path)).location, own);
@@ -111,6 +116,20 @@ describe('a payer at a checkout', function () {
       phone,
     ]);
     assert.equal(rows.length, 1);
+  });
+
+  it('leads to the page of the attempt that another post of the form is making, and from there to the form until it is made', async () => {
+    const { id, path } = await make();
+    const payer = openPayer(testEnv);
+    const { fields } = await payer.open(path);
+    const own = `${path}/${fields['attempt']}`;
+    const key = attemptKey(id as CheckoutId, readAttemptCode(fields['attempt'])?.sha256 ?? Buffer.alloc(0));
+    await testEnv.db.withTransaction(async (tx) => {
+      assert.equal(await tryLockIdempotencyKey(tx, testEnv.merchant.id, key), true);
+      assert.equal((await payer.post(path, { ...fields, phone: typed(phoneFor('000')) })).location, own);
+      assert.equal((await payer.open(own)).location, path);
+    });
+    assert.deepEqual((await payer.open(path)).fields, fields);
   });
 
   it('sends a new request after one that failed, by one press, and to another number', async () => {
@@ -147,8 +166,10 @@ describe('a payer at a checkout', function () {
     const refused = await stranger.post(path, { ...theirs.fields, phone: typed(other) });
     assert.deepEqual([refused.status, refused.heading], [409, 'A payment is under way']);
     assert.equal(await promptsRaised(testEnv, other), 0);
-    const guessed = await stranger.open(`${path}/${theirs.fields['attempt']}`);
+    const guessed = await stranger.open(`${path}/${newCode()}`);
     assert.equal(guessed.status, 404);
+    const unused = await stranger.open(`${path}/${theirs.fields['attempt']}`);
+    assert.deepEqual([unused.status, unused.location], [303, path]);
   });
 
   it('pays nothing more for one of which the operator never says how it ended, until it does', async () => {
