@@ -1,8 +1,14 @@
 // Serves the console's web app, as it was built, under /console: its files, and its one page for every other path there.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ApiMiddleware } from './context.ts';
-import { readStaticFiles, requireRead, sendPageWithNonce, sendStaticFile, type StaticFile } from './static-files.ts';
+import {
+  firstFolderWith,
+  pagePolicy,
+  readStaticFiles,
+  requireRead,
+  sendPageWithNonce,
+  sendStaticFile,
+  type StaticFile,
+} from './static-files.ts';
 
 const PREFIX = '/console';
 const PAGE = 'index.html';
@@ -13,7 +19,7 @@ export type ConsoleApp = { readonly files: ReadonlyMap<string, StaticFile>; read
 
 /** Reads the app, whole, from the first of these folders that has it. Null where it was not built. */
 export function loadConsoleApp(folders: readonly string[]): ConsoleApp | null {
-  const folder = folders.find((each) => existsSync(join(each, PAGE)));
+  const folder = firstFolderWith(PAGE, folders);
   if (folder === undefined) return null;
   const files = [...readStaticFiles(folder)];
   const page = files.find(([name]) => name === PAGE)?.[1];
@@ -30,27 +36,13 @@ export function serveConsoleApp(app: ConsoleApp | null): ApiMiddleware {
     const isOurs = path === PREFIX || (path.startsWith(`${PREFIX}/`) && !path.startsWith(NAMED_BY_CONTENT));
     if (app === null || (file === undefined && !isOurs)) return next();
     requireRead(ctx);
-    if (file === undefined) sendPageWithNonce(ctx, app.page, pagePolicy);
+    if (file === undefined) sendPageWithNonce(ctx, app.page, policyOf);
     else sendStaticFile(ctx, file, { isNamedByContent: path.startsWith(NAMED_BY_CONTENT) });
     return undefined;
   };
 }
 
-/**
- * Nothing from another host, nothing inline but the style rules under this response's nonce, and no text of a script's may become
- * markup. No form is sent by the browser itself, where a field would end up in an address.
- */
-function pagePolicy(nonce: string): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    'trusted-types default',
-  ].join('; ');
+/** Nothing from another host, and nothing inline but the style rules under this response's nonce. */
+function policyOf(nonce: string): string {
+  return pagePolicy([`style-src 'self' 'nonce-${nonce}'`, "img-src 'self' data:", "connect-src 'self'"], 'default');
 }

@@ -1,8 +1,14 @@
 // Serves the documentation, as it was built, under /docs: the guides, the API reference, and the files that these load.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ApiMiddleware } from './context.ts';
-import { readStaticFiles, requireRead, sendPageWithNonce, sendStaticFile, type StaticFile } from './static-files.ts';
+import {
+  firstFolderWith,
+  pagePolicy,
+  readStaticFiles,
+  requireRead,
+  sendPageWithNonce,
+  sendStaticFile,
+  type StaticFile,
+} from './static-files.ts';
 
 const PREFIX = '/docs';
 const FIRST_PAGE = 'index.html';
@@ -16,7 +22,7 @@ export type DocsSite = ReadonlyMap<string, StaticFile>;
 
 /** Reads the site, whole, from the first of these folders that has it. Null where it was not built. */
 export function loadDocsSite(folders: readonly string[]): DocsSite | null {
-  const folder = folders.find((each) => existsSync(join(each, FIRST_PAGE)));
+  const folder = firstFolderWith(FIRST_PAGE, folders);
   if (folder === undefined) return null;
   return new Map([...readStaticFiles(folder)].map(([name, file]) => [pathOf(name), file]));
 }
@@ -42,17 +48,7 @@ export function serveDocsSite(site: DocsSite | null): ApiMiddleware {
 }
 
 /** Our own script and style, which send nothing and make no markup from text. */
-const GUIDE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const GUIDE_POLICY = pagePolicy(["style-src 'self'", 'img-src data:'], "'none'");
 
 /**
  * For a script that is not ours. Nothing from or to another host, no script in the page and none from text. Style rules count under
@@ -60,17 +56,6 @@ const GUIDE_POLICY = [
  * is made under the policies of that script (`vue`) and ours (`default`).
  */
 function referencePolicy(nonce: string): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
-    "style-src-attr 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    'trusted-types vue default',
-  ].join('; ');
+  const styles = [`style-src 'self' 'nonce-${nonce}'`, "style-src-attr 'unsafe-inline'"];
+  return pagePolicy([...styles, "img-src 'self' data:", "connect-src 'self'"], 'vue default');
 }

@@ -19,6 +19,11 @@ export type StaticFile = {
   readonly gzip?: Buffer;
 };
 
+/** The first of these folders that has the page; undefined where it was not built. */
+export function firstFolderWith(page: string, folders: readonly string[]): string | undefined {
+  return folders.find((folder) => existsSync(join(folder, page)));
+}
+
 /** By their paths in the folder, compressed ones with the file that they are of. */
 export function readStaticFiles(folder: string): ReadonlyMap<string, StaticFile> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -49,6 +54,23 @@ export function sendStaticFile(
   const body = coding === null ? undefined : file[coding];
   if (coding !== null && body !== undefined) ctx.set('Content-Encoding', coding);
   ctx.body = body ?? file.plain;
+}
+
+/**
+ * The policy of our pages: our own scripts and what `allowed` adds, nothing inline, and text becomes markup only under `trustedTypes`.
+ * No form is sent by the browser itself, where a field would end up in an address.
+ */
+export function pagePolicy(allowed: readonly string[], trustedTypes: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    ...allowed,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    `trusted-types ${trustedTypes}`,
+  ].join('; ');
 }
 
 /** Sends a page whose style rules count under a nonce of this response alone; so it is not kept. */

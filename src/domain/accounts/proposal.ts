@@ -77,6 +77,11 @@ export function proposalNotFound(kind: ProposalKind): DomainError {
   return new DomainError(`${kind}_not_found`, NOT_FOUND[kind]);
 }
 
+/** Nothing can be decided about it any more. */
+export function proposalEnded(): DomainError {
+  return new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or it has expired.');
+}
+
 /** The proposer lost the roles that it takes to propose this. */
 export function proposerWithoutPermission(): DomainError {
   return new DomainError('state_conflict', 'The proposer no longer has permission. Create a new proposal.');

@@ -21,6 +21,7 @@ import {
 import { changedPolicy, policyObject } from '../../domain/accounts/policy.ts';
 import {
   isOpen,
+  proposalEnded,
   proposalNotFound,
   proposerWithoutPermission,
   type Invitation,
@@ -75,9 +76,7 @@ export async function decideProposal<Input extends DecideProposal>(
       at,
       approvalSha256: token?.sha256 ?? null,
     };
-    if (!(await decideRow(tx, proposal.id, row))) {
-      throw new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or it has expired.');
-    }
+    if (!(await decideRow(tx, proposal.id, row))) throw proposalEnded();
     await takeEffect();
     const decided = await findProposal<Input['kind']>(tx, kind, merchantId, id);
     if (!decided) throw proposalNotFound(kind);

@@ -3,11 +3,16 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import { findProposal, withdrawProposal as withdrawRow } from '../../db/accounts/proposal.ts';
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { DomainError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { isForOwnerOrAdmin } from '../../domain/accounts/member-change.ts';
-import { isOpen, proposalNotFound, type Proposal, type ProposalKind } from '../../domain/accounts/proposal.ts';
+import {
+  isOpen,
+  proposalEnded,
+  proposalNotFound,
+  type Proposal,
+  type ProposalKind,
+} from '../../domain/accounts/proposal.ts';
 
 export type WithdrawProposal = {
   readonly kind: ProposalKind;
@@ -30,9 +35,7 @@ export async function withdrawProposal(db: Database, { kind, id, by, at }: Withd
     const proposal: Proposal | null = await findProposal(tx, kind, merchantId, id);
     if (!proposal || (proposal.kind === 'invitation' && !isOpen(proposal, at))) throw proposalNotFound(kind);
     requireMayWithdraw(proposal, userId);
-    if (!(await withdrawRow(tx, proposal.id, at))) {
-      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or it has expired.');
-    }
+    if (!(await withdrawRow(tx, proposal.id, at))) throw proposalEnded();
     await recordAct(tx, by, { action: `${kind}.withdrawn`, subjectId: id, before: whatWasProposed(proposal), at });
   });
 }

@@ -15,18 +15,16 @@ import {
 } from '../../schemas/payments/console-list.ts';
 import {
   collectionFilter,
+  collectionQueries,
   collectionWithTimelineSchema,
   consoleCollectionListSchema,
   consoleCollectionObject,
-  countConsoleCollectionsSchema,
-  listConsoleCollectionsSchema,
 } from '../../schemas/payments/console-collection.ts';
 import {
   consolePayoutListSchema,
   consolePayoutObject,
-  countConsolePayoutsSchema,
-  listConsolePayoutsSchema,
   payoutFilter,
+  payoutQueries,
   payoutWithTimelineSchema,
 } from '../../schemas/payments/console-payout.ts';
 
@@ -55,7 +53,7 @@ function listCollectionsRoute(deps: RouteDeps): Route {
     summary: 'List collections with names, by any combination of filters',
     description: PAGE_DESCRIPTION,
     access: 'session',
-    query: listConsoleCollectionsSchema,
+    query: collectionQueries.list,
     response: { status: 200, description: 'One page.', schema: consoleCollectionListSchema },
     handle: async ({ merchantId, query }) => {
       const request = { ...orderedPageOf(query), filter: collectionFilter(query) };
@@ -70,7 +68,7 @@ function countCollectionsRoute(deps: RouteDeps): Route {
     operationId: 'getConsoleCollectionCount',
     summary: 'Count the collections of a list, up to a limit',
     access: 'session',
-    query: countConsoleCollectionsSchema,
+    query: collectionQueries.count,
     response: COUNT,
     handle: async ({ merchantId, query }) => ({
       body: countObject(await countCollections(deps.db, merchantId, collectionFilter(query))),
@@ -84,7 +82,7 @@ function listPayoutsRoute(deps: RouteDeps): Route {
     summary: 'List payouts with names and warnings, by any combination of filters',
     description: PAGE_DESCRIPTION,
     access: 'session',
-    query: listConsolePayoutsSchema,
+    query: payoutQueries.list,
     response: { status: 200, description: 'One page.', schema: consolePayoutListSchema },
     handle: async ({ merchantId, session, query }) => {
       const at = new Date();
@@ -100,7 +98,7 @@ function countPayoutsRoute(deps: RouteDeps): Route {
     operationId: 'getConsolePayoutCount',
     summary: 'Count the payouts of a list, up to a limit',
     access: 'session',
-    query: countConsolePayoutsSchema,
+    query: payoutQueries.count,
     response: COUNT,
     handle: async ({ merchantId, session, query }) => {
       const filter = payoutFilter(query, session.person, new Date());

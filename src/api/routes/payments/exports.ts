@@ -8,8 +8,8 @@ import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../operation
 import { csvResponse } from '../../csv-export.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import { rangeOf } from '../../schemas/page.ts';
-import { collectionFilter, exportCollectionsSchema } from '../../schemas/payments/console-collection.ts';
-import { exportPayoutsSchema, payoutFilter } from '../../schemas/payments/console-payout.ts';
+import { collectionFilter, collectionQueries } from '../../schemas/payments/console-collection.ts';
+import { payoutFilter, payoutQueries } from '../../schemas/payments/console-payout.ts';
 import {
   COLLECTION_COLUMNS,
   collectionCells,
@@ -43,7 +43,7 @@ function collectionsRoute(deps: RouteDeps): Route {
     ...EXPORT,
     operationId: 'getCollectionsCsv',
     summary: 'Export collections',
-    query: exportCollectionsSchema,
+    query: collectionQueries.export,
     response: csvOf(COLLECTION_COLUMNS),
     handle: ({ merchantId, query, by, session }) => {
       const list = { filter: collectionFilter(query), order: query.sort };
@@ -68,7 +68,7 @@ function payoutsRoute(deps: RouteDeps): Route {
     ...EXPORT,
     operationId: 'getPayoutsCsv',
     summary: 'Export payouts',
-    query: exportPayoutsSchema,
+    query: payoutQueries.export,
     response: csvOf(PAYOUT_COLUMNS),
     handle: ({ merchantId, query, by, session }) => {
       const list = { filter: payoutFilter(query, session.person, new Date()), order: query.sort };

@@ -11,15 +11,7 @@ import { idFilter, pageSchema } from '../page.ts';
 import { idOf } from '../primitives.ts';
 import { completedAt } from './decision.ts';
 import { collectionSchema, collectionState } from './collection.ts';
-import {
-  consoleFilter,
-  consoleFilters,
-  inAll,
-  knownKey,
-  listOrder,
-  orderedPageQuery,
-  several,
-} from './console-list.ts';
+import { consoleFilter, consoleQueries, inAll, knownKey } from './console-list.ts';
 import { shownIdempotencyKey, shownReceipt, shownStatusQueries, workflowUrl } from './payment.ts';
 import { timelineSchema } from './timeline.ts';
 
@@ -47,22 +39,13 @@ export const collectionWithTimelineSchema = z
   })
   .meta({ id: 'CollectionWithTimeline' });
 
-const filters = {
-  ...consoleFilters,
-  states: several('states', collectionState),
+export const collectionQueries = consoleQueries('col', collectionState, {
   checkout_id: idFilter('checkout_id', 'chk', (id) => isId('chk', id)).meta({
     description: 'The checkout that the payers used.',
   }),
-};
-export const countConsoleCollectionsSchema = z.strictObject(filters);
-export const listConsoleCollectionsSchema = z.strictObject({ ...orderedPageQuery('col'), ...filters });
-export const exportCollectionsSchema = z.strictObject({
-  ...filters,
-  state: collectionState.optional(),
-  sort: listOrder,
 });
 
-type CollectionQuery = z.output<typeof countConsoleCollectionsSchema> & {
+type CollectionQuery = z.output<typeof collectionQueries.count> & {
   readonly state?: CollectionState | undefined;
 };
 

@@ -28,7 +28,7 @@ function amountBound(name: string, what: string) {
 }
 
 /** Several values of one parameter, which repeats its name. */
-export function several<Item extends z.ZodType>(name: string, item: Item) {
+function several<Item extends z.ZodType>(name: string, item: Item) {
   return z
     .array(item, { error: `${name} must be a list.` })
     .min(1)
@@ -38,7 +38,7 @@ export function several<Item extends z.ZodType>(name: string, item: Item) {
 }
 
 /** The filters of collections and payouts, besides those by state. */
-export const consoleFilters = {
+const consoleFilters = {
   ...paymentFilters,
   idempotency_key: idempotencyKeyFilter,
   operator: operator.optional(),
@@ -59,18 +59,32 @@ export const consoleFilters = {
   api_key_id: idFilter('api_key_id', 'key', (id) => isId('key', id)),
 };
 
-export const listOrder = z.enum(LIST_ORDERS).default('newest').meta({
+const listOrder = z.enum(LIST_ORDERS).default('newest').meta({
   id: 'PaymentOrder',
   description: 'By creation (`newest` or `oldest` first) or by amount (`largest` or `smallest` first).',
 });
 
 /** The cursor holds where a page ended: an id, and before it the amount where the list is ordered by that. */
-export function orderedPageQuery(prefix: 'col' | 'pay') {
+function orderedPageQuery(prefix: 'col' | 'pay') {
   const isKey = (text: string): text is string => {
     const [, id = ''] = /^(?:[0-9]{1,16}:)?([a-z]{3}_.*)$/.exec(text) ?? [];
     return isId(prefix, id);
   };
   return { ...pageQuery(isKey).shape, sort: listOrder };
+}
+
+/** The queries of a list, of its count and of its export. `own`: the filters that this kind alone has. */
+export function consoleQueries<State extends z.ZodType, Own extends z.ZodRawShape>(
+  prefix: 'col' | 'pay',
+  state: State,
+  own: Own,
+) {
+  const filters = { ...consoleFilters, states: several('states', state), ...own };
+  return {
+    count: z.strictObject(filters),
+    list: z.strictObject({ ...orderedPageQuery(prefix), ...filters }),
+    export: z.strictObject({ ...filters, state: state.optional(), sort: listOrder }),
+  };
 }
 
 type OrderedQuery = { readonly sort: ListOrder; readonly cursor?: string | undefined; readonly limit: number };

@@ -13,15 +13,7 @@ import type { ConsolePayout } from '../../../operations/payments/list-console-pa
 import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
-import {
-  consoleFilter,
-  consoleFilters,
-  inAll,
-  knownKey,
-  listOrder,
-  orderedPageQuery,
-  several,
-} from './console-list.ts';
+import { consoleFilter, consoleQueries, inAll, knownKey } from './console-list.ts';
 import {
   approvalState,
   shownAmount,
@@ -116,20 +108,15 @@ export const payoutWithTimelineSchema = z
   })
   .meta({ id: 'PayoutWithTimeline' });
 
-const filters = {
-  ...consoleFilters,
-  states: several('states', payoutState),
+export const payoutQueries = consoleQueries('pay', payoutState, {
   approval_state: approvalState.optional(),
   waiting_for: z.enum(['me']).optional().meta({
     description:
       'Only payouts that the caller may release: queued, not expired, neither made nor approved by the caller.',
   }),
-};
-export const countConsolePayoutsSchema = z.strictObject(filters);
-export const listConsolePayoutsSchema = z.strictObject({ ...orderedPageQuery('pay'), ...filters });
-export const exportPayoutsSchema = z.strictObject({ ...filters, state: payoutState.optional(), sort: listOrder });
+});
 
-type PayoutQuery = z.output<typeof countConsolePayoutsSchema> & { readonly state?: PayoutState | undefined };
+type PayoutQuery = z.output<typeof payoutQueries.count> & { readonly state?: PayoutState | undefined };
 
 /** These filters in the form that queries take. Nothing waits for a person who may not release. */
 export function payoutFilter(query: PayoutQuery, { userId, roles }: Person, at: Date): ListFilter {
