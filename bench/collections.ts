@@ -142,6 +142,9 @@ export async function startWholeShape(bench: BenchEnvironment) {
 
   return {
     receiver,
+    apiKey,
+    arrival,
+    runOne,
     async run(count: number): Promise<number[]> {
       const latencies: number[] = [];
       let left = count;

@@ -6,6 +6,8 @@ import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchGrowth } from './growth.ts';
 import { benchIdle } from './idle.ts';
+import { benchOpen } from './open.ts';
+import { benchPayers } from './payers.ts';
 import { benchQueues } from './queues.ts';
 import { benchReads } from './reads.ts';
 import { benchSteps } from './steps.ts';
@@ -19,6 +21,8 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   drain: benchDrain,
   growth: benchGrowth,
   idle: benchIdle,
+  open: benchOpen,
+  payers: benchPayers,
   queues: benchQueues,
   reads: benchReads,
   steps: benchSteps,

@@ -1,0 +1,128 @@
+// The bench environment of benchmarks whose payments wait, and what they measure by: status queries, CPU, memory, and how long after
+// its callback the merchant knows of a payment.
+import { readFileSync } from 'node:fs';
+import { fetch } from 'undici';
+import { freePort } from '../src/engines/process/ports.ts';
+import type { CollectionId } from '../src/domain/ids.ts';
+import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { startWholeShape } from './collections.ts';
+import { cpuSecondsByName, familyOf } from './cpu.ts';
+
+export type WaitingEnvironment = {
+  readonly bench: BenchEnvironment;
+  /** When the webhook about the end of each payment came, as far as it has come. */
+  readonly endedAtMs: ReadonlyMap<CollectionId, number>;
+  /** Requests a collection of this phone; undefined if the service refuses it for now. */
+  request(phone: string): Promise<CollectionId | undefined>;
+  /** Resolves when the webhook about its end has come. */
+  ended(id: CollectionId): Promise<void>;
+  /** How often the service has asked for the status of a collection since its last start. */
+  statusQueries(): Promise<number>;
+  stop(): Promise<void>;
+};
+
+type Options = { readonly sandboxDecisionMs: number; readonly environment?: Readonly<Record<string, string>> };
+
+/** `BENCH_ROOT`: another checkout that is built and is run in place of this one. */
+export async function startWaitingEnvironment(options: Options): Promise<WaitingEnvironment> {
+  const metricsPort = await freePort();
+  const root = process.env['BENCH_ROOT'];
+  const bench = await startBenchEnvironment({
+    ...options,
+    environment: { MALIPO_METRICS_PORT: String(metricsPort), ...options.environment },
+    ...(root !== undefined && { root }),
+  });
+  const whole = await startWholeShape(bench);
+  const endedAtMs = new Map<CollectionId, number>();
+  return {
+    bench,
+    endedAtMs,
+    async request(phone) {
+      const { statusCode, body } = await requestCollection(bench, whole.apiKey, phone);
+      const response = (await body.json()) as { readonly id: CollectionId };
+      if (statusCode === 202) return response.id;
+      if (statusCode === 429 || statusCode === 503) return undefined;
+      throw new Error(`response ${statusCode}: ${JSON.stringify(response)}`);
+    },
+    async ended(id) {
+      endedAtMs.set(id, await whole.arrival(id));
+    },
+    statusQueries: () => countStatusQueries(metricsPort),
+    async stop() {
+      whole.receiver.kill();
+      await bench.stop();
+    },
+  };
+}
+
+async function countStatusQueries(metricsPort: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const counts = text.matchAll(/^malipo_operator_calls_total\{[^}]*call="get_collection_status"[^}]*\} (\S+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+export const SERVICE = ['server', 'Temporal', 'PostgreSQL'] as const;
+const MEASURED = [...SERVICE, 'sandbox'] as const;
+/** The sandbox is no part of the service. */
+type Each = Readonly<Record<(typeof MEASURED)[number], number>>;
+
+function pidsOf({ server, temporal, postgres, sandbox }: BenchEnvironment) {
+  return { server: server.pid(), Temporal: temporal.pid, PostgreSQL: postgres.pid, sandbox: sandbox.pid() };
+}
+
+export type Cost = { readonly cpuMs: Each; readonly seconds: number; readonly queries: number };
+
+/** What the processes cost while `work` runs, and how often the service asks for a status meanwhile. */
+export async function costOf(
+  { bench, statusQueries }: WaitingEnvironment,
+  work: () => Promise<unknown>,
+): Promise<Cost> {
+  const queriesBefore = await statusQueries();
+  const before = cpuSecondsByName(pidsOf(bench));
+  const startedMs = performance.now();
+  await work();
+  const seconds = (performance.now() - startedMs) / 1000;
+  const after = cpuSecondsByName(pidsOf(bench));
+  const cpuMs = byProcess((name) => ((after[name] ?? 0) - (before[name] ?? 0)) * 1000);
+  return { cpuMs, seconds, queries: (await statusQueries()) - queriesBefore };
+}
+
+export function byProcess(value: (name: (typeof MEASURED)[number]) => number): Each {
+  return Object.fromEntries(MEASURED.map((name) => [name, value(name)])) as Each;
+}
+
+export function sumOfService(values: Each): number {
+  return SERVICE.reduce((sum, name) => sum + values[name], 0);
+}
+
+/** In MB, of each process with its children. What several of them share counts once, as the buffers of PostgreSQL. */
+export function memoryOf({ bench }: WaitingEnvironment): string {
+  const pids = pidsOf(bench);
+  return SERVICE.map((name) => {
+    const pid = pids[name];
+    const kB = (pid === undefined ? [] : familyOf(pid)).reduce((sum, member) => sum + residentKb(member), 0);
+    return `${name} ${Math.round(kB / 1024)} MB`;
+  }).join(', ');
+}
+
+function residentKb(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+  } catch {
+    // It has ended.
+    return 0;
+  }
+}
+
+/** From the first callback about each of these payments to the webhook about its end, in milliseconds; without those whose end no callback brought. */
+export async function callbackToWebhookMs(
+  { bench, endedAtMs }: WaitingEnvironment,
+  ids: readonly CollectionId[],
+): Promise<number[]> {
+  const { rows } = await bench.db.pool.query<{ id: CollectionId; ms: number }>(
+    `SELECT payment_id AS id, (extract(epoch FROM min(received_at)) * 1000)::float8 AS ms FROM operator_callbacks
+     WHERE payment_id = ANY($1) GROUP BY payment_id`,
+    [ids],
+  );
+  return rows.map(({ id, ms }) => (endedAtMs.get(id) ?? Number.NaN) - ms).filter((ms) => ms >= 0);
+}
