@@ -22,6 +22,7 @@ import { freePort } from '../src/engines/process/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../src/engines/postgres/server.ts';
 import { findProjectRoot } from '../src/project-root.ts';
 import type { TemporalServer } from '../src/engines/temporal/server.ts';
+import { familyOf } from './cpu.ts';
 import { startTemporalEngine, TEMPORAL_DATABASE, type TemporalEngine } from './temporal-engine.ts';
 
 export const NAMESPACE = 'malipo-test';
@@ -34,15 +35,21 @@ const WAL_FILES = 180;
  */
 const KEPT_WAL = { min_wal_size: '3GB', max_wal_size: '8GB' };
 
-export type BenchEnvironment = {
+/** What a payment costs; others after each restart. */
+type Service = {
   readonly postgres: PostgresServer;
-  readonly postgresLog: string;
   readonly temporal: TemporalServer;
-  readonly sandbox: SupervisedChild;
   readonly server: SupervisedChild;
+};
+
+export type BenchEnvironment = Service & {
+  readonly postgresLog: string;
+  readonly sandbox: SupervisedChild;
   readonly baseUrl: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly db: Database;
+  /** Kills all processes of the service at once, as when their machine dies, and starts them on the same data. */
+  killAndRestart(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -58,23 +65,27 @@ export type BenchEnvironmentOptions = {
 
 export async function startBenchEnvironment(options: BenchEnvironmentOptions): Promise<BenchEnvironment> {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
-  const { root = findProjectRoot(), engine = 'sqlite', postgresSettings = {} } = options;
+  const { root = findProjectRoot(), engine = 'sqlite' } = options;
   const postgresLog = join(folder, 'postgres.log');
-  const postgres = await startPostgresServer({
-    dataDir: join(folder, 'postgres'),
-    fallbackDataDir: `${folder}-postgres`,
-    port: await freePort(),
-    logFile: postgresLog,
-    settings: { ...KEPT_WAL, ...postgresSettings },
-  });
+  const [postgresPort, temporalPort] = [await freePort(), await freePort()];
+  const startPostgres = () =>
+    startPostgresServer({
+      dataDir: join(folder, 'postgres'),
+      fallbackDataDir: `${folder}-postgres`,
+      port: postgresPort,
+      logFile: postgresLog,
+      settings: { ...KEPT_WAL, ...options.postgresSettings },
+    });
+  const startTemporal = (on: PostgresServer) =>
+    startTemporalEngine(engine, on, { folder, namespace: NAMESPACE, port: temporalPort });
+  const postgres = await startPostgres();
   const { ownerUrl, applicationUrl } = await postgres.ensureAccounts(
     'malipo',
     engine === 'sqlite' ? undefined : TEMPORAL_DATABASE,
   );
-  const temporal = await startTemporalEngine(engine, postgres, { folder, namespace: NAMESPACE });
-  await (
-    await preparedBy(root)
-  )(ownerUrl, 'test');
+  const temporal = await startTemporal(postgres);
+  const prepare = await preparedBy(root);
+  await prepare(ownerUrl, 'test');
   await fillWal(postgres);
   const environment = await settingsFor(applicationUrl, temporal, options);
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
@@ -86,10 +97,59 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
       logFile: join(folder, `${name}.log`),
       ready,
     });
+  const startServer = () => startProcess('server', { url: `${environment.MALIPO_PUBLIC_URL}/readyz` });
   const sandbox = await startProcess('sandbox', 'message');
-  const server = await startProcess('server', { url: `${environment.MALIPO_PUBLIC_URL}/readyz` });
+  const starts = { postgres: startPostgres, temporal: startTemporal, server: startServer };
+  const service = keepService({ postgres, temporal, server: await startServer() }, starts);
+  return assemble(service, { environment, postgresLog, sandbox, folder });
+}
+
+type Starts = {
+  readonly postgres: () => Promise<PostgresServer>;
+  readonly temporal: (on: PostgresServer) => Promise<TemporalServer>;
+  readonly server: () => Promise<SupervisedChild>;
+};
+type RestartedService = { readonly current: () => Service; killAndRestart(): Promise<void> };
+
+function keepService(first: Service, starts: Starts): RestartedService {
+  let current = first;
+  return {
+    current: () => current,
+    async killAndRestart() {
+      const { postgres, temporal, server } = current;
+      const all = [server.pid(), temporal.pid, postgres.pid].flatMap((pid) => (pid === undefined ? [] : familyOf(pid)));
+      for (const pid of all) kill(pid);
+      // Of a process that is dead already, a stop ends its supervision alone.
+      await Promise.all([server.stop(), temporal.exited, postgres.exited]);
+      const restarted = await starts.postgres();
+      const parts = { postgres: restarted, temporal: await starts.temporal(restarted) };
+      current = { ...parts, server: await starts.server() };
+    },
+  };
+}
+
+/** A connection of PostgreSQL may have ended in the meantime. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+type Around = {
+  readonly environment: Readonly<Record<'MALIPO_PUBLIC_URL', string>> & Readonly<Record<string, string>>;
+  readonly postgresLog: string;
+  readonly sandbox: SupervisedChild;
+  readonly folder: string;
+};
+
+function assemble(
+  { current, killAndRestart }: RestartedService,
+  { environment, postgresLog, sandbox, folder }: Around,
+): BenchEnvironment {
   const db = openDatabase({
-    url: postgres.urlFor('malipo'),
+    url: current().postgres.urlFor('malipo'),
     poolSize: 4,
     statementTimeoutMs: 30_000,
     connectTimeoutMs: 10_000,
@@ -101,20 +161,27 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
     }),
   });
   return {
-    postgres,
+    get postgres() {
+      return current().postgres;
+    },
+    get temporal() {
+      return current().temporal;
+    },
+    get server() {
+      return current().server;
+    },
     postgresLog,
-    temporal,
     sandbox,
-    server,
     baseUrl: environment.MALIPO_PUBLIC_URL,
     environment,
     db,
+    killAndRestart,
     async stop() {
       await db.close();
-      await server.stop();
+      await current().server.stop();
       await sandbox.stop();
-      await temporal.stop();
-      await postgres.stop();
+      await current().temporal.stop();
+      await current().postgres.stop();
       rmSync(folder, { recursive: true, force: true });
       rmSync(`${folder}-postgres`, { recursive: true, force: true });
     },

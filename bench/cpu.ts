@@ -13,19 +13,29 @@ export function ownCpuSeconds(): number {
 
 /** CPU seconds of the process and all its running and reaped descendants. */
 export function cpuSecondsOf(pid: number): number {
+  return familyStats(pid).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
+}
+
+/** The process and all its running descendants. */
+export function familyOf(pid: number): number[] {
+  return familyStats(pid).map((member) => member.pid);
+}
+
+function familyStats(pid: number): (Stat & { readonly pid: number })[] {
   const stats = new Map<number, Stat>();
   for (const name of readdirSync('/proc')) {
     if (!/^[0-9]+$/.test(name)) continue;
     const stat = readStat(Number(name));
     if (stat) stats.set(Number(name), stat);
   }
-  let ticks = 0;
+  const family: (Stat & { readonly pid: number })[] = [];
   const pending = [pid];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    ticks += stats.get(next)?.ticks ?? 0;
+    const stat = stats.get(next);
+    if (stat) family.push({ ...stat, pid: next });
     for (const [child, { parent }] of stats) if (parent === next) pending.push(child);
   }
-  return ticks / TICKS_PER_SECOND;
+  return family;
 }
 
 /** The same of each process, by its name; 0 for one that is not there. */

@@ -1,85 +1,191 @@
-// Many payments that wait for their payers, and what that does to the others: their time, the memory, and a restart.
+// What many open payments, whose payers never answer, do to the others: how long these take, against the same with none open; the CPU
+// of a status query that decides nothing; the memory; and how long a killed service takes to make up for the queries that it missed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../src/engines/process/ports.ts';
-import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
-import { startWholeShape } from './collections.ts';
-import { percentile } from './table.ts';
-import { costOf, memoryMb, shown, statusQueries, sum } from './waiting-environment.ts';
+import type { CollectionId } from '../src/domain/ids.ts';
+import { callAll } from './callers.ts';
+import { percentile, printTable } from './table.ts';
+import {
+  byProcess,
+  callbackToWebhookMs,
+  costOf,
+  memoryOf,
+  startWaitingEnvironment,
+  sumOfService,
+  type Cost,
+  type WaitingEnvironment,
+} from './waiting-environment.ts';
 
 const OPEN = Number(process.env['BENCH_OPEN'] ?? 10_000);
-const PER_SECOND = 8;
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 120);
-const MAKE_AT_ONCE = 20;
-/** Waits for a person, who never comes. */
-const NEVER_ANSWERS = '256772000010';
+const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 8);
+const SECONDS = 60 * Number(process.env['BENCH_MINUTES'] ?? 3);
+/** Of the window without any other payment. */
+const WATCHED_SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
+const CALLERS = 20;
+const WARM_UP = 50;
+const SETTLE_MS = 10_000;
+const REST_MS = 20_000;
+const RETRY_MS = 1000;
+/** After the last request: what has not ended by then counts as lost. */
+const LAST_END_MS = 10 * 60_000;
 
-type Whole = Awaited<ReturnType<typeof startWholeShape>>;
+/** Rows of the sandbox by the end of the phone: undecided for ever; paid after the payer's time. */
+const NEVER_ANSWERS = '256772000010';
+const PAYS = '256772000100';
+const PAYER_MS = 2000;
 
 export async function benchOpen(): Promise<void> {
-  const metricsPort = await freePort();
-  const environment = { MALIPO_METRICS_PORT: String(metricsPort) };
-  const bench = await startBenchEnvironment({ sandboxDecisionMs: 2000, environment });
-  const whole = await startWholeShape(bench);
-  await payBeside(whole, 10);
-  const alone = await payBeside(whole, SECONDS);
-  await makeOpen(bench, whole.apiKey);
-  process.stdout.write(`${OPEN} open; MB: ${shown(memoryMb(bench))}\n`);
-  const before = await statusQueries(metricsPort);
-  const waiting = await costOf(bench, () => sleep(SECONDS * 1000));
-  const queries = (await statusQueries(metricsPort)) - before;
-  process.stdout.write(
-    `${(queries / waiting.seconds).toFixed(1)} status queries a second that decide nothing: ` +
-      `${(sum(waiting.cpuMs) / queries).toFixed(2)} ms of CPU each, with all that the processes do besides (${shown(waiting.cpuMs)} ms)\n`,
-  );
-  const beside = await payBeside(whole, SECONDS);
-  report('none open', alone);
-  report(`${OPEN} open`, beside);
-  const ratio = (share: number) => (percentile(beside, share) / percentile(alone, share)).toFixed(2);
-  process.stdout.write(`ratio p50 ${ratio(0.5)}, p99 ${ratio(0.99)}\nMB: ${shown(memoryMb(bench))}\n`);
-  await restart(bench);
-  whole.receiver.kill();
-  await bench.stop();
+  const waiting = await startWaitingEnvironment({ sandboxDecisionMs: PAYER_MS });
+  await callAll({ count: WARM_UP, callers: CALLERS }, async () => waiting.ended(await request(waiting, PAYS)));
+  await sleep(SETTLE_MS);
+  const atRest = await costOf(waiting, () => sleep(REST_MS));
+  process.stdout.write(`none open: ${memoryOf(waiting)}\n`);
+  const alone = await payNormally(waiting);
+  await open(waiting);
+  const watched = await costOf(waiting, () => sleep(WATCHED_SECONDS * 1000));
+  process.stdout.write(`after ${WATCHED_SECONDS} s: ${await statesOf(waiting)}; ${memoryOf(waiting)}\n`);
+  const beside = await payNormally(waiting);
+  process.stdout.write(`with the others beside: ${await statesOf(waiting)}; ${memoryOf(waiting)}\n`);
+  reportQueries(watched, atRest);
+  reportPayments(alone, beside);
+  await killAndRestart(waiting);
+  await waiting.stop();
 }
 
-function report(name: string, latencies: readonly number[]): void {
-  const [p50, p99] = [percentile(latencies, 0.5), percentile(latencies, 0.99)];
-  process.stdout.write(`${name}: request to webhook p50 ${p50} ms, p99 ${p99} ms, of which 2000 are the payer's\n`);
-}
-
-/** Normal payments at a fixed rate for so long; resolves to how long each took. */
-async function payBeside(whole: Whole, seconds: number): Promise<number[]> {
-  const paid: Promise<number>[] = [];
-  const beganMs = performance.now();
-  for (let next = 0; next < seconds * 1000; next += 1000 / PER_SECOND) {
-    await sleep(Math.max(0, beganMs + next - performance.now()));
-    paid.push(whole.runOne());
+/** A refusal for want of capacity is tried again. */
+async function request(waiting: WaitingEnvironment, phone: string): Promise<CollectionId> {
+  for (;;) {
+    const id = await waiting.request(phone);
+    if (id !== undefined) return id;
+    await sleep(RETRY_MS);
   }
-  return Promise.all(paid);
 }
 
-async function makeOpen(bench: BenchEnvironment, apiKey: string): Promise<void> {
-  let left = OPEN;
-  const make = async () => {
-    while (left-- > 0) {
-      const response = await requestCollection(bench, apiKey, NEVER_ANSWERS);
-      await response.body.dump();
-      if (response.statusCode !== 202) throw new Error(`response ${response.statusCode}`);
-    }
-  };
-  await Promise.all(Array.from({ length: MAKE_AT_ONCE }, make));
-  const sql = `SELECT count(*)::int AS count FROM payments WHERE state IN ('prompted', 'reconciling')`;
-  const isMade = async () => ((await bench.db.pool.query<{ count: number }>(sql)).rows[0]?.count ?? 0) >= OPEN;
-  while (!(await isMade())) await sleep(500);
-}
-
-/** Kills the server, has all queries due, and waits until none is. */
-async function restart({ db, server }: BenchEnvironment): Promise<void> {
+async function open(waiting: WaitingEnvironment): Promise<void> {
   const startedMs = performance.now();
-  process.kill(server.pid() ?? 0, 'SIGKILL');
-  await db.pool.query(`UPDATE work SET due_at = now(), claimed_until = NULL WHERE task = 'status_query'`);
-  const sql = `SELECT FROM work WHERE task = 'status_query' AND coalesce(claimed_until, due_at) < now() LIMIT 1`;
-  do await sleep(1000);
-  while ((await db.pool.query(sql)).rowCount === 1);
+  await callAll({ count: OPEN, callers: CALLERS }, async () => {
+    await request(waiting, NEVER_ANSWERS);
+  });
+  while ((await countIn(waiting, ['initiated'])) > 0) await sleep(RETRY_MS);
   const seconds = (performance.now() - startedMs) / 1000;
-  process.stdout.write(`server killed, all queries due: none overdue after ${seconds.toFixed(0)} s\n`);
+  process.stdout.write(`${OPEN} opened in ${seconds.toFixed(0)} s: ${await statesOf(waiting)}; ${memoryOf(waiting)}\n`);
+}
+
+async function statesOf(waiting: WaitingEnvironment): Promise<string> {
+  const [prompted, reconciling] = [await countIn(waiting, ['prompted']), await countIn(waiting, ['reconciling'])];
+  return `${prompted} prompted, ${reconciling} reconciling`;
+}
+
+async function countIn({ bench }: WaitingEnvironment, states: readonly string[]): Promise<number> {
+  const sql = 'SELECT count(*)::int AS count FROM payments WHERE state = ANY($1)';
+  return (await bench.db.pool.query<{ count: number }>(sql, [states])).rows[0]?.count ?? 0;
+}
+
+type Normal = {
+  /** From the request to the webhook; infinite for one that did not end in time. */
+  readonly wholeMs: readonly number[];
+  readonly callbackMs: readonly number[];
+  readonly refused: number;
+  readonly cost: Cost;
+};
+
+/** Payments whose payers answer, at a fixed rate. */
+async function payNormally(waiting: WaitingEnvironment): Promise<Normal> {
+  const requestedAtMs = new Map<CollectionId, number>();
+  const count = Math.round(PER_SECOND * SECONDS);
+  const pay = async () => {
+    const atMs = Date.now();
+    const id = await waiting.request(PAYS);
+    if (id === undefined) return;
+    requestedAtMs.set(id, atMs);
+    await waiting.ended(id);
+  };
+  const limit = sleep(SECONDS * 1000 + LAST_END_MS, undefined, { ref: false });
+  const cost = await costOf(waiting, () => Promise.race([callAll({ count, perSecond: PER_SECOND }, pay), limit]));
+  const { endedAtMs } = waiting;
+  return {
+    wholeMs: [...requestedAtMs].map(([id, atMs]) => (endedAtMs.get(id) ?? Number.POSITIVE_INFINITY) - atMs),
+    callbackMs: await callbackToWebhookMs(waiting, [...requestedAtMs.keys()]),
+    refused: count - requestedAtMs.size,
+    cost,
+  };
+}
+
+function reportQueries({ cpuMs, seconds, queries }: Cost, atRest: Cost): void {
+  const each = byProcess((name) => cpuMs[name] / queries);
+  const ofRest = byProcess((name) => ((atRest.cpuMs[name] / atRest.seconds) * seconds) / queries);
+  const line = (name: string, all: number, rest: number) => [name, all.toFixed(2), rest.toFixed(2)];
+  process.stdout.write(`\n${(queries / seconds).toFixed(1)} status queries a second that decide nothing\n`);
+  printTable([
+    ['process', 'CPU ms a query', 'of it at rest'],
+    line('server', each.server, ofRest.server),
+    line('Temporal', each.Temporal, ofRest.Temporal),
+    line('PostgreSQL', each.PostgreSQL, ofRest.PostgreSQL),
+    line('service', sumOfService(each), sumOfService(ofRest)),
+  ]);
+}
+
+function reportPayments(alone: Normal, beside: Normal): void {
+  const line = (name: string, { wholeMs, callbackMs, refused, cost }: Normal) => [
+    name,
+    ...[wholeMs, callbackMs].flatMap((times) => [0.5, 0.99].map((share) => percentile(times, share).toFixed(0))),
+    String(refused),
+    (cost.queries / cost.seconds).toFixed(1),
+    (sumOfService(cost.cpuMs) / cost.seconds / 1000).toFixed(2),
+  ];
+  const ratios = (pick: (normal: Normal) => readonly number[]) =>
+    [0.5, 0.99].map((share) => (percentile(pick(beside), share) / percentile(pick(alone), share)).toFixed(2));
+  const whole = `request to webhook (${PAYER_MS} ms are the payer's)`;
+  process.stdout.write(`\n${PER_SECOND} payments a second\n`);
+  printTable([
+    ['', `${whole}: p50`, 'p99', 'callback to webhook: p50', 'p99', 'refused', 'queries/s', 'cores'],
+    line('none open', alone),
+    line(`${OPEN} open`, beside),
+    ['ratio', ...ratios(({ wholeMs }) => wholeMs), ...ratios(({ callbackMs }) => callbackMs), '', '', ''],
+  ]);
+}
+
+/** As the service itself counts: a query is overdue that has been due, or claimed by a process that died, for longer. */
+const OVERDUE_AFTER = '5 seconds';
+const POLL_MS = 1000;
+/** None is overdue once it stays so for as long: a claim of a process that was killed ends within. */
+const QUIET_MS = 60_000;
+const RESTART_LIMIT_MS = 30 * 60_000;
+
+async function killAndRestart(waiting: WaitingEnvironment): Promise<void> {
+  const killedMs = performance.now();
+  const since = () => `${((performance.now() - killedMs) / 1000).toFixed(0)} s`;
+  await waiting.bench.killAndRestart();
+  process.stdout.write(`\nall processes killed and started again: ready after ${since()}\n`);
+  const first = request(waiting, PAYS)
+    .then((id) => waiting.ended(id))
+    .then(() => process.stdout.write(`the first new payment ended after ${since()}\n`));
+  const { lastMs, most } = await watchOverdue(waiting, killedMs);
+  process.stdout.write(
+    `no status query overdue after ${lastMs === null ? '-' : `${(lastMs / 1000).toFixed(0)} s`}` +
+      ` (most at once: ${most ?? '-'})\n${await statesOf(waiting)}; ${memoryOf(waiting)}\n`,
+  );
+  await Promise.race([first, sleep(LAST_END_MS, undefined, { ref: false })]);
+}
+
+type Overdue = {
+  /** From the kill until one was overdue for the last time; null: not known. */
+  readonly lastMs: number | null;
+  readonly most: number | null;
+};
+
+async function watchOverdue({ bench }: WaitingEnvironment, killedMs: number): Promise<Overdue> {
+  let [lastMs, most] = [performance.now() - killedMs, 0];
+  for (;;) {
+    const { rows } = await bench.db.pool.query<{ queued: number; overdue: number }>(
+      `SELECT count(*)::int AS queued, count(*) FILTER (WHERE coalesce(claimed_until, due_at) < now() - $1::interval)::int AS overdue
+       FROM work WHERE task = 'status_query' AND priority < 2`,
+      [OVERDUE_AFTER],
+    );
+    const { queued, overdue } = rows[0] ?? { queued: 0, overdue: 0 };
+    const nowMs = performance.now() - killedMs;
+    if (queued === 0 || nowMs > RESTART_LIMIT_MS) return { lastMs: null, most: queued === 0 ? null : most };
+    if (overdue > 0) [lastMs, most] = [nowMs, Math.max(most, overdue)];
+    if (nowMs - lastMs > QUIET_MS) return { lastMs, most };
+    await sleep(POLL_MS);
+  }
 }

@@ -1,49 +1,88 @@
-// Payers of a benchmark: they take their time, cancel, or never answer, as people do.
+// Payers of a benchmark: they take their time at the handset, cancel, or never answer, as people do.
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
+import type { CollectionId } from '../src/domain/ids.ts';
 import type { BenchEnvironment } from './bench-environment.ts';
 
-/** Of a hundred payers so many never answer, so many cancel, and of so many the callback is lost. */
-const SHARES = { never: 25, cancels: 8, silent: 3 } as const;
+/** Shares of all payers, and of the callbacks about those who answer. */
+const NEVER = 0.25;
+const CANCELS = 0.08;
+const CALLBACK_LOST = 0.03;
+/** The time to answer is log-normal. */
 const MEDIAN_SECONDS = 20;
 const P95_SECONDS = 90;
-/** The standard deviation of the logarithm, of which 95 of 100 are below 1.645. */
-const SPREAD = Math.log(P95_SECONDS / MEDIAN_SECONDS) / 1.645;
+/** So many standard deviations above the mean, 95 of 100 normal values are below. */
+const DEVIATIONS_OF_P95 = 1.645;
+const SPREAD = Math.log(P95_SECONDS / MEDIAN_SECONDS) / DEVIATIONS_OF_P95;
 
-/** A payer whose prompt waits for a person, and one who pays after the sandbox's own time, without a callback. */
-const DECIDES = '256772000099';
-const PAYS_SILENTLY = '256772000004';
+/** Rows of the sandbox by the end of the phone. The first two wait for a person, if the sandbox decides late enough by itself. */
+const PHONES = {
+  /** One callback. */
+  answers: '256772000099',
+  /** No callback. */
+  answersSilently: '256772000004',
+  /** The operator ends the prompt after its own time. */
+  neverAnswers: '256772000003',
+} as const;
 
 export type Payer = {
   readonly phone: string;
-  readonly choice: 'approve' | 'cancel' | 'never' | 'silent';
-  readonly answersAfterMs: number;
+  /** Null: never. */
+  readonly answer: { readonly choice: 'approve' | 'cancel'; readonly afterMs: number } | null;
 };
 
-/** A payer by chance: the time to answer is log-normal. */
-export function anyPayer(random: () => number = Math.random): Payer {
-  const percent = random() * 100;
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-  const answersAfterMs = MEDIAN_SECONDS * Math.exp(SPREAD * normal) * 1000;
-  if (percent < SHARES.never) return { phone: DECIDES, choice: 'never', answersAfterMs };
-  if (percent < SHARES.never + SHARES.cancels) return { phone: DECIDES, choice: 'cancel', answersAfterMs };
-  if (percent < SHARES.never + SHARES.cancels + SHARES.silent) {
-    return { phone: PAYS_SILENTLY, choice: 'silent', answersAfterMs: MEDIAN_SECONDS * 1000 };
-  }
-  return { phone: DECIDES, choice: 'approve', answersAfterMs };
+export const PAYS_AT_ONCE: Payer = { phone: PHONES.answers, answer: { choice: 'approve', afterMs: 100 } };
+
+/**
+ * The payers of a run, one after another: the same ones in each run, so that two runs compare. Whoever takes longer than the operator
+ * keeps the prompt open never answers.
+ */
+export function payersWhoAnswerWithin(windowMs: number): () => Payer {
+  let drawn = 0;
+  return () => {
+    const [kind, callback, ...ofTime] = sharesOf(drawn++);
+    const afterMs = Math.exp(Math.log(MEDIAN_SECONDS) + SPREAD * normalOf(ofTime)) * 1000;
+    if (kind < NEVER || afterMs >= windowMs) return { phone: PHONES.neverAnswers, answer: null };
+    const choice = kind < NEVER + CANCELS ? 'cancel' : 'approve';
+    return { phone: callback < CALLBACK_LOST ? PHONES.answersSilently : PHONES.answers, answer: { choice, afterMs } };
+  };
 }
 
-/** Answers the prompt at the sandbox's handset page. */
+/** Four even values above 0 and at most 1, always the same of one number. */
+function sharesOf(index: number): [number, number, number, number] {
+  const bytes = createHash('sha256').update(`payer ${index}`).digest();
+  const share = (at: number) => (bytes.readUInt32LE(at) + 1) / 2 ** 32;
+  return [share(0), share(4), share(8), share(12)];
+}
+
+/** A normal value of two even ones, by Box and Muller. */
+function normalOf([a, b]: [number, number]): number {
+  return Math.sqrt(-2 * Math.log(a)) * Math.cos(2 * Math.PI * b);
+}
+
+const PROMPT_POLL_MS = 500;
+
+/** Answers at the sandbox's handset page, once the prompt is there: a service under load sends it later. */
 export async function answerPrompt(
-  { environment }: Pick<BenchEnvironment, 'environment'>,
-  reference: string,
+  { db, environment }: Pick<BenchEnvironment, 'db' | 'environment'>,
+  id: CollectionId,
   choice: 'approve' | 'cancel',
 ): Promise<void> {
-  const body = new URLSearchParams({ reference, choice, pin: '1234' }).toString();
-  const response = await request(`${environment['MALIPO_MTN_MOMO_BASE_URL']}/sandbox/handset`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body,
-  });
-  await response.body.dump();
-  if (response.statusCode !== 303) throw new Error(`the handset answered ${response.statusCode}`);
+  const { rows } = await db.pool.query<{ reference: string }>(
+    'SELECT operator_reference AS reference FROM payments WHERE id = $1',
+    [id],
+  );
+  const body = new URLSearchParams({ reference: rows[0]?.reference ?? '', choice, pin: '12345' }).toString();
+  for (;;) {
+    const response = await request(`${environment['MALIPO_MTN_MOMO_BASE_URL']}/sandbox/handset`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+    });
+    await response.body.dump();
+    if (response.statusCode === 303) return;
+    if (response.statusCode !== 404) throw new Error(`the handset page responded ${response.statusCode}`);
+    await sleep(PROMPT_POLL_MS);
+  }
 }

@@ -1,64 +1,122 @@
-// What a payment costs when payers are people: they take half a minute, cancel, or never answer, and some callbacks are lost.
+// What a payment costs when its payer is a person, who takes half a minute, cancels or never answers, and while some callbacks are
+// lost; how soon after the callback the merchant knows; and the memory over time.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../src/engines/process/ports.ts';
-import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
-import { startWholeShape } from './collections.ts';
-import { anyPayer, answerPrompt, type Payer } from './payer.ts';
-import { percentile } from './table.ts';
-import { costOf, memoryMb, shown, statusQueries, sum } from './waiting-environment.ts';
+import type { CollectionId } from '../src/domain/ids.ts';
+import { loadClocks } from '../src/settings/clocks.ts';
+import { callAll } from './callers.ts';
+import { answerPrompt, payersWhoAnswerWithin, PAYS_AT_ONCE, type Payer } from './payer.ts';
+import { percentile, printTable } from './table.ts';
+import {
+  byProcess,
+  callbackToWebhookMs,
+  costOf,
+  memoryOf,
+  startWaitingEnvironment,
+  sumOfService,
+  type Cost,
+  type WaitingEnvironment,
+} from './waiting-environment.ts';
 
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 5);
 const MINUTES = Number(process.env['BENCH_MINUTES'] ?? 15);
-/** Those who pay without a callback do so after this: the median of all. */
-const SILENT_AFTER_MS = 20_000;
+const WARM_UP = 50;
+const SETTLE_MS = 10_000;
+const REST_MS = 20_000;
+const MINUTE_MS = 60_000;
+/** The sandbox decides nothing by itself meanwhile. */
+const NEVER_MS = 24 * 60 * MINUTE_MS;
+/** After the last prompt has ended: a lost callback is made up for by a status query within a minute. */
+const LAST_END_MS = 3 * MINUTE_MS;
 
+/** The clocks are the real ones unless the environment sets others; the operator keeps a prompt open for as long as the service awaits. */
 export async function benchPayers(): Promise<void> {
-  const metricsPort = await freePort();
-  const environment = { MALIPO_METRICS_PORT: String(metricsPort) };
-  const bench = await startBenchEnvironment({ sandboxDecisionMs: SILENT_AFTER_MS, environment });
-  const whole = await startWholeShape(bench);
-  const made: Promise<number | null>[] = [];
-  const queriesBefore = await statusQueries(metricsPort);
-  const cost = await costOf(bench, async () => {
-    const endsAtMs = performance.now() + MINUTES * 60_000;
-    let reportAtMs = performance.now() + 60_000;
-    for (let next = performance.now(); next < endsAtMs; next += 1000 / PER_SECOND) {
-      await sleep(Math.max(0, next - performance.now()));
-      made.push(payOnce(bench, whole, anyPayer()));
-      if (performance.now() < reportAtMs) continue;
-      reportAtMs += 60_000;
-      process.stdout.write(`${made.length} payments; MB: ${shown(memoryMb(bench))}\n`);
-    }
+  const { promptWindowMs } = loadClocks(process.env, []);
+  const waiting = await startWaitingEnvironment({
+    sandboxDecisionMs: NEVER_MS,
+    environment: { MALIPO_SANDBOX_PROMPT_EXPIRY_MS: String(promptWindowMs) },
   });
-  const queries = (await statusQueries(metricsPort)) - queriesBefore;
-  // Those who still think are not waited for; whoever never answers never resolves.
-  const waits = await Promise.all(made.map((one) => Promise.race([one, sleep(0, null)])));
-  const latencies = waits.filter((wait): wait is number => wait !== null);
-  const perPayment = Object.fromEntries(Object.entries(cost.cpuMs).map(([name, ms]) => [name, ms / made.length]));
-  process.stdout.write(
-    `${made.length} payments, ${PER_SECOND} a second: CPU ${sum(perPayment).toFixed(1)} ms each (${shown(perPayment, 1)}); ` +
-      `${(queries / made.length).toFixed(2)} status queries each\n` +
-      `answer to webhook: p50 ${percentile(latencies, 0.5)} ms, p99 ${percentile(latencies, 0.99)} ms of ${latencies.length}\n`,
+  const warmUp: CollectionId[] = [];
+  await callAll({ count: WARM_UP, callers: 10 }, () => pay(waiting, PAYS_AT_ONCE, warmUp));
+  await sleep(SETTLE_MS);
+  const atRest = await costOf(waiting, () => sleep(REST_MS));
+  const ids: CollectionId[] = [];
+  const count = Math.round(PER_SECOND * 60 * MINUTES);
+  const nextPayer = payersWhoAnswerWithin(promptWindowMs);
+  const minutes = printEachMinute(waiting, ids);
+  const cost = await costOf(waiting, () =>
+    Promise.race([
+      callAll({ count, perSecond: PER_SECOND }, () => pay(waiting, nextPayer(), ids)),
+      sleep(MINUTES * MINUTE_MS + promptWindowMs + LAST_END_MS, undefined, { ref: false }),
+    ]),
   );
-  whole.receiver.kill();
-  await bench.stop();
+  minutes.stop();
+  reportCosts(cost, atRest, ids.length);
+  const latencies = await callbackToWebhookMs(waiting, ids);
+  process.stdout.write(
+    `\ncallback received to webhook received: p50 ${percentile(latencies, 0.5).toFixed(0)} ms, ` +
+      `p99 ${percentile(latencies, 0.99).toFixed(0)} ms (${latencies.length} payments)\n\n`,
+  );
+  await reportEnds(waiting, { ids, refused: count - ids.length });
+  await waiting.stop();
 }
 
-/** Resolves to how long after the answer the webhook came; null for a payer who does not answer, or of whose answer no callback tells. */
-async function payOnce(
-  bench: BenchEnvironment,
-  whole: Awaited<ReturnType<typeof startWholeShape>>,
-  { phone, choice, answersAfterMs }: Payer,
-): Promise<number | null> {
-  const response = await requestCollection(bench, whole.apiKey, phone);
-  const { id } = (await response.body.json()) as { id: string };
-  if (choice === 'never' || choice === 'silent') return null;
-  await sleep(answersAfterMs);
-  const { rows } = await bench.db.pool.query<{ reference: string }>(
-    'SELECT operator_reference AS reference FROM payments WHERE id = $1',
-    [id],
+/** Resolves when the merchant knows how it ended. The payer's time begins with the request, which the prompt follows at once. */
+async function pay(waiting: WaitingEnvironment, { phone, answer }: Payer, ids: CollectionId[]): Promise<void> {
+  const id = await waiting.request(phone);
+  if (id === undefined) return;
+  ids.push(id);
+  const ended = waiting.ended(id);
+  if (answer) {
+    await sleep(answer.afterMs);
+    await answerPrompt(waiting.bench, id, answer.choice);
+  }
+  await ended;
+}
+
+function printEachMinute(waiting: WaitingEnvironment, ids: readonly CollectionId[]): { stop(): void } {
+  let minute = 0;
+  const print = () => {
+    const open = ids.filter((id) => !waiting.endedAtMs.has(id)).length;
+    process.stdout.write(`minute ${minute++}: ${ids.length} payments, ${open} open; ${memoryOf(waiting)}\n`);
+  };
+  print();
+  const timer = setInterval(print, MINUTE_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      print();
+    },
+  };
+}
+
+function reportCosts(cost: Cost, atRest: Cost, payments: number): void {
+  const each = byProcess((name) => cost.cpuMs[name] / payments);
+  const ofRest = byProcess((name) => ((atRest.cpuMs[name] / atRest.seconds) * cost.seconds) / payments);
+  const line = (name: string, all: number, rest: number) => [name, all.toFixed(1), rest.toFixed(1)];
+  process.stdout.write('\n');
+  printTable([
+    ['process', 'CPU ms a payment', 'of it at rest'],
+    line('server', each.server, ofRest.server),
+    line('Temporal', each.Temporal, ofRest.Temporal),
+    line('PostgreSQL', each.PostgreSQL, ofRest.PostgreSQL),
+    line('service', sumOfService(each), sumOfService(ofRest)),
+    line('sandbox', each.sandbox, ofRest.sandbox),
+  ]);
+  process.stdout.write(
+    `\n${payments} payments in ${cost.seconds.toFixed(0)} s, ` +
+      `${(cost.queries / payments).toFixed(2)} status queries a payment\n`,
   );
-  const answeredAtMs = Date.now();
-  await answerPrompt(bench, rows[0]?.reference ?? '', choice);
-  return choice === 'approve' ? (await whole.arrival(id)) - answeredAtMs : null;
+}
+
+async function reportEnds(
+  { bench }: WaitingEnvironment,
+  { ids, refused }: { readonly ids: readonly CollectionId[]; readonly refused: number },
+): Promise<void> {
+  const { rows } = await bench.db.pool.query<{ end: string; count: number }>(
+    `SELECT state || coalesce(' ' || failure_code, '') AS end, count(*)::int AS count FROM payments
+     WHERE id = ANY($1) GROUP BY 1 ORDER BY 1`,
+    [ids],
+  );
+  const lines = [...rows.map(({ end, count }) => [end, String(count)]), ['refused', String(refused)]];
+  printTable([['end', 'payments'], ...lines]);
 }

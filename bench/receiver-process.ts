@@ -1,6 +1,8 @@
-// A webhook receiver in its own process: responds 200 at once and reports each succeeded collection to its parent.
+// A webhook receiver in its own process: responds 200 at once and reports the end of each collection to its parent.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+const ENDS = new Set(['collection.succeeded', 'collection.failed', 'collection.expired']);
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -11,7 +13,7 @@ const server = createServer((request, response) => {
       type: string;
       data: { object: { id: string } };
     };
-    if (event.type === 'collection.succeeded') process.send?.({ id: event.data.object.id, atMs: Date.now() });
+    if (ENDS.has(event.type)) process.send?.({ id: event.data.object.id, atMs: Date.now() });
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -1,6 +1,5 @@
 // The Temporal server of a bench environment, on the database that the benchmark names.
 import { join } from 'node:path';
-import { freePort } from '../src/engines/process/ports.ts';
 import { TEMPORAL, type PostgresServer } from '../src/engines/postgres/server.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/engines/temporal/binary.ts';
 import { commitWithoutWaiting, startTemporalOnPostgres } from '../src/engines/temporal/on-postgres.ts';
@@ -16,13 +15,16 @@ export type TemporalEngine = 'sqlite' | 'postgresql' | 'postgresql-async';
 export const TEMPORAL_DATABASE = 'temporal';
 const HOST = '127.0.0.1';
 
+type EngineOptions = { readonly folder: string; readonly namespace: string; readonly port: number };
+
+/** Starts it on the data that an earlier start kept in `folder` or in this PostgreSQL. */
 export async function startTemporalEngine(
   engine: TemporalEngine,
   postgres: PostgresServer,
-  { folder, namespace }: { readonly folder: string; readonly namespace: string },
+  { folder, namespace, port: ownPort }: EngineOptions,
 ): Promise<TemporalServer> {
   const resolve = { report: (line: string) => process.stderr.write(`${line}\n`), env: process.env };
-  const common = { host: HOST, port: await freePort(), logFile: join(folder, 'temporal.log') };
+  const common = { host: HOST, port: ownPort, logFile: join(folder, 'temporal.log') };
   if (engine === 'sqlite') {
     const server = await startTemporalServer({
       ...common,

@@ -1,76 +1,128 @@
-// What the benchmarks of waiting payments measure by: status queries, memory and CPU of the processes.
-import { readdirSync, readFileSync } from 'node:fs';
+// The bench environment of benchmarks whose payments wait, and what they measure by: status queries, CPU, memory, and how long after
+// its callback the merchant knows of a payment.
+import { readFileSync } from 'node:fs';
 import { fetch } from 'undici';
-import { cpuSecondsByName } from './cpu.ts';
-import type { BenchEnvironment } from './bench-environment.ts';
+import { freePort } from '../src/engines/process/ports.ts';
+import type { CollectionId } from '../src/domain/ids.ts';
+import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { startWholeShape } from './collections.ts';
+import { cpuSecondsByName, familyOf } from './cpu.ts';
 
-/** The processes that a payment costs; the sandbox and the driver are not the service's. */
-export const pidsOf = (bench: BenchEnvironment) => ({
-  server: bench.server.pid(),
-  Temporal: bench.temporal.pid,
-  PostgreSQL: bench.postgres.pid,
-});
+export type WaitingEnvironment = {
+  readonly bench: BenchEnvironment;
+  /** When the webhook about the end of each payment came, as far as it has come. */
+  readonly endedAtMs: ReadonlyMap<CollectionId, number>;
+  /** Requests a collection of this phone; undefined if the service refuses it for now. */
+  request(phone: string): Promise<CollectionId | undefined>;
+  /** Resolves when the webhook about its end has come. */
+  ended(id: CollectionId): Promise<void>;
+  /** How often the service has asked for the status of a collection since its last start. */
+  statusQueries(): Promise<number>;
+  stop(): Promise<void>;
+};
 
-/** Calls for the status of a collection since the server began, whatever the operator said. */
-export async function statusQueries(metricsPort: number): Promise<number> {
+type Options = { readonly sandboxDecisionMs: number; readonly environment?: Readonly<Record<string, string>> };
+
+/** `BENCH_ROOT`: another checkout that is built and is run in place of this one. */
+export async function startWaitingEnvironment(options: Options): Promise<WaitingEnvironment> {
+  const metricsPort = await freePort();
+  const root = process.env['BENCH_ROOT'];
+  const bench = await startBenchEnvironment({
+    ...options,
+    environment: { MALIPO_METRICS_PORT: String(metricsPort), ...options.environment },
+    ...(root !== undefined && { root }),
+  });
+  const whole = await startWholeShape(bench);
+  const endedAtMs = new Map<CollectionId, number>();
+  return {
+    bench,
+    endedAtMs,
+    async request(phone) {
+      const { statusCode, body } = await requestCollection(bench, whole.apiKey, phone);
+      const response = (await body.json()) as { readonly id: CollectionId };
+      if (statusCode === 202) return response.id;
+      if (statusCode === 429 || statusCode === 503) return undefined;
+      throw new Error(`response ${statusCode}: ${JSON.stringify(response)}`);
+    },
+    async ended(id) {
+      endedAtMs.set(id, await whole.arrival(id));
+    },
+    statusQueries: () => countStatusQueries(metricsPort),
+    async stop() {
+      whole.receiver.kill();
+      await bench.stop();
+    },
+  };
+}
+
+async function countStatusQueries(metricsPort: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const counts = text.matchAll(/^malipo_operator_calls_total\{[^}]*call="get_collection_status"[^}]*\} (\S+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** MB of memory of the process alone that no other process of its kind shares, summed with those of its children. */
-export function memoryMb(bench: BenchEnvironment): Record<string, number> {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
-    const parent = /^PPid:\s+(\d+)$/m.exec(read(`/proc/${name}/status`))?.[1];
-    if (parent !== undefined) parents.set(Number(name), Number(parent));
-  }
-  const familyOf = (pid: number): number[] => [
-    pid,
-    ...[...parents].filter(([, parent]) => parent === pid).flatMap(([child]) => familyOf(child)),
-  ];
-  return Object.fromEntries(
-    Object.entries(pidsOf(bench)).map(([name, pid]) => {
-      const kb = pid === undefined ? [] : familyOf(pid).map((each) => pssKb(each));
-      return [name, Math.round(kb.reduce((sum, one) => sum + one, 0) / 1024)];
-    }),
-  );
+export const SERVICE = ['server', 'Temporal', 'PostgreSQL'] as const;
+const MEASURED = [...SERVICE, 'sandbox'] as const;
+/** The sandbox is no part of the service. */
+type Each = Readonly<Record<(typeof MEASURED)[number], number>>;
+
+function pidsOf({ server, temporal, postgres, sandbox }: BenchEnvironment) {
+  return { server: server.pid(), Temporal: temporal.pid, PostgreSQL: postgres.pid, sandbox: sandbox.pid() };
 }
 
-// What several processes share counts once: PostgreSQL's share their buffers.
-function pssKb(pid: number): number {
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
-}
+export type Cost = { readonly cpuMs: Each; readonly seconds: number; readonly queries: number };
 
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    // It has ended.
-    return '';
-  }
-}
-
-/** CPU milliseconds of each process while `work` ran, and how long that took. */
+/** What the processes cost while `work` runs, and how often the service asks for a status meanwhile. */
 export async function costOf(
-  bench: BenchEnvironment,
+  { bench, statusQueries }: WaitingEnvironment,
   work: () => Promise<unknown>,
-): Promise<{ readonly cpuMs: Readonly<Record<string, number>>; readonly seconds: number }> {
+): Promise<Cost> {
+  const queriesBefore = await statusQueries();
   const before = cpuSecondsByName(pidsOf(bench));
   const startedMs = performance.now();
   await work();
+  const seconds = (performance.now() - startedMs) / 1000;
   const after = cpuSecondsByName(pidsOf(bench));
-  const cpuMs = Object.fromEntries(
-    Object.entries(after).map(([name, seconds]) => [name, (seconds - (before[name] ?? 0)) * 1000]),
+  const cpuMs = byProcess((name) => ((after[name] ?? 0) - (before[name] ?? 0)) * 1000);
+  return { cpuMs, seconds, queries: (await statusQueries()) - queriesBefore };
+}
+
+export function byProcess(value: (name: (typeof MEASURED)[number]) => number): Each {
+  return Object.fromEntries(MEASURED.map((name) => [name, value(name)])) as Each;
+}
+
+export function sumOfService(values: Each): number {
+  return SERVICE.reduce((sum, name) => sum + values[name], 0);
+}
+
+/** In MB, of each process with its children. What several of them share counts once, as the buffers of PostgreSQL. */
+export function memoryOf({ bench }: WaitingEnvironment): string {
+  const pids = pidsOf(bench);
+  return SERVICE.map((name) => {
+    const pid = pids[name];
+    const kB = (pid === undefined ? [] : familyOf(pid)).reduce((sum, member) => sum + residentKb(member), 0);
+    return `${name} ${Math.round(kB / 1024)} MB`;
+  }).join(', ');
+}
+
+function residentKb(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+  } catch {
+    // It has ended.
+    return 0;
+  }
+}
+
+/** From the first callback about each of these payments to the webhook about its end, in milliseconds; without those whose end no callback brought. */
+export async function callbackToWebhookMs(
+  { bench, endedAtMs }: WaitingEnvironment,
+  ids: readonly CollectionId[],
+): Promise<number[]> {
+  const { rows } = await bench.db.pool.query<{ id: CollectionId; ms: number }>(
+    `SELECT payment_id AS id, (extract(epoch FROM min(received_at)) * 1000)::float8 AS ms FROM operator_callbacks
+     WHERE payment_id = ANY($1) GROUP BY payment_id`,
+    [ids],
   );
-  return { cpuMs, seconds: (performance.now() - startedMs) / 1000 };
+  return rows.map(({ id, ms }) => (endedAtMs.get(id) ?? Number.NaN) - ms).filter((ms) => ms >= 0);
 }
-
-export function shown(values: Readonly<Record<string, number>>, digits = 0): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name} ${value.toFixed(digits)}`)
-    .join(', ');
-}
-
-export const sum = (values: Readonly<Record<string, number>>): number =>
-  Object.values(values).reduce((total, value) => total + value, 0);
