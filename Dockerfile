@@ -24,6 +24,8 @@ RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --n
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
+# Memory for the smallest machine, as npm start has it; a larger one may have more.
+ENV NODE_OPTIONS="--max-old-space-size=1024 --max-semi-space-size=16" MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules ./node_modules

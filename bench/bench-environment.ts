@@ -109,7 +109,7 @@ type Starts = {
   readonly temporal: (on: PostgresServer) => Promise<TemporalServer>;
   readonly server: () => Promise<SupervisedChild>;
 };
-type RestartedService = { readonly current: () => Service; killAndRestart(): Promise<void> };
+type RestartedService = { readonly current: () => Service; readonly killAndRestart: () => Promise<void> };
 
 function keepService(first: Service, starts: Starts): RestartedService {
   let current = first;

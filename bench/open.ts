@@ -34,7 +34,10 @@ const PAYS = '256772000100';
 const PAYER_MS = 2000;
 
 export async function benchOpen(): Promise<void> {
-  const waiting = await startWaitingEnvironment({ sandboxDecisionMs: PAYER_MS });
+  const waiting = await startWaitingEnvironment({
+    sandboxDecisionMs: PAYER_MS,
+    environment: { MALIPO_SANDBOX_TRANSACTIONS: String(2 * OPEN + 10_000) },
+  });
   await callAll({ count: WARM_UP, callers: CALLERS }, async () => waiting.ended(await request(waiting, PAYS)));
   await sleep(SETTLE_MS);
   const atRest = await costOf(waiting, () => sleep(REST_MS));

@@ -5,6 +5,7 @@ import { benchAccept } from './accept.ts';
 import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchGrowth } from './growth.ts';
+import { benchHeld } from './held.ts';
 import { benchIdle } from './idle.ts';
 import { benchOpen } from './open.ts';
 import { benchPayers } from './payers.ts';
@@ -20,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   collections: benchCollections,
   drain: benchDrain,
   growth: benchGrowth,
+  held: benchHeld,
   idle: benchIdle,
   open: benchOpen,
   payers: benchPayers,

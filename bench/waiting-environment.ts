@@ -17,7 +17,7 @@ export type WaitingEnvironment = {
   /** Resolves when the webhook about its end has come. */
   ended(id: CollectionId): Promise<void>;
   /** How often the service has asked for the status of a collection since its last start. */
-  statusQueries(): Promise<number>;
+  readonly statusQueries: () => Promise<number>;
   stop(): Promise<void>;
 };
 

@@ -58,7 +58,7 @@ export const DURATIONS = {
   },
   minimumQueryGapMs: {
     meaning: 'Shortest time between two status queries of one payment, however many callbacks come',
-    real: 1 * SECOND,
+    real: 200,
     demo: 200,
   },
   operatorTimeoutMs: { meaning: 'One call to an operator', real: 20 * SECOND, demo: 5 * SECOND },

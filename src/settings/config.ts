@@ -137,6 +137,7 @@ const SANDBOX_SETTINGS = z.object({
   MALIPO_SANDBOX_UNDECIDED_MS: milliseconds.default(360_000),
   MALIPO_SANDBOX_REVERSAL_MS: milliseconds.default(3000),
   MALIPO_SANDBOX_STARTING_FLOAT: z.coerce.number().int().min(0).max(1_000_000_000_000).default(1_000_000_000),
+  MALIPO_SANDBOX_TRANSACTIONS: count.default(50_000),
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
   ...MTN_CREDENTIALS,
 });

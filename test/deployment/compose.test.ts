@@ -14,6 +14,8 @@ import {
   loadMigrateSettings,
   loadSandboxSettings,
 } from '../../src/settings/config.ts';
+import { MEMORY_ENVIRONMENT } from '../../src/engines/process/child-process.ts';
+import { TEMPORAL_ENVIRONMENT } from '../../src/engines/temporal/server.ts';
 import { findProjectRoot } from '../../src/project-root.ts';
 
 type Service = {
@@ -211,6 +213,19 @@ describe('docker-compose.yml', () => {
       for (const value of Object.values(build?.args ?? {})) assert.match(value, byDigest, name);
       if (image !== 'malipo') assert.match(image, byDigest, name);
     }
+  });
+
+  it('bounds the memory of processes and engine as npm start does', () => {
+    const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+    for (const [name, value] of Object.entries(MEMORY_ENVIRONMENT)) {
+      assert.match(dockerfile, new RegExp(`^ENV .*\\b${name}="?${value}"?(?: |$)`, 'm'), name);
+    }
+    const { GOGC, GOMEMLIMIT } = TEMPORAL_ENVIRONMENT;
+    const { environment = {} } = compose.services['temporal'] ?? {};
+    assert.deepEqual(
+      [environment['GOGC'], environment['GOMEMLIMIT']],
+      [GOGC, `\${TEMPORAL_GOMEMLIMIT:-${GOMEMLIMIT}}`],
+    );
   });
 
   it('keeps the engine and the database off the network', () => {

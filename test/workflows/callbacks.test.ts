@@ -63,6 +63,23 @@ describe('a callback of the operator', () => {
     assert.equal(await availableBalance(testEnv, payment.merchant), balance);
   });
 
+  it('has the status queried within its own workflow task when the last query was a moment ago', async () => {
+    const payment = await promptedPayment();
+    await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+    await eventually('a status query', () => operator.statusQueries(payment.operatorReference) > 0);
+    operator.setStatus({ status: 'SUCCESSFUL' });
+    await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+    await untilState(testEnv, payment, 'succeeded');
+    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const others = events?.filter(
+      ({ activityTaskScheduledEventAttributes, timerStartedEventAttributes }) =>
+        activityTaskScheduledEventAttributes ?? timerStartedEventAttributes,
+    );
+    assert.deepEqual(others, []);
+  });
+
   it('changes the payment once when it comes twice', async () => {
     const payment = await promptedPayment();
     operator.setStatus({ status: 'SUCCESSFUL' });

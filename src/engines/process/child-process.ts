@@ -23,7 +23,7 @@ export type ChildOptions = {
   readonly args?: readonly string[];
   /** Options of Node, by default those of this process, so that children of tsx read TypeScript too. */
   readonly execArgv?: readonly string[];
-  /** All of its environment: nothing is inherited. */
+  /** All of its environment, besides `MEMORY_ENVIRONMENT`: nothing is inherited. */
   readonly env: Environment;
   /** Null: it writes where this process does. */
   readonly logFile: string | null;
@@ -48,6 +48,15 @@ export type SupervisedChild = {
 
 type Settings = Required<ChildOptions>;
 type Attempt = { readonly process: SupervisedProcess; readonly reportedReady: Promise<void> };
+
+/**
+ * Bounds the memory of a process for the smallest machine. Without it Node.js sizes its heap by the memory of the machine, and the
+ * allocator of glibc keeps what each of many threads once used. The image has the same.
+ */
+export const MEMORY_ENVIRONMENT = {
+  NODE_OPTIONS: '--max-old-space-size=1024 --max-semi-space-size=16',
+  MALLOC_ARENA_MAX: '2',
+} as const;
 
 const URL_POLL_MS = 100;
 const URL_LIMIT_MS = 2_000;
@@ -151,7 +160,7 @@ async function launch({ name, entry, args, execArgv, env, logFile }: Settings): 
     // it dies.
     const child = fork(entry, args, {
       execArgv: [...execArgv],
-      env,
+      env: { ...MEMORY_ENVIRONMENT, ...env },
       detached: true,
       stdio: ['ignore', log.fd, log.errorFd, 'ipc'],
     });

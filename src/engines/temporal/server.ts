@@ -53,11 +53,12 @@ export const DYNAMIC_CONFIG = {
 } as const;
 
 // Nothing is inherited: without HOME the server neither reads nor writes the user's Temporal settings. GOGC: a larger
-// heap, and much less time in the garbage collector. The last two keep server and UI from calling servers on the
+// heap, and much less time in the garbage collector, up to GOMEMLIMIT. The last two keep server and UI from calling servers on the
 // internet.
 export const TEMPORAL_ENVIRONMENT = {
   PATH: '/usr/bin:/bin',
   GOGC: '400',
+  GOMEMLIMIT: '500MiB',
   TEMPORAL_VERSION_CHECK_DISABLED: '1',
   TEMPORAL_DISABLE_NEWS_FETCH: 'true',
 } as const;

@@ -30,6 +30,7 @@ await runProcess('sandbox', async () => {
       reversalMs: settings.MALIPO_SANDBOX_REVERSAL_MS,
     },
     startingFloat: settings.MALIPO_SANDBOX_STARTING_FLOAT,
+    limits: { transactions: settings.MALIPO_SANDBOX_TRANSACTIONS },
     responseHeaders: securityHeaders(`http://localhost:${settings.MALIPO_SANDBOX_PORT}`),
     onError: (error) => {
       log.error({ error }, 'sandbox operation failed');

@@ -1,0 +1,78 @@
+// What waits for days: payouts that nobody releases, and deliveries whose endpoint refuses connections. What they cost each second, and
+// the memory, against none of them.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../src/engines/process/ports.ts';
+import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
+import { loadConfig } from '../src/settings/config.ts';
+import { addPayoutMerchant, requestPayment } from './bench-environment.ts';
+import { callAll } from './callers.ts';
+import { printTable } from './table.ts';
+import {
+  byProcess,
+  costOf,
+  memoryOf,
+  startWaitingEnvironment,
+  sumOfService,
+  type Cost,
+  type WaitingEnvironment,
+} from './waiting-environment.ts';
+
+const HELD = Number(process.env['BENCH_HELD'] ?? 10_000);
+const WATCHED_SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
+const CALLERS = 20;
+const RETRY_MS = 1000;
+const REPORT_MS = 30_000;
+
+export async function benchHeld(): Promise<void> {
+  const waiting = await startWaitingEnvironment({ sandboxDecisionMs: 100 });
+  const watch = () => costOf(waiting, () => sleep(WATCHED_SECONDS * 1000));
+  const none = await watch();
+  process.stdout.write(`none: ${memoryOf(waiting)}\n`);
+  await hold(waiting);
+  const held = await watch();
+  process.stdout.write(`${await countsOf(waiting)}; ${memoryOf(waiting)}\n\n`);
+  const line = (name: string, { cpuMs, seconds }: Cost) => {
+    const perSecond = byProcess((each) => cpuMs[each] / seconds);
+    const { server, Temporal, PostgreSQL } = perSecond;
+    return [name, ...[server, Temporal, PostgreSQL, sumOfService(perSecond)].map((ms) => ms.toFixed(1))];
+  };
+  printTable([
+    ['CPU ms a second', 'server', 'Temporal', 'PostgreSQL', 'service'],
+    line('none', none),
+    line('held', held),
+  ]);
+  await waiting.stop();
+}
+
+/** Resolves when each payout and each delivery has its workflow. Each payout is an event for the endpoint. */
+async function hold(waiting: WaitingEnvironment): Promise<void> {
+  const { bench } = waiting;
+  const { merchantId, apiKey } = await addPayoutMerchant(bench.db);
+  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
+  // Nothing listens there.
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  await registerEndpoint(bench.db, { merchantId, url, description: null, eventTypes: null, keyRing, at: new Date() });
+  await callAll({ count: HELD, callers: CALLERS }, async () => {
+    for (;;) {
+      const { statusCode, body } = await requestPayment(bench, 'payout', apiKey, '256772000100');
+      await body.dump();
+      if (statusCode === 202) return;
+      if (statusCode !== 429 && statusCode !== 503) throw new Error(`response ${statusCode}`);
+      await sleep(RETRY_MS);
+    }
+  });
+  while ((await countWaiting(waiting, false)) > 0) {
+    process.stdout.write(`${await countsOf(waiting)}; ${memoryOf(waiting)}\n`);
+    await sleep(REPORT_MS);
+  }
+}
+
+/** Payouts and deliveries with a workflow, or without one yet. */
+async function countWaiting({ bench }: WaitingEnvironment, isStarted: boolean): Promise<number> {
+  const sql = 'SELECT count(*)::int AS count FROM work WHERE is_started = $1';
+  return (await bench.db.pool.query<{ count: number }>(sql, [isStarted])).rows[0]?.count ?? 0;
+}
+
+async function countsOf(waiting: WaitingEnvironment): Promise<string> {
+  return `${await countWaiting(waiting, true)} workflows, ${await countWaiting(waiting, false)} to be started`;
+}
