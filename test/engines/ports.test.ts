@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { choosePort, freePort, requireFreePort, type PortRequest } from '../../src/engines/process/ports.ts';
+import { choosePort, freePort, freePorts, requireFreePort, type PortRequest } from '../../src/engines/process/ports.ts';
 import { throwaway } from './throwaway.ts';
 
 describe('the choice of ports', () => {
@@ -39,6 +39,16 @@ describe('the choice of ports', () => {
     const port = await freePort();
     assert.equal(await choosePort(wishFor(port)), port);
     assert.deepEqual(reported, []);
+  });
+
+  it('returns none of the ports that are given to others already', async () => {
+    const even = Array.from({ length: 12_000 }, (_, index) => 10_000 + 2 * index);
+    const ports = await freePorts(12, '127.0.0.1', even);
+    assert.equal(new Set(ports).size, 12);
+    assert.deepEqual(
+      ports.filter((port) => port % 2 === 0),
+      [],
+    );
   });
 
   it('returns another free port, and reports it by name', async () => {

@@ -72,13 +72,21 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   return port;
 }
 
-/** Returns as many different ports as `count` says, each like that of `freePort`. */
-export async function freePorts(count: number, host = '127.0.0.1'): Promise<number[]> {
+/**
+ * Returns as many different ports as `count` says, each like that of `freePort`, and none of `given`: those are given to others
+ * already, although nothing listens there yet.
+ */
+export async function freePorts(
+  count: number,
+  host = '127.0.0.1',
+  given: readonly (number | undefined)[] = [],
+): Promise<number[]> {
   // All are held until the last is known, so that none is given twice.
   const held: HeldPort[] = [];
+  const free = () => held.map(({ port }) => port).filter((port) => !given.includes(port));
   try {
-    while (held.length < count) held.push(await holdFreePort(host));
-    return held.map(({ port }) => port);
+    while (free().length < count) held.push(await holdFreePort(host));
+    return free();
   } finally {
     await Promise.all(held.map(({ close }) => close()));
   }

@@ -83,7 +83,7 @@ function databasesOf({ databasePrefix = 'temporal' }: Pick<TemporalOnPostgresOpt
 async function environmentFor(options: TemporalOnPostgresOptions): Promise<Record<string, string>> {
   const { postgres, host, port, folder } = options;
   const { store, visibility } = databasesOf(options);
-  const inner = await freePorts(INNER_PORTS.length, host);
+  const inner = await freePorts(INNER_PORTS.length, host, [port]);
   return {
     ...TEMPORAL_ENVIRONMENT,
     LOG_LEVEL: 'warn',

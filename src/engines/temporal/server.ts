@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { freePort, requireFreePort } from '../process/ports.ts';
+import { freePorts, requireFreePort } from '../process/ports.ts';
 import {
   describeExit,
   launchEngine,
@@ -71,7 +71,8 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   if (uiPort !== undefined) await requireFreePort('the Temporal web UI', uiPort, host);
   if (databaseFile !== undefined) prepareDatabaseFile(databaseFile);
   const address = `${host}:${port}`;
-  const args = argumentsFor(options, await freePort(host));
+  const [httpPort = 0] = await freePorts(1, host, [port, uiPort]);
+  const args = argumentsFor(options, httpPort);
   const engine = await launchEngine(
     { command: binary, args, env: TEMPORAL_ENVIRONMENT, end: STOP },
     options,
