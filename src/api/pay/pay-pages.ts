@@ -137,7 +137,7 @@ async function showAttempt(
   const given = readAttemptCode(attemptCode);
   const read = given && (await findAttemptAndCheckout(deps.db, code, given.sha256));
   if (!read) {
-    if (given?.code !== readAttemptCookie(ctx, deps)?.code)
+    if (!given || given.code !== readAttemptCookie(ctx, deps)?.code)
       throw new DomainError('checkout_not_found', 'There is no attempt at this address.');
     // Another post of the form is making the attempt, or was refused.
     redirect(ctx, inLanguage(`${PREFIX}${code}`, spoken.chosenLanguage));

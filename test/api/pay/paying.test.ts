@@ -123,7 +123,9 @@ describe('a payer at a checkout', function () {
     const payer = openPayer(testEnv);
     const { fields } = await payer.open(path);
     const own = `${path}/${fields['attempt']}`;
-    const key = attemptKey(id as CheckoutId, readAttemptCode(fields['attempt'])?.sha256 ?? Buffer.alloc(0));
+    const attempt = readAttemptCode(fields['attempt']);
+    assert.ok(attempt);
+    const key = attemptKey(id as CheckoutId, attempt.sha256);
     await testEnv.db.withTransaction(async (tx) => {
       assert.equal(await tryLockIdempotencyKey(tx, testEnv.merchant.id, key), true);
       assert.equal((await payer.post(path, { ...fields, phone: typed(phoneFor('000')) })).location, own);
@@ -168,6 +170,8 @@ describe('a payer at a checkout', function () {
     assert.equal(await promptsRaised(testEnv, other), 0);
     const guessed = await stranger.open(`${path}/${newCode()}`);
     assert.equal(guessed.status, 404);
+    const noCode = await openPayer(testEnv).open(`${path}/${'u'.repeat(32)}`);
+    assert.equal(noCode.status, 404);
     const unused = await stranger.open(`${path}/${theirs.fields['attempt']}`);
     assert.deepEqual([unused.status, unused.location], [303, path]);
   });
