@@ -67,7 +67,8 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
   const { root = findProjectRoot(), engine = 'sqlite' } = options;
   const postgresLog = join(folder, 'postgres.log');
-  const [postgresPort, temporalPort] = [await freePort(), await freePort()];
+  const postgresPort = await freePort();
+  const temporalPort = await freePort('127.0.0.1', [postgresPort]);
   const startPostgres = () =>
     startPostgresServer({
       dataDir: join(folder, 'postgres'),

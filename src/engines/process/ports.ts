@@ -65,37 +65,32 @@ export async function requireFreePort(name: string, port: number, host: string):
   if (obstacle !== undefined) throw new Error(`port ${port} on ${host} for ${name} ${obstacle}`);
 }
 
-/** Returns a port on which nothing listens at this moment, and which no outgoing connection of Linux is given. */
-export async function freePort(host = '127.0.0.1'): Promise<number> {
-  const { port, close } = await holdFreePort(host);
+/** Returns a port on which nothing listens at this moment, none of `taken`, and which no outgoing connection of Linux is given. */
+export async function freePort(host = '127.0.0.1', taken: readonly number[] = []): Promise<number> {
+  const { port, close } = await holdFreePort(host, taken);
   await close();
   return port;
 }
 
-/**
- * Returns as many different ports as `count` says, each like that of `freePort`, and none of `given`: those are given to others
- * already, although nothing listens there yet.
- */
-export async function freePorts(
-  count: number,
-  host = '127.0.0.1',
-  given: readonly (number | undefined)[] = [],
-): Promise<number[]> {
+/** Returns as many different ports as `count` says, each like that of `freePort`. */
+export async function freePorts(count: number, host = '127.0.0.1', taken: readonly number[] = []): Promise<number[]> {
   // All are held until the last is known, so that none is given twice.
   const held: HeldPort[] = [];
-  const free = () => held.map(({ port }) => port).filter((port) => !given.includes(port));
   try {
-    while (free().length < count) held.push(await holdFreePort(host));
-    return free();
+    while (held.length < count) held.push(await holdFreePort(host, taken));
+    return held.map(({ port }) => port);
   } finally {
     await Promise.all(held.map(({ close }) => close()));
   }
 }
 
-async function holdFreePort(host: string): Promise<HeldPort> {
+async function holdFreePort(host: string, taken: readonly number[]): Promise<HeldPort> {
   for (let tries = 1; ; tries++) {
+    let port: number;
+    do port = randomInt(LOWEST_CHOSEN, OUTGOING_PORTS);
+    while (taken.includes(port));
     try {
-      return await listenOn(randomInt(LOWEST_CHOSEN, OUTGOING_PORTS), host);
+      return await listenOn(port, host);
     } catch (error) {
       if (tries === MOST_TRIES || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     }

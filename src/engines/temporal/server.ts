@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { freePorts, requireFreePort } from '../process/ports.ts';
+import { freePort, requireFreePort } from '../process/ports.ts';
 import {
   describeExit,
   launchEngine,
@@ -53,8 +53,8 @@ export const DYNAMIC_CONFIG = {
 } as const;
 
 // Nothing is inherited: without HOME the server neither reads nor writes the user's Temporal settings. GOGC: a larger
-// heap, and much less time in the garbage collector, up to GOMEMLIMIT. The last two keep server and UI from calling servers on the
-// internet.
+// heap, and much less time in the garbage collector, up to GOMEMLIMIT. The last two keep server and UI from calling
+// servers on the internet.
 export const TEMPORAL_ENVIRONMENT = {
   PATH: '/usr/bin:/bin',
   GOGC: '400',
@@ -71,8 +71,8 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   if (uiPort !== undefined) await requireFreePort('the Temporal web UI', uiPort, host);
   if (databaseFile !== undefined) prepareDatabaseFile(databaseFile);
   const address = `${host}:${port}`;
-  const [httpPort = 0] = await freePorts(1, host, [port, uiPort]);
-  const args = argumentsFor(options, httpPort);
+  const taken = uiPort === undefined ? [port] : [port, uiPort];
+  const args = argumentsFor(options, await freePort(host, taken));
   const engine = await launchEngine(
     { command: binary, args, env: TEMPORAL_ENVIRONMENT, end: STOP },
     options,
