@@ -1,7 +1,6 @@
 // Serves the console's web app, as it was built, under /console: its files, and its one page for every other path there.
 import type { ApiMiddleware } from './context.ts';
 import {
-  firstFolderWith,
   pagePolicy,
   readStaticFiles,
   requireRead,
@@ -19,12 +18,10 @@ export type ConsoleApp = { readonly files: ReadonlyMap<string, StaticFile>; read
 
 /** Reads the app, whole, from the first of these folders that has it. Null where it was not built. */
 export function loadConsoleApp(folders: readonly string[]): ConsoleApp | null {
-  const folder = firstFolderWith(PAGE, folders);
-  if (folder === undefined) return null;
-  const files = [...readStaticFiles(folder)];
-  const page = files.find(([name]) => name === PAGE)?.[1];
-  if (page === undefined) return null;
-  const others = files.filter(([name]) => name !== PAGE);
+  const files = readStaticFiles(folders, PAGE);
+  const page = files?.get(PAGE);
+  if (!files || !page) return null;
+  const others = [...files].filter(([name]) => name !== PAGE);
   return { files: new Map(others.map(([name, file]) => [`${PREFIX}/${name}`, file])), page };
 }
 

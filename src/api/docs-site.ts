@@ -1,7 +1,6 @@
 // Serves the documentation, as it was built, under /docs: the guides, the API reference, and the files that these load.
 import type { ApiMiddleware } from './context.ts';
 import {
-  firstFolderWith,
   pagePolicy,
   readStaticFiles,
   requireRead,
@@ -22,9 +21,8 @@ export type DocsSite = ReadonlyMap<string, StaticFile>;
 
 /** Reads the site, whole, from the first of these folders that has it. Null where it was not built. */
 export function loadDocsSite(folders: readonly string[]): DocsSite | null {
-  const folder = firstFolderWith(FIRST_PAGE, folders);
-  if (folder === undefined) return null;
-  return new Map([...readStaticFiles(folder)].map(([name, file]) => [pathOf(name), file]));
+  const files = readStaticFiles(folders, FIRST_PAGE);
+  return files && new Map([...files].map(([name, file]) => [pathOf(name), file]));
 }
 
 function pathOf(name: string): string {

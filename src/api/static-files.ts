@@ -19,13 +19,13 @@ export type StaticFile = {
   readonly gzip?: Buffer;
 };
 
-/** The first of these folders that has the page; undefined where it was not built. */
-export function firstFolderWith(page: string, folders: readonly string[]): string | undefined {
-  return folders.find((folder) => existsSync(join(folder, page)));
-}
-
-/** By their paths in the folder, compressed ones with the file that they are of. */
-export function readStaticFiles(folder: string): ReadonlyMap<string, StaticFile> {
+/**
+ * The files of the first of these folders that has the page, by their paths in it, compressed ones with the file that they are of. Null
+ * where it was not built.
+ */
+export function readStaticFiles(folders: readonly string[], page: string): ReadonlyMap<string, StaticFile> | null {
+  const folder = folders.find((each) => existsSync(join(each, page)));
+  if (folder === undefined) return null;
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
