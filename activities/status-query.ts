@@ -32,7 +32,7 @@ export type StatusQueryResult =
 
 // Less than a workflow task may take.
 const LONGEST_GRANT_WAIT_MS = 1000;
-/** A shorter rest of the minimum gap is waited for within the workflow task: a timer and another task cost more. */
+// A local activity waits for what is left of the minimum gap up to this: a timer and another workflow task cost more.
 const LONGEST_GAP_WAIT_MS = 250;
 
 /**
@@ -46,11 +46,7 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
     if (!(await grants.take(ref.operator, 'callback_query', LONGEST_GRANT_WAIT_MS))) {
       return { kind: 'too_soon', waitMs: LONGEST_GRANT_WAIT_MS };
     }
-    let waitMs = await beginQuery(db, ref.id, clocks.minimumQueryGapMs);
-    if (waitMs > 0 && waitMs <= LONGEST_GAP_WAIT_MS && isInLocalActivity()) {
-      await sleep(waitMs);
-      waitMs = await beginQuery(db, ref.id, clocks.minimumQueryGapMs);
-    }
+    const waitMs = await beginWithinTask(ref, deps);
     if (waitMs > 0) return { kind: 'too_soon', waitMs };
     const payment = await withFailures(() => kinds.load(ref));
     const { queried, exchange } = await queryOperator(ref, payment, deps);
@@ -66,6 +62,15 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
     }
     return { kind: 'queried', snapshot, hasStatus };
   };
+}
+
+/** As `beginQuery`. In a local activity it waits for what is left of the minimum gap, if that is short. */
+async function beginWithinTask({ id }: PaymentRef, { db, clocks }: StatusQueryDeps): Promise<number> {
+  const begin = () => beginQuery(db, id, clocks.minimumQueryGapMs);
+  const waitMs = await begin();
+  if (waitMs === 0 || waitMs > LONGEST_GAP_WAIT_MS || !isInLocalActivity()) return waitMs;
+  await sleep(waitMs);
+  return begin();
 }
 
 /** One call. The caller records the exchange. */
