@@ -1,16 +1,20 @@
 // What many open payments, whose payers never answer, do to the others: how long these take, against the same with none open; the CPU
 // of a status query that decides nothing; the memory; and how long a killed service takes to make up for the queries that it missed.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { measureOverdueQueries } from '../src/db/work/status-queries.ts';
 import type { CollectionId } from '../src/domain/ids.ts';
+import { OPERATOR_IDS } from '../src/domain/payments/operator-catalogue.ts';
 import { callAll } from './callers.ts';
 import { percentile, printTable } from './table.ts';
 import {
-  byProcess,
   callbackToWebhookMs,
+  costAtRest,
   costOf,
   memoryOf,
+  printCpu,
   startWaitingEnvironment,
   sumOfService,
+  untilAccepted,
   type Cost,
   type WaitingEnvironment,
 } from './waiting-environment.ts';
@@ -22,9 +26,7 @@ const SECONDS = 60 * Number(process.env['BENCH_MINUTES'] ?? 3);
 const WATCHED_SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
 const CALLERS = 20;
 const WARM_UP = 50;
-const SETTLE_MS = 10_000;
-const REST_MS = 20_000;
-const RETRY_MS = 1000;
+const POLL_MS = 1000;
 /** After the last request: what has not ended by then counts as lost. */
 const LAST_END_MS = 10 * 60_000;
 
@@ -38,9 +40,9 @@ export async function benchOpen(): Promise<void> {
     sandboxDecisionMs: PAYER_MS,
     environment: { MALIPO_SANDBOX_TRANSACTIONS: String(2 * OPEN + 10_000) },
   });
-  await callAll({ count: WARM_UP, callers: CALLERS }, async () => waiting.ended(await request(waiting, PAYS)));
-  await sleep(SETTLE_MS);
-  const atRest = await costOf(waiting, () => sleep(REST_MS));
+  const request = (phone: string) => untilAccepted(() => waiting.request(phone));
+  await callAll({ count: WARM_UP, callers: CALLERS }, async () => waiting.ended(await request(PAYS)));
+  const atRest = await costAtRest(waiting);
   process.stdout.write(`none open: ${memoryOf(waiting)}\n`);
   const alone = await payNormally(waiting);
   await open(waiting);
@@ -54,21 +56,12 @@ export async function benchOpen(): Promise<void> {
   await waiting.stop();
 }
 
-/** A refusal for want of capacity is tried again. */
-async function request(waiting: WaitingEnvironment, phone: string): Promise<CollectionId> {
-  for (;;) {
-    const id = await waiting.request(phone);
-    if (id !== undefined) return id;
-    await sleep(RETRY_MS);
-  }
-}
-
 async function open(waiting: WaitingEnvironment): Promise<void> {
   const startedMs = performance.now();
   await callAll({ count: OPEN, callers: CALLERS }, async () => {
-    await request(waiting, NEVER_ANSWERS);
+    await untilAccepted(() => waiting.request(NEVER_ANSWERS));
   });
-  while ((await countIn(waiting, ['initiated'])) > 0) await sleep(RETRY_MS);
+  while ((await countIn(waiting, ['initiated'])) > 0) await sleep(POLL_MS);
   const seconds = (performance.now() - startedMs) / 1000;
   process.stdout.write(`${OPEN} opened in ${seconds.toFixed(0)} s: ${await statesOf(waiting)}; ${memoryOf(waiting)}\n`);
 }
@@ -113,18 +106,10 @@ async function payNormally(waiting: WaitingEnvironment): Promise<Normal> {
   };
 }
 
-function reportQueries({ cpuMs, seconds, queries }: Cost, atRest: Cost): void {
-  const each = byProcess((name) => cpuMs[name] / queries);
-  const ofRest = byProcess((name) => ((atRest.cpuMs[name] / atRest.seconds) * seconds) / queries);
-  const line = (name: string, all: number, rest: number) => [name, all.toFixed(2), rest.toFixed(2)];
+function reportQueries(cost: Cost, atRest: Cost): void {
+  const { queries, seconds } = cost;
   process.stdout.write(`\n${(queries / seconds).toFixed(1)} status queries a second that decide nothing\n`);
-  printTable([
-    ['process', 'CPU ms a query', 'of it at rest'],
-    line('server', each.server, ofRest.server),
-    line('Temporal', each.Temporal, ofRest.Temporal),
-    line('PostgreSQL', each.PostgreSQL, ofRest.PostgreSQL),
-    line('service', sumOfService(each), sumOfService(ofRest)),
-  ]);
+  printCpu(cost, { atRest, of: 'query', count: queries, digits: 2 });
 }
 
 function reportPayments(alone: Normal, beside: Normal): void {
@@ -148,8 +133,7 @@ function reportPayments(alone: Normal, beside: Normal): void {
 }
 
 /** As the service itself counts: a query is overdue that has been due, or claimed by a process that died, for longer. */
-const OVERDUE_AFTER = '5 seconds';
-const POLL_MS = 1000;
+const OVERDUE_AFTER_MS = 5000;
 /** None is overdue once it stays so for as long: a claim of a process that was killed ends within. */
 const QUIET_MS = 60_000;
 const RESTART_LIMIT_MS = 30 * 60_000;
@@ -159,34 +143,29 @@ async function killAndRestart(waiting: WaitingEnvironment): Promise<void> {
   const since = () => `${((performance.now() - killedMs) / 1000).toFixed(0)} s`;
   await waiting.bench.killAndRestart();
   process.stdout.write(`\nall processes killed and started again: ready after ${since()}\n`);
-  const first = request(waiting, PAYS)
+  const first = untilAccepted(() => waiting.request(PAYS))
     .then((id) => waiting.ended(id))
     .then(() => process.stdout.write(`the first new payment ended after ${since()}\n`));
   const { lastMs, most } = await watchOverdue(waiting, killedMs);
   process.stdout.write(
     `no status query overdue after ${lastMs === null ? '-' : `${(lastMs / 1000).toFixed(0)} s`}` +
-      ` (most at once: ${most ?? '-'})\n${await statesOf(waiting)}; ${memoryOf(waiting)}\n`,
+      ` (most at once: ${most})\n${await statesOf(waiting)}; ${memoryOf(waiting)}\n`,
   );
   await Promise.race([first, sleep(LAST_END_MS, undefined, { ref: false })]);
 }
 
 type Overdue = {
-  /** From the kill until one was overdue for the last time; null: not known. */
+  /** From the kill until one was overdue for the last time; null: one still was at the end of the limit. */
   readonly lastMs: number | null;
-  readonly most: number | null;
+  readonly most: number;
 };
 
 async function watchOverdue({ bench }: WaitingEnvironment, killedMs: number): Promise<Overdue> {
   let [lastMs, most] = [performance.now() - killedMs, 0];
   for (;;) {
-    const { rows } = await bench.db.pool.query<{ queued: number; overdue: number }>(
-      `SELECT count(*)::int AS queued, count(*) FILTER (WHERE coalesce(claimed_until, due_at) < now() - $1::interval)::int AS overdue
-       FROM work WHERE task = 'status_query' AND priority < 2`,
-      [OVERDUE_AFTER],
-    );
-    const { queued, overdue } = rows[0] ?? { queued: 0, overdue: 0 };
+    const overdue = (await measureOverdueQueries(bench.db, OPERATOR_IDS, OVERDUE_AFTER_MS))[0]?.count ?? 0;
     const nowMs = performance.now() - killedMs;
-    if (queued === 0 || nowMs > RESTART_LIMIT_MS) return { lastMs: null, most: queued === 0 ? null : most };
+    if (nowMs > RESTART_LIMIT_MS) return { lastMs: null, most };
     if (overdue > 0) [lastMs, most] = [nowMs, Math.max(most, overdue)];
     if (nowMs - lastMs > QUIET_MS) return { lastMs, most };
     await sleep(POLL_MS);

@@ -7,21 +7,18 @@ import { callAll } from './callers.ts';
 import { answerPrompt, payersWhoAnswerWithin, PAYS_AT_ONCE, type Payer } from './payer.ts';
 import { percentile, printTable } from './table.ts';
 import {
-  byProcess,
   callbackToWebhookMs,
+  costAtRest,
   costOf,
   memoryOf,
+  printCpu,
   startWaitingEnvironment,
-  sumOfService,
-  type Cost,
   type WaitingEnvironment,
 } from './waiting-environment.ts';
 
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 5);
 const MINUTES = Number(process.env['BENCH_MINUTES'] ?? 15);
 const WARM_UP = 50;
-const SETTLE_MS = 10_000;
-const REST_MS = 20_000;
 const MINUTE_MS = 60_000;
 /** The sandbox decides nothing by itself meanwhile. */
 const NEVER_MS = 24 * 60 * MINUTE_MS;
@@ -37,8 +34,7 @@ export async function benchPayers(): Promise<void> {
   });
   const warmUp: CollectionId[] = [];
   await callAll({ count: WARM_UP, callers: 10 }, () => pay(waiting, PAYS_AT_ONCE, warmUp));
-  await sleep(SETTLE_MS);
-  const atRest = await costOf(waiting, () => sleep(REST_MS));
+  const atRest = await costAtRest(waiting);
   const ids: CollectionId[] = [];
   const count = Math.round(PER_SECOND * 60 * MINUTES);
   const nextPayer = payersWhoAnswerWithin(promptWindowMs);
@@ -50,7 +46,11 @@ export async function benchPayers(): Promise<void> {
     ]),
   );
   minutes.stop();
-  reportCosts(cost, atRest, ids.length);
+  printCpu(cost, { atRest, of: 'payment', count: ids.length, digits: 1 });
+  process.stdout.write(
+    `\n${ids.length} payments in ${cost.seconds.toFixed(0)} s, ` +
+      `${(cost.queries / ids.length).toFixed(2)} status queries a payment\n`,
+  );
   const latencies = await callbackToWebhookMs(waiting, ids);
   process.stdout.write(
     `\ncallback received to webhook received: p50 ${percentile(latencies, 0.5).toFixed(0)} ms, ` +
@@ -87,25 +87,6 @@ function printEachMinute(waiting: WaitingEnvironment, ids: readonly CollectionId
       print();
     },
   };
-}
-
-function reportCosts(cost: Cost, atRest: Cost, payments: number): void {
-  const each = byProcess((name) => cost.cpuMs[name] / payments);
-  const ofRest = byProcess((name) => ((atRest.cpuMs[name] / atRest.seconds) * cost.seconds) / payments);
-  const line = (name: string, all: number, rest: number) => [name, all.toFixed(1), rest.toFixed(1)];
-  process.stdout.write('\n');
-  printTable([
-    ['process', 'CPU ms a payment', 'of it at rest'],
-    line('server', each.server, ofRest.server),
-    line('Temporal', each.Temporal, ofRest.Temporal),
-    line('PostgreSQL', each.PostgreSQL, ofRest.PostgreSQL),
-    line('service', sumOfService(each), sumOfService(ofRest)),
-    line('sandbox', each.sandbox, ofRest.sandbox),
-  ]);
-  process.stdout.write(
-    `\n${payments} payments in ${cost.seconds.toFixed(0)} s, ` +
-      `${(cost.queries / payments).toFixed(2)} status queries a payment\n`,
-  );
 }
 
 async function reportEnds(

@@ -5,7 +5,6 @@ import { benchAccept } from './accept.ts';
 import { benchCollections } from './collections.ts';
 import { benchDrain } from './drain.ts';
 import { benchGrowth } from './growth.ts';
-import { benchHeld } from './held.ts';
 import { benchIdle } from './idle.ts';
 import { benchOpen } from './open.ts';
 import { benchPayers } from './payers.ts';
@@ -13,6 +12,7 @@ import { benchQueues } from './queues.ts';
 import { benchReads } from './reads.ts';
 import { benchSteps } from './steps.ts';
 import { benchTraces } from './traces.ts';
+import { benchWaiting } from './waiting.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
@@ -21,7 +21,6 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   collections: benchCollections,
   drain: benchDrain,
   growth: benchGrowth,
-  held: benchHeld,
   idle: benchIdle,
   open: benchOpen,
   payers: benchPayers,
@@ -29,6 +28,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   reads: benchReads,
   steps: benchSteps,
   traces: benchTraces,
+  waiting: benchWaiting,
   webhooks: benchWebhooks,
 };
 

@@ -1,12 +1,14 @@
 // The bench environment of benchmarks whose payments wait, and what they measure by: status queries, CPU, memory, and how long after
 // its callback the merchant knows of a payment.
 import { readFileSync } from 'node:fs';
-import { fetch } from 'undici';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fetch, type Dispatcher } from 'undici';
 import { freePort } from '../src/engines/process/ports.ts';
 import type { CollectionId } from '../src/domain/ids.ts';
 import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { startWholeShape } from './collections.ts';
 import { cpuSecondsByName, familyOf } from './cpu.ts';
+import { printTable } from './table.ts';
 
 export type WaitingEnvironment = {
   readonly bench: BenchEnvironment;
@@ -37,13 +39,7 @@ export async function startWaitingEnvironment(options: Options): Promise<Waiting
   return {
     bench,
     endedAtMs,
-    async request(phone) {
-      const { statusCode, body } = await requestCollection(bench, whole.apiKey, phone);
-      const response = (await body.json()) as { readonly id: CollectionId };
-      if (statusCode === 202) return response.id;
-      if (statusCode === 429 || statusCode === 503) return undefined;
-      throw new Error(`response ${statusCode}: ${JSON.stringify(response)}`);
-    },
+    request: async (phone) => acceptedId<CollectionId>(await requestCollection(bench, whole.apiKey, phone)),
     async ended(id) {
       endedAtMs.set(id, await whole.arrival(id));
     },
@@ -53,6 +49,25 @@ export async function startWaitingEnvironment(options: Options): Promise<Waiting
       await bench.stop();
     },
   };
+}
+
+/** Undefined if the service refuses the request for want of capacity. Throws for any other refusal. */
+export async function acceptedId<Id>({ statusCode, body }: Dispatcher.ResponseData): Promise<Id | undefined> {
+  const response = (await body.json()) as { readonly id: Id };
+  if (statusCode === 202) return response.id;
+  if (statusCode === 429 || statusCode === 503) return undefined;
+  throw new Error(`response ${statusCode}: ${JSON.stringify(response)}`);
+}
+
+const RETRY_MS = 1000;
+
+/** Requests again and again until the service accepts. */
+export async function untilAccepted<Id>(request: () => Promise<Id | undefined>): Promise<Id> {
+  for (;;) {
+    const id = await request();
+    if (id !== undefined) return id;
+    await sleep(RETRY_MS);
+  }
 }
 
 async function countStatusQueries(metricsPort: number): Promise<number> {
@@ -85,6 +100,37 @@ export async function costOf(
   const after = cpuSecondsByName(pidsOf(bench));
   const cpuMs = byProcess((name) => ((after[name] ?? 0) - (before[name] ?? 0)) * 1000);
   return { cpuMs, seconds, queries: (await statusQueries()) - queriesBefore };
+}
+
+const SETTLE_MS = 10_000;
+const REST_MS = 20_000;
+
+/** What the processes cost while nothing happens, once the work before has settled. */
+export async function costAtRest(waiting: WaitingEnvironment): Promise<Cost> {
+  await sleep(SETTLE_MS);
+  return costOf(waiting, () => sleep(REST_MS));
+}
+
+/** The CPU time of each process for one of so many, and how much of it the processes would have taken at rest. */
+export function printCpu(
+  cost: Cost,
+  {
+    atRest,
+    of,
+    count,
+    digits,
+  }: { readonly atRest: Cost; readonly of: string; readonly count: number; readonly digits: number },
+): void {
+  const each = byProcess((name) => cost.cpuMs[name] / count);
+  const ofRest = byProcess((name) => ((atRest.cpuMs[name] / atRest.seconds) * cost.seconds) / count);
+  const line = (name: string, all: number, rest: number) => [name, all.toFixed(digits), rest.toFixed(digits)];
+  process.stdout.write('\n');
+  printTable([
+    ['process', `CPU ms a ${of}`, 'of it at rest'],
+    ...SERVICE.map((name) => line(name, each[name], ofRest[name])),
+    line('service', sumOfService(each), sumOfService(ofRest)),
+    line('sandbox', each.sandbox, ofRest.sandbox),
+  ]);
 }
 
 export function byProcess(value: (name: (typeof MEASURED)[number]) => number): Each {

@@ -1,5 +1,5 @@
-// What waits for days: payouts that nobody releases, and deliveries whose endpoint refuses connections. What they cost each second, and
-// the memory, against none of them.
+// What payouts that nobody releases, and deliveries that are retried because their endpoint refuses connections, cost each second, and
+// their memory, against none of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../src/engines/process/ports.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
@@ -8,28 +8,29 @@ import { addPayoutMerchant, requestPayment } from './bench-environment.ts';
 import { callAll } from './callers.ts';
 import { printTable } from './table.ts';
 import {
+  acceptedId,
   byProcess,
   costOf,
   memoryOf,
   startWaitingEnvironment,
   sumOfService,
+  untilAccepted,
   type Cost,
   type WaitingEnvironment,
 } from './waiting-environment.ts';
 
-const HELD = Number(process.env['BENCH_HELD'] ?? 10_000);
+const PAYOUTS = Number(process.env['BENCH_PAYOUTS'] ?? 10_000);
 const WATCHED_SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
 const CALLERS = 20;
-const RETRY_MS = 1000;
 const REPORT_MS = 30_000;
 
-export async function benchHeld(): Promise<void> {
+export async function benchWaiting(): Promise<void> {
   const waiting = await startWaitingEnvironment({ sandboxDecisionMs: 100 });
   const watch = () => costOf(waiting, () => sleep(WATCHED_SECONDS * 1000));
   const none = await watch();
   process.stdout.write(`none: ${memoryOf(waiting)}\n`);
-  await hold(waiting);
-  const held = await watch();
+  await createPayouts(waiting);
+  const some = await watch();
   process.stdout.write(`${await countsOf(waiting)}; ${memoryOf(waiting)}\n\n`);
   const line = (name: string, { cpuMs, seconds }: Cost) => {
     const perSecond = byProcess((each) => cpuMs[each] / seconds);
@@ -39,27 +40,22 @@ export async function benchHeld(): Promise<void> {
   printTable([
     ['CPU ms a second', 'server', 'Temporal', 'PostgreSQL', 'service'],
     line('none', none),
-    line('held', held),
+    line(`${PAYOUTS} payouts`, some),
   ]);
   await waiting.stop();
 }
 
 /** Resolves when each payout and each delivery has its workflow. Each payout is an event for the endpoint. */
-async function hold(waiting: WaitingEnvironment): Promise<void> {
+async function createPayouts(waiting: WaitingEnvironment): Promise<void> {
   const { bench } = waiting;
   const { merchantId, apiKey } = await addPayoutMerchant(bench.db);
   const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
   // Nothing listens there.
   const url = `http://127.0.0.1:${await freePort()}/`;
   await registerEndpoint(bench.db, { merchantId, url, description: null, eventTypes: null, keyRing, at: new Date() });
-  await callAll({ count: HELD, callers: CALLERS }, async () => {
-    for (;;) {
-      const { statusCode, body } = await requestPayment(bench, 'payout', apiKey, '256772000100');
-      await body.dump();
-      if (statusCode === 202) return;
-      if (statusCode !== 429 && statusCode !== 503) throw new Error(`response ${statusCode}`);
-      await sleep(RETRY_MS);
-    }
+  const request = async () => acceptedId(await requestPayment(bench, 'payout', apiKey, '256772000100'));
+  await callAll({ count: PAYOUTS, callers: CALLERS }, async () => {
+    await untilAccepted(request);
   });
   while ((await countWaiting(waiting, false)) > 0) {
     process.stdout.write(`${await countsOf(waiting)}; ${memoryOf(waiting)}\n`);
