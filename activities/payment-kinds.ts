@@ -6,7 +6,6 @@ import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
-import type { Money } from '../src/domain/money.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { StatusBasis } from '../src/domain/payments/operator-status.ts';
 import { isFinal, type MoneyOut, type Payment, type PaymentRef } from '../src/domain/payments/payment.ts';
@@ -38,8 +37,6 @@ export type LoadedPayment = {
   readonly row: Payment;
   /** Whether any try to send it ever began. */
   readonly isSendBegun: boolean;
-  /** The amount that a status of `paid` must confirm, to the unit. */
-  readonly money: Money;
   /** Whether its row says that it was released, and no process of ours recorded that, or not as the row is now. */
   readonly isReleaseUnattested: boolean;
   /** Whether it may be sent now, if its release is attested. */
@@ -181,7 +178,6 @@ function loadedCollection(collection: Collection): LoadedPayment {
     snapshot: collectionSnapshot(collection),
     row: collection,
     isSendBegun: collection.sendBegunAt !== null,
-    money: collection,
     isReleaseUnattested: false,
     maySend: (now) => collection.state === 'initiated' && collection.promptDeadlineAt > now,
     send: (operator) =>
@@ -203,7 +199,6 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
     row: payout,
     isSendBegun: payout.sendBegunAt !== null,
-    money: payout,
     isReleaseUnattested: isReleaseUnattested(payout, releases),
     maySend: (now) => payout.state === 'released' && sendDeadlineAt !== null && sendDeadlineAt > now,
     send: (operator) =>
@@ -231,7 +226,6 @@ function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundS
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
     row: reversal,
     isSendBegun: reversal.sendBegunAt !== null,
-    money: reversal,
     isReleaseUnattested: isReleaseUnattested(reversal, releases),
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
     maySend: (now) =>

@@ -93,6 +93,19 @@ async function send(
   if (outcome.kind === 'refused') {
     log.info({ id: ref.id, operatorCode: outcome.operatorCode }, 'the operator refused the payment');
   }
+  if (outcome.kind === 'unknown' && outcome.cause === 'account') {
+    log.error(
+      { id: ref.id, reason: outcome.reason },
+      'the operator refuses our account: the payment is sent again later',
+    );
+  }
+  if (outcome.kind === 'accepted' && outcome.isRepeated === true && isFirstTry) {
+    // A payment of the same request was lost with our records. The status says whether it is this one.
+    log.warn(
+      { id: ref.id },
+      'the operator has a payment with the reference of one that was never sent: its status decides',
+    );
+  }
   // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
   const isInDoubt = outcome.kind === 'unknown' || (outcome.kind === 'refused' && !isFirstTry);
   if (isInDoubt) {

@@ -88,6 +88,6 @@ export async function queryOperator(
     const { reason } = outcome;
     log.error({ id: ref.id, reason }, 'the operator has the payment, but the status cannot be read');
   }
-  const status = operatorStatusOf(outcome, payment.money);
+  const status = operatorStatusOf(outcome, payment.row);
   return { queried: { status, queriedAtMs }, exchange };
 }

@@ -10,7 +10,6 @@ import { freePort } from '../src/engines/process/ports.ts';
 import { startPostgresServer } from '../src/engines/postgres/server.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import { newId } from '../src/domain/ids.ts';
-import { newOperatorReference } from '../src/domain/payments/operator-reference.ts';
 import { prepareDatabase } from '../src/server/prepare-database.ts';
 import { hashApiKey } from '../src/security/api-key.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
@@ -106,7 +105,7 @@ function newCollection({ id: apiKeyId, merchantId }: ApiKey, count: number): Col
     reference: `INV-${count % 500}`,
     phone: `2567720${String(count % 100_000).padStart(5, '0')}`,
     operator: 'mtn-momo',
-    operatorReference: newOperatorReference(at.getTime()),
+    operatorReference: randomUUID(),
     description: null,
     metadata: {},
     failureCode: null,

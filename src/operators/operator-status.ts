@@ -1,12 +1,19 @@
 // Turns what an operator answered to a status query into the operator status of a payment, whatever decimal format it uses.
 import { toDecimalString, type Money } from '../domain/money.ts';
 import type { OperatorStatus } from '../domain/payments/operator-status.ts';
-import type { Paid, StatusOutcome } from './port.ts';
+import type { Paid, Reported, StatusOutcome } from './port.ts';
 
-/** With other money than was requested, to the unit, or none to be read, it is `paid_otherwise`. */
-export function operatorStatusOf(outcome: StatusOutcome, requested: Money): OperatorStatus {
-  if ('paid' in outcome && !isPaidAsRequested(outcome.paid, requested)) {
-    return { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported: outcome.paid };
+type Requested = Money & { readonly phone: string };
+
+/**
+ * Paid with other money than was requested, to the unit, or by another phone, or with money that cannot be read, it is
+ * `paid_otherwise`. Not paid, and with other money or another phone, it is `other_payment`.
+ */
+export function operatorStatusOf(outcome: StatusOutcome, requested: Requested): OperatorStatus {
+  if (!isAsRequested(outcome, requested)) {
+    return 'receipt' in outcome
+      ? { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported: 'paid' in outcome ? outcome.paid : null }
+      : { kind: 'other_payment' };
   }
   switch (outcome.kind) {
     case 'pending':
@@ -23,6 +30,12 @@ export function operatorStatusOf(outcome: StatusOutcome, requested: Money): Oper
     case 'failed':
       return { kind: 'declined', failureCode: outcome.code };
   }
+}
+
+function isAsRequested(outcome: StatusOutcome & Reported, requested: Requested): boolean {
+  const { phone = requested.phone } = outcome;
+  const money = 'paid' in outcome ? outcome.paid : outcome.money;
+  return phone === requested.phone && (money === undefined || isPaidAsRequested(money, requested));
 }
 
 /** True when the amounts are equal as numbers ("500", "500.0" and "0500" are) and the currencies are the same. */

@@ -34,24 +34,29 @@ export type RefundRequest = {
 
 /** The outcome of a send. `unknown` means that the operator may or may not have accepted it. */
 export type SendOutcome =
-  | { readonly kind: 'accepted' }
+  /** `isRepeated`: by the operator's word it had the reference already. */
+  | { readonly kind: 'accepted'; readonly isRepeated?: true }
   | { readonly kind: 'refused'; readonly code: FailureCode; readonly operatorCode: string }
-  | { readonly kind: 'unknown'; readonly reason: string };
+  /** `account`: the operator refuses our own account, whatever the payment, and a person must act. */
+  | { readonly kind: 'unknown'; readonly reason: string; readonly cause?: 'account' };
 
 /** The money that was paid, as the operator reports it: a decimal string in whole units, and an ISO 4217 code. */
 export type Paid = { readonly amount: string; readonly currency: string };
 
+/** What else the operator says of a payment; absent what it does not say, or what cannot be read. */
+export type Reported = { readonly phone?: string; readonly money?: Paid };
+
 /**
  * The outcome of a status query. `unknown`: the operator gave no usable answer about this payment; `not_found`: it never
- * accepted the payment. What names our reference says that it has the payment, whatever else cannot be read of it.
+ * accepted the payment. What names our reference says that it has the payment, whatever else cannot be read of it. The caller must
+ * compare what is reported with what was requested (`operatorStatusOf`).
  */
 export type StatusOutcome =
-  | { readonly kind: 'pending' }
-  /** The caller must compare `paid` with the requested money (`isPaidAsRequested`) before posting it to the ledger. */
-  | { readonly kind: 'succeeded'; readonly receipt: string; readonly paid: Paid }
-  | { readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string }
+  | ({ readonly kind: 'pending' } & Reported)
+  | ({ readonly kind: 'succeeded'; readonly receipt: string; readonly paid: Paid } & Reported)
+  | ({ readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string } & Reported)
   /** It was paid, and the operator has returned the money since: a collection reversed, a payout returned. */
-  | { readonly kind: 'returned'; readonly receipt: string; readonly paid: Paid }
+  | ({ readonly kind: 'returned'; readonly receipt: string; readonly paid: Paid } & Reported)
   /** It was paid, and perhaps returned; how much, or by which receipt, cannot be read. */
   | { readonly kind: 'paid_unreadable'; readonly receipt: string | null; readonly reason: string }
   /** The operator has it, and its status cannot be read. */

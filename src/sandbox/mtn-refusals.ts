@@ -10,7 +10,7 @@ export const DUPLICATE = refusal(
   'Duplicated reference id. Creation of resource failed.',
 );
 export const UNAVAILABLE = refusal(503, 'SERVICE_UNAVAILABLE', 'Service temporarily unavailable, try again later.');
-export const NOT_ALLOWED = refusal(500, 'NOT_ALLOWED', 'The payment cannot be refunded.');
+export const NOT_REFUNDABLE = refusal(404, 'RESOURCE_NOT_FOUND', 'There is no payment that can be refunded.');
 export const WRONG_ENVIRONMENT = refusal(
   500,
   'NOT_ALLOWED_TARGET_ENVIRONMENT',

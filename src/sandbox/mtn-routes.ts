@@ -5,7 +5,15 @@ import type { Context, Middleware, Next } from 'koa';
 import type { PaymentKind } from './behaviours.ts';
 import { cutConnection } from './fault-switches.ts';
 import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
-import { DUPLICATE, INTERNAL, NOT_ALLOWED, NOT_FOUND, refuse, UNAVAILABLE, WRONG_ENVIRONMENT } from './mtn-refusals.ts';
+import {
+  DUPLICATE,
+  INTERNAL,
+  NOT_FOUND,
+  NOT_REFUNDABLE,
+  refuse,
+  UNAVAILABLE,
+  WRONG_ENVIRONMENT,
+} from './mtn-refusals.ts';
 import { readRefund, readRequestToPay, readTransfer, type MtnParseResult, type RawRequest } from './mtn-request.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
@@ -121,7 +129,7 @@ function sendIntakeResult(ctx: Context, result: IntakeResult): void {
       refuse(ctx, NOT_FOUND);
       return;
     case 'original_not_refundable':
-      refuse(ctx, NOT_ALLOWED);
+      refuse(ctx, NOT_REFUNDABLE);
       return;
   }
 }

@@ -1,56 +1,17 @@
 // PostgreSQL stops and starts again: requests are refused while nothing can be recorded, and nothing is lost.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../src/engines/process/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../../src/engines/postgres/server.ts';
 import { call, collectionFields, type ApiResponse } from '../support/api.ts';
-import { migrateAndStamp, openTestDatabase, runFolder, type TestDatabase } from '../support/engines.ts';
+import { startOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound, callBack, pay, phoneFor, untilState, type Payment } from '../support/payments.ts';
 import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { promptsRaised, switchFaults } from '../support/sandbox-operator.ts';
 
-type RestartablePostgres = TestDatabase & {
-  start(): Promise<void>;
-  /** Stops the server; its data stay. */
-  halt(): Promise<void>;
-  stop(): Promise<void>;
-};
-
-/**
- * Starts a separate PostgreSQL server with one database. The database is not dropped: its folder is removed after the
- * run.
- */
-async function startOwnPostgres(): Promise<RestartablePostgres> {
-  const port = await freePort();
-  const fallbackDataDir = `${runFolder()}-postgres-down`;
-  let server: PostgresServer;
-  const start = async (): Promise<void> => {
-    server = await startPostgresServer({
-      dataDir: join(runFolder(), 'postgres-down'),
-      fallbackDataDir,
-      port,
-      settings: { fsync: 'off' },
-      logFile: join(runFolder(), 'postgres-down.log'),
-    });
-  };
-  await start();
-  const { ownerUrl, applicationUrl } = await server!.ensureAccounts('malipo');
-  await migrateAndStamp(ownerUrl);
-  const database = openTestDatabase(applicationUrl, server!.urlFor('malipo'));
-  const stop = async (): Promise<void> => {
-    await server.stop();
-    rmSync(fallbackDataDir, { recursive: true, force: true });
-  };
-  return { ...database, ownerUrl, start, halt: () => server.stop(), stop, drop: () => database.db.close() };
-}
-
 // Each test continues where the one before it ended.
 describe('the service without PostgreSQL', () => {
-  let postgres: RestartablePostgres;
+  let postgres: OwnPostgres;
   let testEnv: TestEnvironment;
   let pending: Payment;
   let sending: Payment;
@@ -58,7 +19,7 @@ describe('the service without PostgreSQL', () => {
   const phone = phoneFor('000');
 
   before(async () => {
-    postgres = await startOwnPostgres();
+    postgres = await startOwnPostgres('postgres-down');
     testEnv = await startTestEnvironment({
       database: postgres,
       environment: {

@@ -116,7 +116,7 @@ function reportsEachRow(direction: Direction, harness: () => AdapterHarness): vo
       await sleep(harness().promptExpiryMs + 10);
       return direction.status(harness().operator, reference);
     });
-    assert.deepEqual(status, { kind: 'pending' });
+    assert.equal(status.kind, 'pending');
   });
 
   it('reports row 011 as not found while it is refused', async () => {
@@ -137,7 +137,7 @@ function reportsEachRow(direction: Direction, harness: () => AdapterHarness): vo
     const reference = randomUUID();
     assert.deepEqual(await send(direction, harness(), '010', reference), { kind: 'accepted' });
     await sleep(harness().undecidedMs + 20);
-    assert.deepEqual(await direction.status(harness().operator, reference), { kind: 'pending' });
+    assert.equal((await direction.status(harness().operator, reference)).kind, 'pending');
   });
 }
 

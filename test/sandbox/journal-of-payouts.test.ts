@@ -74,7 +74,7 @@ describe('the journal of payouts, refunds and returned payments', () => {
     assert.equal((await again.transfer(payout('500', sent), repeated)).status, 409);
     const second = randomUUID();
     const answer = await again.refund(refundOf(collected, second), { 'X-Reference-Id': second });
-    assert.equal(answer.body?.['code'], 'NOT_ALLOWED');
+    assert.equal(answer.body?.['code'], 'RESOURCE_NOT_FOUND');
   });
 
   it('decides a pending payout and refund at their own time after a restart, and calls back', async () => {

@@ -80,11 +80,11 @@ describe('a refund at the sandbox operator', () => {
     const original = await paid();
     const [first, second] = [randomUUID(), randomUUID()];
     const answers = await Promise.all([refund(original, first), refund(original, second)]);
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 500]);
-    assert.equal(answers.find(({ status }) => status === 500)?.body?.['code'], 'NOT_ALLOWED');
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 404]);
+    assert.equal(answers.find(({ status }) => status === 404)?.body?.['code'], 'RESOURCE_NOT_FOUND');
     await sleep(SHORT_TIMES.decisionMs * 2);
     const third = await refund(original, randomUUID());
-    assert.equal(third.body?.['code'], 'NOT_ALLOWED');
+    assert.equal(third.body?.['code'], 'RESOURCE_NOT_FOUND');
   });
 
   it('gets a 409 for a reference that was accepted before', async () => {
@@ -138,7 +138,7 @@ describe('a refund at the sandbox operator', () => {
     const original = await paid('015');
     await until(() => client.status(original), hasStatus('FAILED'));
     const answer = await refund(original, randomUUID());
-    assert.deepEqual([answer.status, answer.body?.['code']], [500, 'NOT_ALLOWED']);
+    assert.deepEqual([answer.status, answer.body?.['code']], [404, 'RESOURCE_NOT_FOUND']);
   });
 
   it('prevents the reversal by the provider when it comes first', async () => {
@@ -155,8 +155,8 @@ describe('a refund at the sandbox operator', () => {
     for (const changes of [{ referenceIdToRefund: undefined }, { referenceIdToRefund: '17' }, { amount: '-1' }]) {
       assert.equal((await refund(original, randomUUID(), changes)).status, 400, JSON.stringify(changes));
     }
-    assert.equal((await refund(original, randomUUID(), { amount: '501' })).body?.['code'], 'NOT_ALLOWED');
-    assert.equal((await refund(original, randomUUID(), { currency: 'RWF' })).body?.['code'], 'NOT_ALLOWED');
+    assert.equal((await refund(original, randomUUID(), { amount: '501' })).body?.['code'], 'RESOURCE_NOT_FOUND');
+    assert.equal((await refund(original, randomUUID(), { currency: 'RWF' })).body?.['code'], 'RESOURCE_NOT_FOUND');
     assert.equal((await refund(original, randomUUID(), { currency: 'USD' })).body?.['code'], 'INVALID_CURRENCY');
   });
 

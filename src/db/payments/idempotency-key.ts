@@ -111,6 +111,20 @@ export function respondOnce<Given extends StoredOutcome>(
   });
 }
 
+const COUNT_OF_KEY = statement('payment_count_of_key')`
+  SELECT count(*)::int AS count FROM payments
+  WHERE lower(idempotency_key) = lower($3 COLLATE "C") AND idempotency_key = $3 AND merchant_id = $1 AND kind = $2`;
+
+/** How many payments of the kind were created with the key, which this transaction claimed: rows stay when responses expire. */
+export async function countOfKey(
+  tx: Tx,
+  kind: 'collection' | 'payout',
+  { merchantId, idempotencyKey }: { readonly merchantId: MerchantId; readonly idempotencyKey: string },
+): Promise<number> {
+  const [row] = await tx.run<{ count: number }>(COUNT_OF_KEY, [merchantId, kind, idempotencyKey]);
+  return row?.count ?? 0;
+}
+
 /** Stores the response to a request whose key was claimed in this transaction. */
 async function storeResponse(tx: Tx, request: KeyedRequest, response: StoredResponse): Promise<void> {
   const { merchantId, key, fingerprint, at } = request;

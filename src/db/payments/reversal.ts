@@ -67,6 +67,19 @@ export function findLatestReversal(
   return reads.findBy(db, FIND_LATEST, [merchantId, collectionId]);
 }
 
+const COUNT = statement('reversal_count')`
+  SELECT count(*)::int AS count FROM payments WHERE merchant_id = $1 AND collection_id = $2`;
+
+/** How many refunds of the collection were requested, however they ended. */
+export async function countReversals(
+  db: Queryable,
+  merchantId: MerchantId,
+  collectionId: CollectionId,
+): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT, [merchantId, collectionId]);
+  return row?.count ?? 0;
+}
+
 export const findReversalByOperatorReference = reads.findByOperatorReference;
 
 export type ReversalFilter = PaymentFilter<ReversalState, ReversalId>;

@@ -62,8 +62,8 @@ CREATE TABLE discrepancies (
   merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
   payment_id text COLLATE "C" NOT NULL REFERENCES payments,
   kind text NOT NULL CHECK (kind IN (
-    'paid_after_failed', 'declined_after_paid', 'refunded_twice', 'receipt_reused', 'paid_otherwise', 'release_unattested',
-    'credit_unattested')),
+    'paid_after_failed', 'declined_after_paid', 'refunded_twice', 'receipt_reused', 'paid_otherwise', 'other_payment',
+    'release_unattested', 'credit_unattested')),
   operator_receipt text CHECK (length(operator_receipt) BETWEEN 1 AND 200),
   reported_amount text CHECK (reported_amount ~ '^[0-9]{1,16}([.][0-9]{1,6})?$'),
   reported_currency text CHECK (reported_currency ~ '^[A-Z]{3}$'),

@@ -131,6 +131,7 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
     case 'pending':
     case 'not_found':
     case 'unreadable':
+    case 'other_payment':
     case 'unknown':
       return null;
   }

@@ -6,11 +6,12 @@ import type { PaymentId, PaymentKind, PaymentState } from './payment.ts';
 /** An operator status that contradicts what is recorded: the outcome, or the money requested. No posting may follow from it by itself. */
 export type Contradiction =
   | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
-  | 'paid_otherwise' // the operator paid another amount, or in another currency, than was requested
+  | 'paid_otherwise' // the operator paid another amount, in another currency or by another phone than was requested
+  | 'other_payment' // the operator has another payment under its reference, which is not paid
   | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it, or has it back
 
 export function contradictionIn(kind: PaymentKind, state: PaymentState, status: OperatorStatus): Contradiction | null {
-  if (status.kind === 'paid_otherwise') return 'paid_otherwise';
+  if (status.kind === 'paid_otherwise' || status.kind === 'other_payment') return status.kind;
   if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
   // A collection or payout that is returned has a state for that; a refund that came back to us has none.
   const isNotPaid = status.kind === 'declined' || (status.kind === 'returned' && kind === 'reversal');
@@ -52,7 +53,8 @@ export type Discrepancy = {
 
 const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   paid_after_failed: 'failed in Malipo, paid according to the operator',
-  paid_otherwise: 'the operator reports a different amount or currency than requested',
+  paid_otherwise: 'the operator reports a different amount, currency or phone than requested',
+  other_payment: 'the operator has another payment under this reference, which is not paid',
   declined_after_paid: 'recorded as paid, not paid according to the operator',
   refunded_twice: 'the operator returned the collection on its own, and this refund was paid as well',
   receipt_reused: 'paid according to the operator, with a receipt that belongs to another payment',

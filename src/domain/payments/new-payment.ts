@@ -3,8 +3,9 @@ import type { ActedBy } from '../accounts/member.ts';
 import type { Policy } from '../accounts/policy.ts';
 import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId, type UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
+import type { Environment } from '../event.ts';
 import type { Coverage } from './operator-catalogue.ts';
-import { newOperatorReference } from './operator-reference.ts';
+import { operatorReferenceOf } from './operator-reference.ts';
 import { planPayment, type PaymentRequest } from './payment-request.ts';
 import { approvalsRequired } from './release.ts';
 
@@ -32,16 +33,30 @@ export type ByVerifiedKey = {
   readonly keyVersion: string;
 };
 
+export type NewRequested = CreatePayment & {
+  /** How many payments of the kind have the idempotency key already: those of the times before its response expired. */
+  readonly earlierOfKey: number;
+};
+
+type RequestContext = { readonly environment: Environment; readonly coverage: Coverage };
+
 /** What a collection and a payout start with. Throws what `planPayment` throws. */
-export function newRequested<Id extends CollectionId | PayoutId>(id: Id, input: CreatePayment, coverage: Coverage) {
-  const { request } = input;
+export function newRequested<Kind extends 'collection' | 'payout', Id extends CollectionId | PayoutId>(
+  kind: Kind,
+  id: Id,
+  input: NewRequested,
+  { environment, coverage }: RequestContext,
+) {
+  const { request, merchantId, idempotencyKey: key } = input;
+  const generation = input.earlierOfKey + 1;
   const { operator } = planPayment(request, input.merchantCurrency, coverage);
   // Lists filter by the time in the id, so the payment is created at that time.
   const at = new Date(idTimeMs(id));
   return {
+    kind,
     id,
-    merchantId: input.merchantId,
-    idempotencyKey: input.idempotencyKey,
+    merchantId,
+    idempotencyKey: key,
     previousState: null,
     version: 0,
     amountMinor: request.amountMinor,
@@ -49,7 +64,7 @@ export function newRequested<Id extends CollectionId | PayoutId>(id: Id, input: 
     reference: request.reference,
     phone: request.phone,
     operator,
-    operatorReference: newOperatorReference(at.getTime()),
+    operatorReference: operatorReferenceOf({ environment, merchantId, kind, key, generation }),
     description: request.description,
     metadata: request.metadata,
     failureCode: null,

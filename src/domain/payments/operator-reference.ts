@@ -1,19 +1,33 @@
-// The operator reference of a new payment or refund: a UUID that the operator takes, and that sorts by its creation.
-import { randomUUID } from 'node:crypto';
+// The reference under which the operator knows a payment: derived from what the merchant asked for, and never made up.
+import { createHash } from 'node:crypto';
+import type { Environment } from '../event.ts';
+import type { MerchantId } from '../ids.ts';
+import type { PaymentKind } from './payment.ts';
 
-const HEX_OF_TIME = 12;
-const LAST_MS = 2 ** 48 - 1;
-/** Where the third group of a UUID begins, with the hyphen before it. */
-const AFTER_TIME = 13;
+/** What a reference is derived from. Two payments never have the same. */
+export type ReferenceSource = {
+  readonly environment: Environment;
+  readonly merchantId: MerchantId;
+  readonly kind: PaymentKind;
+  /** The idempotency key; of a refund the reference of its collection. */
+  readonly key: string;
+  /** From 1: which payment of this kind has this key. A key may be used again after its response has expired. */
+  readonly generation: number;
+};
+
+/** Of all bits of a UUID, those that say version 4 and variant 10. */
+const VERSION = { byte: 6, keep: 0x0f, set: 0x40 };
+const VARIANT = { byte: 8, keep: 0x3f, set: 0x80 };
 
 /**
- * A new operator reference, created at `atMs` (Unix milliseconds). Its form is that of a UUID of version 4, which operators demand; it
- * begins with the time, so that references sort by millisecond and a unique index over all of them grows at its end. 74 bits are random:
- * no two are the same, and none can be guessed from another one or from the time.
+ * The same for the same source, for ever: a database that lost a payment derives its reference again when the merchant repeats the
+ * request, so the operator says that it has the payment, and nothing is paid twice. Its form is that of a UUID of version 4, which
+ * operators demand; its other 122 bits are of a SHA-256.
  */
-export function newOperatorReference(atMs: number): string {
-  const time = Math.min(Math.max(0, Math.floor(atMs)), LAST_MS)
-    .toString(16)
-    .padStart(HEX_OF_TIME, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}${randomUUID().slice(AFTER_TIME)}`;
+export function operatorReferenceOf({ environment, merchantId, kind, key, generation }: ReferenceSource): string {
+  const source = JSON.stringify(['operator-reference', environment, merchantId, kind, key, generation]);
+  const bytes = createHash('sha256').update(source).digest().subarray(0, 16);
+  for (const { byte, keep, set } of [VERSION, VARIANT]) bytes[byte] = ((bytes[byte] ?? 0) & keep) | set;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -10,7 +10,7 @@ export type ReportedMoney = { readonly amount: string; readonly currency: string
  */
 export type OperatorStatus =
   | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
-  /** Paid, or paid and returned, but not with the money that was requested; null where it cannot be read. */
+  /** Paid, or paid and returned, but not with the money that was requested, or by another phone; null where it cannot be read. */
   | {
       readonly kind: 'paid_otherwise';
       readonly operatorReceipt: string | null;
@@ -18,8 +18,11 @@ export type OperatorStatus =
     }
   /** `refused` says how the payment ended only if there was no other try to send it. */
   | { readonly kind: 'declined' | 'refused'; readonly failureCode: FailureCode }
-  /** `unreadable`: the operator has it, and what it says of it cannot be read. */
-  | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'unknown' };
+  /**
+   * `unreadable`: the operator has it, and what it says of it cannot be read. `other_payment`: what it has under the reference is not
+   * paid, and has another amount, currency or phone than was requested.
+   */
+  | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'other_payment' | 'unknown' };
 
 /** A status with the time of its query or send. */
 export type QueriedStatus = {
@@ -30,7 +33,7 @@ export type QueriedStatus = {
 
 /** Whether the status says that the operator has the payment, and no more than that which can be recorded. */
 export function isAcceptance({ kind }: OperatorStatus): boolean {
-  return kind === 'pending' || kind === 'paid_otherwise' || kind === 'unreadable';
+  return ['pending', 'paid_otherwise', 'unreadable', 'other_payment'].includes(kind);
 }
 
 /** What a recorder needs to know of the status from which a transition follows. */

@@ -15,7 +15,7 @@ export type PaymentFields<Kind extends string, Id extends string, State extends 
   readonly reference: string;
   readonly phone: string;
   readonly operator: OperatorId;
-  /** The operator's name for it: a UUID v4, recorded before anything is sent. */
+  /** The operator's name for it, recorded before anything is sent: see `operatorReferenceOf`. */
   readonly operatorReference: string;
   readonly failureCode: FailureCode | null;
   /** The request that made it; null: it was made before that was recorded. */

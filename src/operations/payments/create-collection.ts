@@ -7,11 +7,16 @@ import { insertAttempt, listEarlierAttempts } from '../../db/payments/checkout-a
 import { createBatcher } from '../../db/platform/batcher.ts';
 import { acceptCollections, type Acceptance } from '../../db/payments/collection-acceptance.ts';
 import { insertCollection } from '../../db/payments/collection.ts';
-import { respondOnce } from '../../db/payments/idempotency-key.ts';
+import { countOfKey, respondOnce } from '../../db/payments/idempotency-key.ts';
 import { accepted, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { newRequested, type ByVerifiedKey, type CreatePayment } from '../../domain/payments/new-payment.ts';
+import {
+  newRequested,
+  type ByVerifiedKey,
+  type CreatePayment,
+  type NewRequested,
+} from '../../domain/payments/new-payment.ts';
 import { backlogFull, recordsUnavailable } from '../../domain/errors.ts';
 import { newId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
@@ -44,7 +49,8 @@ export async function createCollection(context: PaymentContext, input: CreateCol
     if (!input.isAcceptingWork) throw backlogFull();
     const { attempt } = input;
     const checkout = attempt ? await openCheckout(tx, input, attempt, context) : null;
-    const collection = newCollection(input, context);
+    const earlierOfKey = await countOfKey(tx, 'collection', input);
+    const collection = newCollection({ ...input, earlierOfKey }, context);
     await insertCollection(tx, collection);
     if (attempt && checkout) await insertAttempt(tx, checkout, attempt.codeSha256, collection);
     if (input.by)
@@ -78,7 +84,8 @@ export function createAcceptance(
   });
   return async (input) => {
     if (!input.isAcceptingWork) return null;
-    const collection = newCollection(input, context);
+    // Of a key that was used before, this reference is taken, and the statement is refused.
+    const collection = newCollection({ ...input, earlierOfKey: 0 }, context);
     const outcome = accepted(collection, 202);
     const { keyVersion } = input;
     const request = keyed(input);
@@ -111,11 +118,11 @@ async function openCheckout(
   return checkout;
 }
 
-function newCollection(input: CreateCollection, { clocks, coverage }: PaymentContext): Collection {
-  const requested = newRequested(newId('col', input.at.getTime()), input, coverage);
+function newCollection(input: CreateCollection & NewRequested, context: PaymentContext): Collection {
+  const { clocks } = context;
+  const requested = newRequested('collection', newId('col', input.at.getTime()), input, context);
   return {
     ...requested,
-    kind: 'collection',
     state: 'initiated',
     createdBy: input.by?.person.userId ?? null,
     promptDeadlineAt: new Date(requested.createdAt.getTime() + clocks.promptDeadlineMs),

@@ -1,7 +1,7 @@
 // Accepts a request for a payout: once per idempotency key, and with its money held from then on.
 import { LRUCache } from 'lru-cache';
 import { recordAct } from '../../db/accounts/audit.ts';
-import { respondOnce } from '../../db/payments/idempotency-key.ts';
+import { countOfKey, respondOnce } from '../../db/payments/idempotency-key.ts';
 import { lockSpendable, type Spendable } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { insertPayout } from '../../db/payments/payout.ts';
@@ -21,6 +21,7 @@ import {
   newRequested,
   type ByVerifiedKey,
   type CreatePayment,
+  type NewRequested,
 } from '../../domain/payments/new-payment.ts';
 import { planPayment } from '../../domain/payments/payment-request.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
@@ -61,7 +62,8 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     if (roles.length === 0) throw permissionDenied('no longer a member');
     const policy = await findPolicy(tx, merchantId);
     await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at }, apiKeyId);
-    const payout = newPayout(input, policy, context);
+    const earlierOfKey = await countOfKey(tx, 'payout', input);
+    const payout = newPayout({ ...input, earlierOfKey }, policy, context);
     const limitMinor = policy.keyHeldLimitMinor;
     const spendable = await lockSpendable(tx, merchantId, limitMinor === null ? null : apiKeyId);
     requireWithinKeyLimit(payout, spendable, limitMinor);
@@ -104,7 +106,9 @@ export function createPayoutAcceptance(
     known.set(name, permission);
     // Nothing but the time can pass, so what was allowed stays so; a clock that was set back is before it.
     if (input.at < permission.since) return null;
-    const payout = await unlessRefused(() => newPayout(input, permission.policy, context));
+    // Of a key that was used before, this reference is taken, and the statement is refused.
+    const planned = { ...input, earlierOfKey: 0 };
+    const payout = await unlessRefused(() => newPayout(planned, permission.policy, context));
     if (payout === null) return null;
     const outcome = accepted(payout, 202);
     const { response } = outcome;
@@ -163,13 +167,13 @@ function summaryOf({ state, amountMinor, currency, reference, approvalsRequired:
 }
 
 /** The payout that is requested, `queued`, as the policy has it. Throws what `planPayment` throws. */
-function newPayout(input: CreatePayout, policy: Policy, context: PaymentContext): Payout {
-  const { clocks, coverage, releases } = context;
-  const requested = newRequested(newId('pay', input.at.getTime()), input, coverage);
+function newPayout(input: CreatePayout & NewRequested, policy: Policy, context: PaymentContext): Payout {
+  const { clocks, releases } = context;
+  const requested = newRequested('payout', newId('pay', input.at.getTime()), input, context);
   const { amountMinor, createdAt } = requested;
   const { createdBy } = input;
   const queued = newMoneyOut({ amountMinor, createdBy, policy, createdAt, expiryMs: clocks.payoutExpiryMs });
-  const payout: Payout = { ...requested, ...queued, kind: 'payout' };
+  const payout: Payout = { ...requested, ...queued };
   return { ...payout, requestAttestation: releases.attestRequest(payout) };
 }
 

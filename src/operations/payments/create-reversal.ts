@@ -7,7 +7,7 @@ import { lockSpendable } from '../../db/payments/ledger.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
-import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
+import { countReversals, findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
@@ -15,7 +15,7 @@ import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/account
 import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { newMoneyOut } from '../../domain/payments/new-payment.ts';
-import { newOperatorReference } from '../../domain/payments/operator-reference.ts';
+import { operatorReferenceOf } from '../../domain/payments/operator-reference.ts';
 import { checkSecondFactor } from '../../domain/payments/release.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import type { PaymentContext } from './payment-context.ts';
@@ -74,7 +74,8 @@ async function insert(
   if (spendableMinor < collection.amountMinor) {
     return balanceInsufficient('refund', { amountMinor: reservedMinor, currency: collection.currency });
   }
-  const { operator, amountMinor, currency, phone, reference } = collection;
+  const { operator, amountMinor, currency, phone, reference, operatorReference: key } = collection;
+  const generation = (await countReversals(tx, merchantId, collection.id)) + 1;
   const requested: Reversal = {
     ...{
       kind: 'reversal',
@@ -87,14 +88,14 @@ async function insert(
       reference,
     },
     ...newMoneyOut({ amountMinor, createdBy: userId, policy, createdAt: at, expiryMs: clocks.payoutExpiryMs }),
-    operatorReference: newOperatorReference(at.getTime()),
+    operatorReference: operatorReferenceOf({ environment, merchantId, kind: 'reversal', key, generation }),
     failureCode: null,
     requestId: by.requestId,
     createdAt: at,
     updatedAt: at,
     sendBegunAt: null,
     collectionId: collection.id,
-    collectionOperatorReference: collection.operatorReference,
+    collectionOperatorReference: key,
     isCollectionReturned: false,
   };
   const reversal: Reversal = { ...requested, requestAttestation: releases.attestRequest(requested) };

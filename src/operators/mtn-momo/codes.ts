@@ -1,4 +1,4 @@
-// MTN's error codes: our failure code for each, and whether it proves that a request was not accepted.
+// MTN's error codes: our failure code for each, and what it proves. A code that is not listed proves nothing.
 import type { FailureCode } from '../../domain/payments/failure.ts';
 
 /** The reason of a failure as it is stored: our code, and the operator's own code for support. */
@@ -8,11 +8,15 @@ type NormalisedReason = { readonly code: FailureCode; readonly operatorCode: str
 export type MtnUse = 'collection' | 'payout' | 'refund';
 
 type CodeMeaning = {
+  /** Of a payment that FAILED for this reason. */
   readonly failure: FailureCode;
   /** The same for a payout or a refund: there is no prompt, and we are the payer. */
   readonly failureOfMoneyOut: FailureCode;
-  /** In the response to a send: true when the operator has definitely refused the request. */
-  readonly refusesSend: boolean;
+  /**
+   * Of the response to a send. `payment`: MTN has definitely refused this payment. `account`: it refuses our own account, whatever the
+   * payment, and takes it later. `none`: it proves nothing.
+   */
+  readonly refuses: 'payment' | 'account' | 'none';
 };
 
 /**
@@ -29,10 +33,10 @@ const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map([
   ['PAYER_NOT_FOUND', refusal('payer_not_found')],
   ['PAYEE_NOT_FOUND', refusal('payer_not_found')],
   ['PAYEE_NOT_ALLOWED_TO_RECEIVE', refusal('operator_rejected')],
-  ['NOT_ALLOWED', refusal('operator_rejected')],
-  ['NOT_ALLOWED_TARGET_ENVIRONMENT', refusal('operator_rejected')],
-  ['INVALID_CALLBACK_URL_HOST', refusal('operator_rejected')],
-  ['INVALID_CURRENCY', refusal('operator_rejected')],
+  ['NOT_ALLOWED', account()],
+  ['NOT_ALLOWED_TARGET_ENVIRONMENT', account()],
+  ['INVALID_CALLBACK_URL_HOST', account()],
+  ['INVALID_CURRENCY', account()],
   ['APPROVAL_REJECTED', statusReason('payer_cancelled', 'operator_rejected')],
   ['PAYMENT_NOT_APPROVED', statusReason('payer_cancelled', 'operator_rejected')],
   ['TRANSACTION_CANCELED', statusReason('payer_cancelled', 'operator_rejected')],
@@ -42,7 +46,6 @@ const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map([
   ['PAYER_DELAYED', statusReason('prompt_expired', 'operator_rejected')],
   // MTN has no code for a wrong PIN. The sandbox operator sends this one, so that merchants can test the failure.
   ['WRONG_PIN', statusReason('wrong_pin', 'operator_rejected')],
-  ['SERVICE_UNAVAILABLE', statusReason('operator_unavailable')],
   ['INTERNAL_PROCESSING_ERROR', statusReason('operator_rejected')],
   ['RESOURCE_NOT_FOUND', statusReason('operator_rejected')],
   ['RESOURCE_ALREADY_EXIST', statusReason('operator_rejected')],
@@ -54,16 +57,16 @@ const CODE_SHAPE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const LONG_NUMBER = /\d{5}/;
 const MENTIONS_FUNDS = /fund|balance/i;
 
-/** Our failure code for MTN's `reason`: object, string or nothing. Every input gives one; no free text passes. */
-export function normaliseReason(reason: unknown, use: MtnUse): NormalisedReason {
-  const { code, message } = readReason(reason);
-  const operatorCode = code ?? 'UNSPECIFIED';
+/** Our failure code for MTN's `reason`, object or string; null for one that is not listed. No free text passes. */
+export function normaliseReason(reason: unknown, use: MtnUse): NormalisedReason | null {
+  const { code: operatorCode, message } = readReason(reason);
+  if (operatorCode === null) return null;
   // MTN documents that this general code mostly means an empty wallet. We use that meaning only if the message mentions
   // it.
-  const isNoFunds = code === 'INTERNAL_PROCESSING_ERROR' && MENTIONS_FUNDS.test(message);
+  const isNoFunds = operatorCode === 'INTERNAL_PROCESSING_ERROR' && MENTIONS_FUNDS.test(message);
   const meaning = MEANINGS.get(isNoFunds ? 'NOT_ENOUGH_FUNDS' : operatorCode);
-  const failure = use === 'collection' ? meaning?.failure : meaning?.failureOfMoneyOut;
-  return { code: failure ?? 'operator_rejected', operatorCode };
+  if (meaning === undefined) return null;
+  return { code: use === 'collection' ? meaning.failure : meaning.failureOfMoneyOut, operatorCode };
 }
 
 /** The operator's code in an error body, or null when there is none. */
@@ -71,11 +74,11 @@ export function readErrorCode(body: unknown): string | null {
   return readReason(body).code;
 }
 
-/** Whether a send with this code in its response was definitely refused; null for an unknown code. */
-export function refusesSend(code: string, use: MtnUse): boolean | null {
+/** What the response to a send refuses by this code. */
+export function refusedBy(code: string, use: MtnUse): CodeMeaning['refuses'] {
   // Only a refund refers to another resource: the collection.
-  if (use === 'refund' && code === 'RESOURCE_NOT_FOUND') return true;
-  return MEANINGS.get(code)?.refusesSend ?? null;
+  if (use === 'refund' && code === 'RESOURCE_NOT_FOUND') return 'payment';
+  return MEANINGS.get(code)?.refuses ?? 'none';
 }
 
 function readReason(reason: unknown): { code: string | null; message: string } {
@@ -98,9 +101,13 @@ function toCode(text: string): string | null {
 }
 
 function refusal(failure: FailureCode, failureOfMoneyOut = failure): CodeMeaning {
-  return { failure, failureOfMoneyOut, refusesSend: true };
+  return { failure, failureOfMoneyOut, refuses: 'payment' };
+}
+
+function account(): CodeMeaning {
+  return { failure: 'operator_unavailable', failureOfMoneyOut: 'operator_unavailable', refuses: 'account' };
 }
 
 function statusReason(failure: FailureCode, failureOfMoneyOut = failure): CodeMeaning {
-  return { failure, failureOfMoneyOut, refusesSend: false };
+  return { failure, failureOfMoneyOut, refuses: 'none' };
 }

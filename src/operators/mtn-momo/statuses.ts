@@ -1,8 +1,8 @@
 // The total mapping from MTN's HTTP responses to the outcomes of the port.
 import { z } from 'zod';
 import type { HttpResult } from '../http-client.ts';
-import { normaliseReason, readErrorCode, refusesSend, RETURNED_CODE, type MtnUse } from './codes.ts';
-import type { SendOutcome, StatusOutcome } from '../port.ts';
+import { normaliseReason, readErrorCode, refusedBy, RETURNED_CODE, type MtnUse } from './codes.ts';
+import type { Reported, SendOutcome, StatusOutcome } from '../port.ts';
 
 type HttpResponse = Extract<HttpResult, { kind: 'response' }>;
 
@@ -15,6 +15,8 @@ const statusBody = z.object({
   currency: z.unknown().optional(),
   financialTransactionId: z.unknown().optional(),
   reason: z.unknown().optional(),
+  payer: z.unknown().optional(),
+  payee: z.unknown().optional(),
 });
 
 type StatusBody = z.infer<typeof statusBody>;
@@ -22,11 +24,14 @@ type StatusBody = z.infer<typeof statusBody>;
 const numeral = z.union([z.string(), z.number().transform(String)]);
 const currency = z.string().regex(/^[A-Z]{3}$/);
 
+/** A phone that is not masked. */
+const party = z.object({ partyIdType: z.literal('MSISDN'), partyId: z.string().regex(/^\d{8,15}$/) });
+
 const paidBody = z.object({ amount: numeral.pipe(z.string().regex(/^\d{1,16}(\.\d{1,6})?$/)), currency });
 
 /**
  * The outcome of a send. `accepted` only for a 202, or a 409 for a reference that MTN accepted before; `refused` only
- * for a definite refusal by MTN itself. In all other cases MTN may or may not have accepted the request.
+ * for a definite refusal of this payment by MTN itself. In all other cases MTN may or may not have accepted the request.
  */
 export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome {
   if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
@@ -35,22 +40,32 @@ export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome
     case 202:
       return { kind: 'accepted' };
     case 409:
-      return code === 'RESOURCE_ALREADY_EXIST' ? { kind: 'accepted' } : unknown(response, code);
+      return code === 'RESOURCE_ALREADY_EXIST' ? { kind: 'accepted', isRepeated: true } : unknown(response, code);
     case 400:
+    case 401:
     case 403:
-      // A web page comes from a proxy or a firewall; an earlier send with the same reference may have been accepted.
-      if (response.body.kind === 'other') return unknown(response, code);
-      if (code !== null && refusesSend(code, use) === false) return unknown(response, code);
-      return refused(response, code, use);
+    // MTN reports errors of the request as 500, too.
+    case 500:
+      return readRefusal(response, code, use);
     case 404:
       // The path exists, so the collection to be refunded does not.
-      return use === 'refund' && code === 'RESOURCE_NOT_FOUND' ? refused(response, code, use) : unknown(response, code);
-    case 500:
-      // MTN also reports client errors as 500. Repeating those would never help.
-      return code !== null && refusesSend(code, use) === true ? refused(response, code, use) : unknown(response, code);
+      return use === 'refund' && code === 'RESOURCE_NOT_FOUND'
+        ? readRefusal(response, code, use)
+        : unknown(response, code);
     default:
       return unknown(response, code);
   }
+}
+
+// A web page comes from a proxy or a firewall, and a code that is not listed says nothing: an earlier send with the reference may
+// have been accepted.
+function readRefusal(response: HttpResponse, code: string | null, use: MtnUse): SendOutcome {
+  const refused = code === null ? 'none' : refusedBy(code, use);
+  // MTN refuses our token, our address or our rights whatever the payment.
+  const isOurs = refused === 'account' || response.status === 401 || (response.status === 403 && refused === 'none');
+  if (isOurs) return { ...unknown(response, code), cause: 'account' };
+  const reason = refused === 'payment' ? normaliseReason(code, use) : null;
+  return reason === null ? unknown(response, code) : { kind: 'refused', ...reason };
 }
 
 /**
@@ -77,16 +92,21 @@ export function readStatusResponse(response: HttpResult, operatorReference: stri
 function readStatus(status: StatusBody, operatorReference: string, use: MtnUse): StatusOutcome {
   switch (status.status) {
     case 'PENDING':
-      return { kind: 'pending' };
-    case 'FAILED':
-      if (readErrorCode(status.reason) === RETURNED_CODE) return readReturned(status);
-      return { kind: 'failed', ...normaliseReason(status.reason, use) };
+    case 'CREATED':
+      return { kind: 'pending', ...readReported(status, use) };
+    case 'FAILED': {
+      if (readErrorCode(status.reason) === RETURNED_CODE) return readReturned(status, use);
+      const reason = normaliseReason(status.reason, use);
+      if (reason === null) return { kind: 'unreadable', reason: 'failed, for a reason that is not listed' };
+      return { kind: 'failed', ...reason, ...readReported(status, use) };
+    }
     case 'SUCCESSFUL': {
       const paid = paidBody.safeParse(status);
       if (!paid.success) return paidUnreadable(status, 'paid, but the amount is not understood');
       // Paid without a receipt number is still paid, and another query would not return one. Our own reference takes
       // its place: it is unique, and MTN's support can find the payment by it.
-      return { kind: 'succeeded', receipt: readReceipt(status) ?? operatorReference, paid: paid.data };
+      const receipt = readReceipt(status) ?? operatorReference;
+      return { kind: 'succeeded', receipt, paid: paid.data, ...readPhone(status, use) };
     }
     default:
       return { kind: 'unreadable', reason: 'status word not known' };
@@ -95,12 +115,22 @@ function readStatus(status: StatusBody, operatorReference: string, use: MtnUse):
 
 // Without a receipt nothing proves that it was paid, and a wrong guess would post money that does not exist: a person must
 // find out.
-function readReturned(status: StatusBody): StatusOutcome {
+function readReturned(status: StatusBody, use: MtnUse): StatusOutcome {
   const receipt = readReceipt(status);
   if (receipt === null) return paidUnreadable(status, 'returned, but no receipt says that it was paid');
   const paid = paidBody.safeParse(status);
   if (!paid.success) return paidUnreadable(status, 'returned, but the amount is not understood');
-  return { kind: 'returned', receipt, paid: paid.data };
+  return { kind: 'returned', receipt, paid: paid.data, ...readPhone(status, use) };
+}
+
+function readReported(status: StatusBody, use: MtnUse): Reported {
+  const paid = paidBody.safeParse(status);
+  return { ...(paid.success && { money: paid.data }), ...readPhone(status, use) };
+}
+
+function readPhone({ payer, payee }: StatusBody, use: MtnUse): Pick<Reported, 'phone'> {
+  const read = party.safeParse(use === 'collection' ? payer : payee);
+  return read.success ? { phone: read.data.partyId } : {};
 }
 
 function paidUnreadable(status: StatusBody, reason: string): StatusOutcome {
@@ -110,11 +140,6 @@ function paidUnreadable(status: StatusBody, reason: string): StatusOutcome {
 function readReceipt({ financialTransactionId }: StatusBody): string | null {
   const receipt = text.safeParse(financialTransactionId);
   return receipt.success && /^[\w.-]{1,64}$/.test(receipt.data) ? receipt.data : null;
-}
-
-function refused(response: HttpResponse, code: string | null, use: MtnUse): SendOutcome {
-  if (code === null) return { kind: 'refused', code: 'operator_rejected', operatorCode: `HTTP_${response.status}` };
-  return { kind: 'refused', ...normaliseReason(code, use) };
 }
 
 function unknown(response: HttpResponse, code: string | null): { kind: 'unknown'; reason: string } {

@@ -1,57 +1,61 @@
-// Operator references: their form, their order, and how many of their bits are random.
+// Operator references: their form, and that each is of one payment and of no other.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { newOperatorReference } from '../../../src/domain/payments/operator-reference.ts';
+import { operatorReferenceOf, type ReferenceSource } from '../../../src/domain/payments/operator-reference.ts';
+import type { MerchantId } from '../../../src/domain/ids.ts';
 
-const LAST_MS = 2 ** 48 - 1;
-const MANY = 2000;
+const source = fc.record({
+  environment: fc.constantFrom('test', 'live'),
+  merchantId: fc.string().map((text) => `mer_${text}` as MerchantId),
+  kind: fc.constantFrom('collection', 'payout', 'reversal'),
+  key: fc.string({ minLength: 1, maxLength: 255, unit: 'grapheme' }),
+  generation: fc.integer({ min: 1, max: 1000 }),
+}) as fc.Arbitrary<ReferenceSource>;
 
-/** Its 128 bits. */
-function bitsOf(reference: string): string {
-  return BigInt(`0x${reference.replaceAll('-', '')}`)
-    .toString(2)
-    .padStart(128, '0');
-}
+const EXAMPLE: ReferenceSource = {
+  environment: 'live',
+  merchantId: 'mer_01jgm2q5k8e7x9ab3cd4ef5g6h' as MerchantId,
+  kind: 'payout',
+  key: 'order-1',
+  generation: 1,
+};
 
 describe('an operator reference', () => {
-  it('is a UUID of version 4 and variant 10 in lower case, whatever the time', () => {
+  it('is a UUID of version 4 and variant 10 in lower case, the same each time', () => {
     fc.assert(
-      fc.property(fc.double({ noNaN: true }), (atMs) => {
-        const reference = newOperatorReference(atMs);
+      fc.property(source, (given) => {
+        const reference = operatorReferenceOf(given);
         assert.match(reference, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
         assert.ok(z.uuidv4().safeParse(reference).success);
+        assert.equal(operatorReferenceOf({ ...given }), reference);
       }),
     );
   });
 
-  it('sorts after every one of an earlier millisecond', () => {
-    const moment = fc.integer({ min: 0, max: LAST_MS - 1 });
+  it('never changes, because operators remember it', () => {
+    assert.equal(operatorReferenceOf(EXAMPLE), 'dfe739ed-8302-4cf2-b2f5-f096e9c40e37');
+  });
+
+  it('is another one where anything of its source is another', () => {
+    const others: Partial<ReferenceSource>[] = [
+      { environment: 'test' },
+      { merchantId: 'mer_01jgm2q5k8e7x9ab3cd4ef5g6j' as MerchantId },
+      { kind: 'collection' },
+      { key: 'Order-1' },
+      { key: 'order-1 ' },
+      { generation: 2 },
+    ];
+    const references = [{}, ...others].map((other) => operatorReferenceOf({ ...EXAMPLE, ...other }));
+    assert.equal(new Set(references).size, references.length);
+  });
+
+  it('is the same for no two sources, whatever is in them', () => {
     fc.assert(
-      fc.property(moment, fc.integer({ min: 1, max: 1_000_000 }), (atMs, laterMs) => {
-        assert.ok(newOperatorReference(atMs) < newOperatorReference(Math.min(atMs + laterMs, LAST_MS)));
+      fc.property(source, source, (one, other) => {
+        fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+        assert.notEqual(operatorReferenceOf(one), operatorReferenceOf(other));
       }),
     );
-  });
-
-  it('is another one each time, also within a millisecond', () => {
-    const references = Array.from({ length: MANY }, () => newOperatorReference(1));
-    assert.equal(new Set(references).size, MANY);
-  });
-
-  it('cannot be guessed from the time, because 74 bits are random', () => {
-    const all = Array.from({ length: MANY }, () => bitsOf(newOperatorReference(1)));
-    const isRandom = (bit: number) => {
-      const ones = all.filter((bits) => bits[bit] === '1').length;
-      // Nine standard deviations from a half.
-      return Math.abs(ones - MANY / 2) < 4.5 * Math.sqrt(MANY);
-    };
-    const random = Array.from({ length: 128 }, (_, bit) => bit).filter(isRandom);
-    const expected = Array.from({ length: 80 }, (_, index) => 48 + index);
-    assert.deepEqual(
-      random,
-      expected.filter((bit) => !(bit >= 48 && bit < 52) && bit !== 64 && bit !== 65),
-    );
-    assert.equal(random.length, 74);
   });
 });

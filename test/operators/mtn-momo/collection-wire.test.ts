@@ -9,6 +9,8 @@ import {
   endless,
   PAID,
   REFERENCE,
+  FAILED_UNLISTED,
+  ofAccount,
   refused,
   SEND_CASES,
   silence,
@@ -75,14 +77,14 @@ describe("the MTN adapter's collections", () => {
   describe('reading the response to a send', () => {
     const cases: readonly Case<SendOutcome>[] = [
       ...SEND_CASES,
-      ['400 with a new code', errorOf(400, 'REQUEST_REJECTED'), refused('operator_rejected', 'REQUEST_REJECTED')],
-      ['403 of the gateway', json(403, { statusCode: 403, message: 'x' }), refused('operator_rejected', 'HTTP_403')],
+      ['400 with a new code', errorOf(400, 'REQUEST_REJECTED'), unknown('http 400 REQUEST_REJECTED')],
+      ['403 of the gateway', json(403, { statusCode: 403, message: 'x' }), ofAccount('http 403')],
       [
         '400 with the code for a known reference',
         errorOf(400, 'RESOURCE_ALREADY_EXIST'),
         unknown('http 400 RESOURCE_ALREADY_EXIST'),
       ],
-      ['500 INVALID_CURRENCY', errorOf(500, 'INVALID_CURRENCY'), refused('operator_rejected', 'INVALID_CURRENCY')],
+      ['500 INVALID_CURRENCY', errorOf(500, 'INVALID_CURRENCY'), ofAccount('http 500 INVALID_CURRENCY')],
       ['500 PAYER_NOT_FOUND', errorOf(500, 'PAYER_NOT_FOUND'), refused('payer_not_found', 'PAYER_NOT_FOUND')],
       [
         '500 INTERNAL_PROCESSING_ERROR',
@@ -91,7 +93,7 @@ describe("the MTN adapter's collections", () => {
       ],
       ["200 with a firewall's page", raw(200, '<html>Request Rejected</html>'), unknown('http 200')],
       ['302', raw(302, ''), unknown('http 302')],
-      ['a personal text as code', errorOf(400, 'Amina 256772123456'), refused('operator_rejected', 'HTTP_400')],
+      ['a personal text as code', errorOf(400, 'Amina 256772123456'), unknown('http 400')],
     ];
     itMaps(wire, cases, raisePrompt);
 
@@ -154,6 +156,22 @@ describe("the MTN adapter's collections", () => {
         { ...paidUnreadable, receipt: PAID.financialTransactionId },
       ],
       ['PENDING', json(200, { externalId: REFERENCE, status: 'PENDING' }), { kind: 'pending' }],
+      ['CREATED', json(200, { externalId: REFERENCE, status: 'CREATED' }), { kind: 'pending' }],
+      [
+        'PENDING with money and a phone',
+        paidWith({ status: 'PENDING', payer: { partyIdType: 'MSISDN', partyId: '256772123456' } }),
+        { kind: 'pending', money: { amount: '500', currency: 'UGX' }, phone: '256772123456' },
+      ],
+      [
+        'SUCCESSFUL with a phone',
+        paidWith({ payer: { partyIdType: 'MSISDN', partyId: '256772123456' } }),
+        { ...succeeded('363440463'), phone: '256772123456' } as StatusOutcome,
+      ],
+      [
+        'SUCCESSFUL with a masked phone',
+        paidWith({ payer: { partyIdType: 'MSISDN', partyId: '2567****3456' } }),
+        succeeded('363440463'),
+      ],
       [
         'FAILED of another payment',
         paidWith({ status: 'FAILED', externalId: randomUUID() }),
@@ -175,7 +193,10 @@ describe("the MTN adapter's collections", () => {
         failed({ code: 'INTERNAL_PROCESSING_ERROR' }),
         failedAs('operator_rejected', 'INTERNAL_PROCESSING_ERROR'),
       ],
-      ['FAILED without a reason', failed(), failedAs('operator_rejected', 'UNSPECIFIED')],
+      ['FAILED without a reason', failed(), FAILED_UNLISTED],
+      ['FAILED for a new reason', failed('A_NEW_CODE'), FAILED_UNLISTED],
+      ['FAILED for an outage', failed('SERVICE_UNAVAILABLE'), FAILED_UNLISTED],
+      ['FAILED for our account', failed('NOT_ALLOWED'), failedAs('operator_unavailable', 'NOT_ALLOWED')],
       ['a new status', paidWith({ status: 'REVERSED' }), { kind: 'unreadable', reason: 'status word not known' }],
       ['no status', paidWith({ status: undefined }), { kind: 'unreadable', reason: 'status word not known' }],
       ['404 of the API', json(404, { code: 'RESOURCE_NOT_FOUND', message: 'x' }), { kind: 'not_found' }],
@@ -237,7 +258,7 @@ describe("the MTN adapter's collections", () => {
 
     it('makes the outcome unknown when it is refused twice', async () => {
       wire.stub.set({ call: raw(401, '') });
-      assert.deepEqual(await raisePrompt(), { kind: 'unknown', reason: 'http 401' });
+      assert.deepEqual(await raisePrompt(), ofAccount('http 401'));
       assert.equal(wire.stub.calls().length, 2);
     });
 

@@ -10,6 +10,7 @@ import {
   cut,
   PAID,
   REFERENCE,
+  FAILED_UNLISTED,
   refused,
   SEND_CASES,
   silence,
@@ -161,6 +162,15 @@ describe("the MTN adapter's payouts and refunds", () => {
     const cases: readonly Case<StatusOutcome>[] = [
       ['SUCCESSFUL', json(200, PAID), { kind: 'succeeded', ...receipt }],
       ['PENDING', json(200, { externalId: REFERENCE, status: 'PENDING' }), { kind: 'pending' }],
+      [
+        'PENDING with a payee',
+        json(200, {
+          externalId: REFERENCE,
+          status: 'PENDING',
+          payee: { partyIdType: 'MSISDN', partyId: '256772123456' },
+        }),
+        { kind: 'pending', phone: '256772123456' },
+      ],
       ['FAILED for our float', failed('NOT_ENOUGH_FUNDS'), failedAs('operator_unavailable', 'NOT_ENOUGH_FUNDS')],
       [
         'FAILED for the payee',
@@ -168,7 +178,7 @@ describe("the MTN adapter's payouts and refunds", () => {
         failedAs('payer_not_found', 'PAYEE_NOT_FOUND'),
       ],
       ['FAILED for a limit', failed('PAYER_LIMIT_REACHED'), failedAs('payer_limit_reached', 'PAYER_LIMIT_REACHED')],
-      ['FAILED without a reason', failed(), failedAs('operator_rejected', 'UNSPECIFIED')],
+      ['FAILED without a reason', failed(), FAILED_UNLISTED],
       ['returned', json(200, RETURNED), returned],
       ['returned with a string as reason', returnedWith({ reason: 'Transaction reversed' }), returned],
       [

@@ -95,6 +95,13 @@ export function unknown(reason: string): { readonly kind: 'unknown'; readonly re
   return { kind: 'unknown', reason };
 }
 
+/** MTN refuses our account, whatever the payment. */
+export function ofAccount(reason: string): SendOutcome {
+  return { kind: 'unknown', reason, cause: 'account' };
+}
+
+export const FAILED_UNLISTED: StatusOutcome = { kind: 'unreadable', reason: 'failed, for a reason that is not listed' };
+
 export function refused(
   code: 'operator_rejected' | 'payer_not_found' | 'operator_unavailable',
   operatorCode: string,
@@ -103,7 +110,7 @@ export function refused(
 }
 
 export function failedAs(code: FailureCode, operatorCode: string): StatusOutcome {
-  return { kind: 'failed', code, operatorCode };
+  return { kind: 'failed', code, operatorCode, money: { amount: '500', currency: 'UGX' } };
 }
 
 /** What the operator sends, and the outcome that the adapter makes of it. */
@@ -127,11 +134,20 @@ export function itMaps<Outcome extends { readonly kind: string }>(
 /** Responses to a send that mean the same for a collection, a payout and a refund. */
 export const SEND_CASES: readonly Case<SendOutcome>[] = [
   ['202', raw(202, ''), { kind: 'accepted' }],
-  ['409 for a known reference', json(409, { code: 'RESOURCE_ALREADY_EXIST', message: 'x' }), { kind: 'accepted' }],
+  [
+    '409 for a known reference',
+    json(409, { code: 'RESOURCE_ALREADY_EXIST', message: 'x' }),
+    { kind: 'accepted', isRepeated: true },
+  ],
   ['409 without a code', raw(409, ''), unknown('http 409')],
-  ['400 without a body', raw(400, ''), refused('operator_rejected', 'HTTP_400')],
-  ["403 with a firewall's page", raw(403, '<html>Request Rejected</html>'), unknown('http 403')],
-  ['500 NOT_ALLOWED', errorOf(500, 'NOT_ALLOWED'), refused('operator_rejected', 'NOT_ALLOWED')],
+  ['400 without a body', raw(400, ''), unknown('http 400')],
+  ["403 with a firewall's page", raw(403, '<html>Request Rejected</html>'), ofAccount('http 403')],
+  [
+    '400 INVALID_CALLBACK_URL_HOST',
+    errorOf(400, 'INVALID_CALLBACK_URL_HOST'),
+    ofAccount('http 400 INVALID_CALLBACK_URL_HOST'),
+  ],
+  ['500 NOT_ALLOWED', errorOf(500, 'NOT_ALLOWED'), ofAccount('http 500 NOT_ALLOWED')],
   ['500 with a new code', errorOf(500, 'NEW_CODE'), unknown('http 500 NEW_CODE')],
   ['500 without a body', raw(500, ''), unknown('http 500')],
   ['503', errorOf(503, 'SERVICE_UNAVAILABLE'), unknown('http 503 SERVICE_UNAVAILABLE')],

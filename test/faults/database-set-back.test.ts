@@ -1,0 +1,166 @@
+// The database is set back to an earlier moment, and merchants repeat what they requested since: nothing is paid twice.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { RunningServer } from '../../src/server/assemble-server.ts';
+import { collectionWorkflowId, payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
+import type { CollectionState } from '../../src/domain/payments/collection.ts';
+import type { Browser } from '../support/browser.ts';
+import { collectionFields } from '../support/api.ts';
+import { startOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts';
+import { assertLedgerIsSound, createPayment, pay, phoneFor, untilState, type Payment } from '../support/payments.ts';
+import { balanceOf, fund, release, releaseRefund } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
+import { decideAtSandbox, promptsRaised, sandboxTransactions } from '../support/sandbox-operator.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+
+const FUNDS = 1_000_000;
+
+type Request = {
+  readonly path: '/v1/api/collections' | '/v1/api/payouts';
+  readonly idempotencyKey: string;
+  readonly phone: string;
+};
+
+function requestOf(path: Request['path'], row: string): Request {
+  return { path, idempotencyKey: randomUUID(), phone: phoneFor(row) };
+}
+
+// One loss serves all cases: each looks at what became of its own payments.
+describe('the service on a database that was set back', () => {
+  let postgres: OwnPostgres;
+  let testEnv: TestEnvironment;
+  let server: RunningServer;
+  let maker: Browser;
+  let approver: Browser;
+  let refundable: Payment;
+
+  const collections = ['000', '001', '004', '006', '014'].map((row) => requestOf('/v1/api/collections', row));
+  const waiting = requestOf('/v1/api/collections', '099');
+  const changed = requestOf('/v1/api/collections', '000');
+  const payouts = ['000', '001', '004', '014'].map((row) => requestOf('/v1/api/payouts', row));
+  const firstEnds = new Map<string, string>();
+  let balance: unknown;
+
+  function send({ path, idempotencyKey, phone }: Request, amount = 5000): Promise<Payment> {
+    const { merchant } = testEnv;
+    const workflowId = (path.endsWith('payouts') ? payoutWorkflowId : collectionWorkflowId)(
+      merchant.id,
+      idempotencyKey,
+    );
+    const json = collectionFields({ phone, amount });
+    return createPayment(testEnv, path, { merchant, idempotencyKey, json, workflowId });
+  }
+
+  async function endOf({ id }: Payment): Promise<string> {
+    return eventually(`${id} to end`, async () => {
+      const sql = "SELECT state FROM payments WHERE id = $1 AND state IN ('succeeded', 'failed', 'expired')";
+      return (await testEnv.db.pool.query<{ state: string }>(sql, [id])).rows[0]?.state;
+    });
+  }
+
+  async function refund(): Promise<void> {
+    const path = `/v1/console/collections/${refundable.id}/reversal`;
+    const requested = await maker.call('POST', path, { idempotencyKey: randomUUID() });
+    assert.equal(requested.status, 202, requested.text);
+    const released = await releaseRefund(approver, String(requested.json['id']));
+    assert.equal(released.status, 200, released.text);
+    await untilState(testEnv, refundable, 'reversed');
+  }
+
+  /** All of it, at about the same time, until it has ended; returns the payments by their keys. */
+  async function requestAll(): Promise<Map<string, string>> {
+    const requests = [...collections, ...payouts];
+    const payments = await Promise.all(requests.map((request) => send(request)));
+    for (const [index, payment] of payments.entries()) {
+      if (requests[index]?.path === '/v1/api/payouts') assert.equal((await release(approver, payment)).status, 200);
+    }
+    await refund();
+    return new Map(await Promise.all(payments.map(async (each) => [each.idempotencyKey, await endOf(each)] as const)));
+  }
+
+  before(async () => {
+    postgres = await startOwnPostgres('set-back');
+    testEnv = await startTestEnvironment({
+      database: postgres,
+      startsServer: false,
+      environment: { MALIPO_DATABASE_TIMEOUT_MS: '5000' },
+      sandboxTimes: { decisionMs: 300 },
+    });
+    server = await testEnv.startServer();
+    await fund(testEnv, testEnv.merchant, FUNDS);
+    maker = await logInAs(testEnv, testEnv.merchant.id, 'maker');
+    approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
+    refundable = await pay(testEnv, '000');
+    await untilState(testEnv, refundable, 'succeeded');
+    await setDown(() => {
+      postgres.backUp();
+    });
+    for (const [key, state] of await requestAll()) firstEnds.set(key, state);
+    await untilState(testEnv, await send(waiting), 'prompted');
+    await untilState(testEnv, await send(changed), 'succeeded');
+    balance = await balanceOf(testEnv, testEnv.merchant);
+    await setDown(() => {
+      postgres.restore();
+    });
+  });
+  after(async () => {
+    await testEnv.stop();
+    await postgres.stop();
+  });
+
+  async function setDown(meanwhile: () => void): Promise<void> {
+    await server.stop();
+    await postgres.halt();
+    meanwhile();
+    await postgres.start();
+    server = await testEnv.startServer();
+  }
+
+  it('gives what is requested again the end that it had', async () => {
+    assert.deepEqual(await requestAll(), firstEnds);
+  });
+
+  it('prompts no payer again, and sends no payout again', async () => {
+    for (const { path, phone } of [...collections, ...payouts]) {
+      const sent = await sandboxTransactions(testEnv, phone);
+      assert.equal(sent.length, 1, phone);
+      const [{ promptsRaised: prompts, transfersTaken } = { promptsRaised: 0, transfersTaken: 0 }] = sent;
+      assert.deepEqual([prompts, transfersTaken], path === '/v1/api/payouts' ? [0, 1] : [1, 0], phone);
+    }
+  });
+
+  it('gives a collection back once', async () => {
+    const refunds = (await sandboxTransactions(testEnv, refundable.phone)).filter(({ kind }) => kind === 'refund');
+    assert.deepEqual(
+      refunds.map(({ transfersTaken }) => transfersTaken),
+      [1],
+    );
+  });
+
+  it('adopts a collection whose prompt is still open, and records its outcome', async () => {
+    const adopted = await send(waiting);
+    await untilState(testEnv, adopted, 'prompted');
+    await decideAtSandbox(testEnv, 'handset', { reference: adopted.operatorReference, choice: 'approve', pin: '1234' });
+    await untilState(testEnv, adopted, 'succeeded');
+    assert.equal(await promptsRaised(testEnv, waiting.phone), 1);
+  });
+
+  it('has the balance that it had, but for what nobody requested again', async () => {
+    const [available, held] = await balanceOf(testEnv, testEnv.merchant);
+    const [availableBefore, heldBefore] = balance as [number, number];
+    // The one that was still open is paid now, and the one that was requested otherwise is not credited.
+    assert.deepEqual([available, held], [availableBefore, heldBefore]);
+    await assertLedgerIsSound(testEnv.db);
+  });
+
+  it('credits no other amount than was requested, and shows a person that another was paid', async () => {
+    const repeated = await send(changed, 7000);
+    await untilState(testEnv, repeated, 'reconciling' satisfies CollectionState);
+    const found = await eventually('the discrepancy', async () => {
+      const sql = 'SELECT kind, reported_amount FROM discrepancies WHERE payment_id = $1';
+      return (await testEnv.db.pool.query<{ kind: string; reported_amount: string }>(sql, [repeated.id])).rows[0];
+    });
+    assert.deepEqual(found, { kind: 'paid_otherwise', reported_amount: '5000' });
+    assert.equal(await promptsRaised(testEnv, changed.phone), 1);
+  });
+});
