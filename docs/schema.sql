@@ -388,7 +388,7 @@ CREATE TABLE discrepancies (
   CONSTRAINT discrepancies_pkey PRIMARY KEY (id),
   CONSTRAINT discrepancies_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
   CONSTRAINT discrepancies_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
-  CONSTRAINT discrepancies_kind_check CHECK (kind = ANY (ARRAY['paid_after_failed'::text, 'declined_after_paid'::text, 'refunded_twice'::text, 'receipt_reused'::text, 'paid_otherwise'::text, 'release_unattested'::text, 'credit_unattested'::text])),
+  CONSTRAINT discrepancies_kind_check CHECK (kind = ANY (ARRAY['paid_after_failed'::text, 'declined_after_paid'::text, 'refunded_twice'::text, 'receipt_reused'::text, 'paid_otherwise'::text, 'other_payment'::text, 'release_unattested'::text, 'credit_unattested'::text])),
   CONSTRAINT discrepancies_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
   CONSTRAINT discrepancies_reported CHECK ((reported_amount IS NULL) = (reported_currency IS NULL) AND (kind = 'paid_otherwise'::text OR reported_amount IS NULL)),
   CONSTRAINT discrepancies_reported_amount_check CHECK (reported_amount ~ '^[0-9]{1,16}([.][0-9]{1,6})?$'::text),

@@ -174,7 +174,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     // No amount: Temporal keeps the faults. The discrepancy itself has it.
     assert.match(
       String(faults[0]?.fault),
-      /the operator reports a different amount or currency than requested \(operator receipt: 4711\)$/,
+      /the operator reports a different amount, currency or phone than requested \(operator receipt: 4711\)$/,
     );
     const reported = {
       kind: 'paid_otherwise',
