@@ -46,8 +46,12 @@ export async function startOwnPostgres(name: string): Promise<OwnPostgres> {
     ownerUrl,
     start,
     halt: () => server.stop(),
-    backUp: () => copy(server.dataDir, backup()),
-    restore: () => copy(backup(), server.dataDir),
+    backUp: () => {
+      copy(server.dataDir, backup());
+    },
+    restore: () => {
+      copy(backup(), server.dataDir);
+    },
     async stop() {
       await server.stop();
       rmSync(fallbackDataDir, { recursive: true, force: true });

@@ -44,8 +44,8 @@ export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome
     case 400:
     case 401:
     case 403:
-    // MTN reports errors of the request as 500, too.
     case 500:
+      // MTN reports errors of the request as 500, too.
       return readRefusal(response, code, use);
     case 404:
       // The path exists, so the collection to be refunded does not.
