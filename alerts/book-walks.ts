@@ -1,4 +1,5 @@
 // Walks of the books and of housekeeping: balances and records that were changed, checks that are not made, entries that are kept out.
+import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { APPLICATION } from '../src/db/platform/access.ts';
 import { ledgerCheckScheduleId } from '../workflows/contract.ts';
@@ -46,6 +47,23 @@ export const BOOK_WALKS: readonly Walk[] = [
         await correctAtOperator(stage, payout, { state: 'SUCCESSFUL', reason: null });
         await stage.staff('settle', '--id', id, '--how', 'The operator paid it after all.', '--staff', 'walker');
         await checkLedgerNow(stage);
+      };
+    },
+  },
+  {
+    alerts: ['MalipoCallbackUnmatched'],
+    fault: 'a callback is kept about a payment that is not on record, as after the database was set back',
+    remedy: 'the payment is on record again: in the database the callback gets the reference of one',
+    async begin(stage) {
+      const reference = randomUUID();
+      const columns = 'operator, operator_reference, body, content_type, source_address, received_at';
+      const insert = `INSERT INTO operator_callbacks (${columns}) VALUES ('mtn-momo', $1, '{}', '', '127.0.0.1', now())`;
+      await change(stage, insert, [reference]);
+      return async () => {
+        const anyReference = '(SELECT operator_reference FROM payments LIMIT 1)';
+        const update = `UPDATE operator_callbacks SET operator_reference = ${anyReference} WHERE operator_reference = $1`;
+        await change(stage, update, [reference]);
+        await pays(stage);
       };
     },
   },

@@ -683,19 +683,23 @@ COMMENT ON TABLE merchants IS 'A business that takes and makes payments.';
 CREATE TABLE operator_callbacks (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   operator text NOT NULL,
-  payment_id text COLLATE "C" NOT NULL,
+  payment_id text COLLATE "C",
+  operator_reference uuid,
   body text NOT NULL,
   content_type text NOT NULL,
   source_address inet NOT NULL,
   received_at timestamp with time zone NOT NULL,
   CONSTRAINT operator_callbacks_pkey PRIMARY KEY (id),
   CONSTRAINT operator_callbacks_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
+  CONSTRAINT operator_callbacks_about CHECK ((payment_id IS NULL) = (operator_reference IS NOT NULL)),
   CONSTRAINT operator_callbacks_body_check CHECK (octet_length(body) <= 65536),
   CONSTRAINT operator_callbacks_content_type_check CHECK (length(content_type) <= 200)
 );
 CREATE INDEX operator_callbacks_age ON operator_callbacks USING btree (received_at);
 CREATE INDEX operator_callbacks_of_payment ON operator_callbacks USING btree (payment_id, id);
+CREATE INDEX operator_callbacks_unmatched ON operator_callbacks USING btree (operator_reference) WHERE operator_reference IS NOT NULL;
 COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
+COMMENT ON COLUMN operator_callbacks.operator_reference IS 'Of a callback to an address of ours whose payment was not on record: after a loss it may be the only trace of the payment.';
 
 CREATE TABLE operator_exchanges (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -135,3 +135,14 @@ export type OpenDiscrepancies = { readonly kind: DiscrepancyKind; readonly count
 export async function listOpenDiscrepancies(db: Queryable, limit: number): Promise<OpenDiscrepancies[]> {
   return db.run<OpenDiscrepancies>(LIST_DISCREPANCIES, [limit]);
 }
+
+const COUNT_UNMATCHED = statement('service_figures_count_unmatched')`
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM operator_callbacks c
+    WHERE operator_reference IS NOT NULL
+      AND NOT EXISTS (SELECT FROM payments p WHERE p.operator_reference = c.operator_reference) LIMIT $1) AS counted`;
+
+/** Callbacks about payments that we sent and that are not on record, or not any more. Counts up to `limit`. */
+export async function countUnmatchedCallbacks(db: Queryable, limit: number): Promise<number> {
+  return (await findOne<{ count: number }>(db, COUNT_UNMATCHED, [limit]))?.count ?? 0;
+}

@@ -10,6 +10,7 @@ import {
 import type { Queryable } from '../db/platform/database.ts';
 import { listHousekeeping } from '../db/platform/housekeeping.ts';
 import {
+  countUnmatchedCallbacks,
   findDeliveryFigures,
   listDisabledEndpoints,
   listDurationFigures,
@@ -50,6 +51,8 @@ export type ServiceFigures = {
   readonly deliveries: DeliveryFigures;
   readonly disabledEndpoints: readonly DisabledEndpoints[];
   readonly discrepancies: readonly OpenDiscrepancies[];
+  /** Callbacks about payments that are not on record. */
+  readonly unmatchedCallbacks: number;
 };
 
 /** Shorter waits are those of a queue that keeps up. */
@@ -72,5 +75,6 @@ export async function readServiceFigures(db: Queryable, limits: BacklogLimits): 
     deliveries: await findDeliveryFigures(db, COUNTED_UP_TO),
     disabledEndpoints: await listDisabledEndpoints(db, COUNTED_UP_TO),
     discrepancies: await listOpenDiscrepancies(db, COUNTED_UP_TO),
+    unmatchedCallbacks: await countUnmatchedCallbacks(db, COUNTED_UP_TO),
   };
 }

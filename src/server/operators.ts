@@ -3,6 +3,7 @@ import type { Config } from '../settings/config.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { createMtnMomo, parseMtnCallback } from '../operators/mtn-momo/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
+import { callbackProof } from '../security/callback-proof.ts';
 import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts';
 
 export type Operators = Readonly<Record<OperatorId, Operator>>;
@@ -17,11 +18,13 @@ export function createOperators(
 ): Operators {
   if (mtnMomo === null) throw new Error('a worker was started without the credentials of the operator');
   const { collection, disbursement } = mtnMomo;
+  const { MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const callbackHost = (settings.MALIPO_CALLBACK_URL ?? settings.MALIPO_PUBLIC_URL).replace(/\/$/, '');
   const mtn = createMtnMomo({
     baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
     targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
-    callbackUrl: `${callbackHost}/operators/mtn-momo/callbacks`,
+    callbackUrl: (reference) =>
+      `${callbackHost}/operators/mtn-momo/callbacks/${callbackProof('mtn-momo', reference, attestationKeys)}`,
     collection: revealed(collection),
     disbursement: revealed(disbursement),
     requestTimeoutMs: clocks.operatorTimeoutMs,

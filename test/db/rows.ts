@@ -180,11 +180,16 @@ const STATUS_OF: Readonly<Record<TransitionInput['kind'], StatusBasis['kind']>> 
   never_sent: 'unknown',
 };
 
-/** Records a callback of the operator for this reference; null when no payment has it. */
-export function callBack(db: Database, operatorReference: string): ReturnType<typeof recordOperatorCallback> {
+/** Records a callback of the operator for this reference. */
+export function callBack(
+  db: Database,
+  operatorReference: string,
+  isProven = false,
+): ReturnType<typeof recordOperatorCallback> {
   return recordOperatorCallback(db, {
     operator: 'mtn-momo',
     operatorReference,
+    isProven,
     body: '{}',
     contentType: 'application/json',
     sourceAddress: '127.0.0.1',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { RunningServer } from '../../src/server/assemble-server.ts';
+import { countUnmatchedCallbacks } from '../../src/db/service-figures.ts';
 import { collectionWorkflowId, payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import type { Browser } from '../support/browser.ts';
@@ -36,6 +37,8 @@ describe('the service on a database that was set back', () => {
 
   const collections = ['000', '001', '004', '006', '014'].map((row) => requestOf('/v1/api/collections', row));
   const waiting = requestOf('/v1/api/collections', '099');
+  const calling = requestOf('/v1/api/collections', '099');
+  let callingBack: string;
   const changed = requestOf('/v1/api/collections', '000');
   const payouts = ['000', '001', '004', '014'].map((row) => requestOf('/v1/api/payouts', row));
   const firstEnds = new Map<string, string>();
@@ -97,6 +100,9 @@ describe('the service on a database that was set back', () => {
     });
     for (const [key, state] of await requestAll()) firstEnds.set(key, state);
     await untilState(testEnv, await send(waiting), 'prompted');
+    const open = await send(calling);
+    await untilState(testEnv, open, 'prompted');
+    callingBack = open.operatorReference;
     await untilState(testEnv, await send(changed), 'succeeded');
     balance = await balanceOf(testEnv, testEnv.merchant);
     await setDown(() => {
@@ -137,6 +143,15 @@ describe('the service on a database that was set back', () => {
     );
   });
 
+  it('keeps the callback about a payment that is lost, and adopts the payment when it is requested again', async () => {
+    await decideAtSandbox(testEnv, 'handset', { reference: callingBack, choice: 'approve', pin: '1234' });
+    const unmatched = () => countUnmatchedCallbacks(testEnv.db, 100);
+    await eventually('the callback to be kept', async () => (await unmatched()) === 1);
+    await untilState(testEnv, await send(calling), 'succeeded');
+    assert.equal(await unmatched(), 0);
+    assert.equal(await promptsRaised(testEnv, calling.phone), 1);
+  });
+
   it('adopts a collection whose prompt is still open, and records its outcome', async () => {
     const adopted = await send(waiting);
     await untilState(testEnv, adopted, 'prompted');
@@ -148,8 +163,8 @@ describe('the service on a database that was set back', () => {
   it('has the balance that it had, but for what nobody requested again', async () => {
     const [available, held] = await balanceOf(testEnv, testEnv.merchant);
     const [availableBefore, heldBefore] = balance as [number, number];
-    // The one that was still open is paid now, and the one that was requested otherwise is not credited.
-    assert.deepEqual([available, held], [availableBefore, heldBefore]);
+    // The two that were still open are paid now, and one is not requested again yet.
+    assert.deepEqual([available, held], [availableBefore + 5000, heldBefore]);
     await assertLedgerIsSound(testEnv.db);
   });
 

@@ -40,7 +40,9 @@ export const WITHOUT_AUTHENTICATION: readonly string[] = [
   'getReadiness',
   'getOpenApi',
   'postMtnMomoCallback',
+  'postMtnMomoCallbackOfPayment',
   'putMtnMomoCallback',
+  'putMtnMomoCallbackOfPayment',
 ];
 
 /** The noun of the id in the path of an operation. */

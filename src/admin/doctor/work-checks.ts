@@ -110,6 +110,15 @@ export const WORK_CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'callbacks',
+    on: 'figures',
+    looksAt: 'no operator called back about a payment that was sent and is not on record',
+    remedy: 'MalipoCallbackUnmatched in the runbook.',
+    find({ unmatchedCallbacks: count }) {
+      return count > 0 ? [`${count} about payments that are not on record: the database may have been set back`] : [];
+    },
+  },
+  {
     name: 'housekeeping',
     on: 'figures',
     looksAt: 'no task of housekeeping is late, and the checks found no fault',

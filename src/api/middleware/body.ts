@@ -60,13 +60,13 @@ export async function readFormText(ctx: Context): Promise<string | null> {
 }
 
 /**
- * The body of an operator's callback as text, and its fields. It comes once, so it is read whatever its media type, if it has any, and
- * of two fields with one name the last counts: it is a hint in any case.
+ * The body of an operator's callback as text, and its fields, which throw `body_malformed` where there are none. It comes once, so it
+ * is read whatever its media type, if it has any, and of two fields with one name the last counts: it is a hint in any case.
  */
-export async function readCallback(ctx: Context): Promise<{ readonly text: string; readonly fields: object }> {
+export async function readCallback(ctx: Context): Promise<{ readonly text: string; readonly fields: () => object }> {
   const bytes = hasBody(ctx) ? await readBytes(ctx, [JSON_TYPE]) : '';
   const text = new TextDecoder().decode(Buffer.from(bytes, 'latin1'));
-  return { text, fields: text === '' ? {} : objectOf(parseLoosely(text)) };
+  return { text, fields: () => (text === '' ? {} : objectOf(parseLoosely(text))) };
 }
 
 async function readBytes(ctx: Context, types: readonly string[]): Promise<string> {

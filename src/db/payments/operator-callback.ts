@@ -72,6 +72,22 @@ export async function insertOperatorCallback(
   return row ?? { isKept: false, storedBefore: mostPerPayment };
 }
 
+const KEEP_UNMATCHED = statement('operator_callback_keep_unmatched')`
+  INSERT INTO operator_callbacks (operator, operator_reference, body, content_type, source_address, received_at)
+  SELECT $1, $2, $3, $4, $5, $6
+  WHERE (SELECT count(*) FROM (SELECT FROM operator_callbacks WHERE operator_reference = $2 LIMIT $7) AS kept) < $7
+  RETURNING id`;
+
+/** Stores a callback whose payment is not on record, unless `mostPerReference` are stored. */
+export async function keepUnmatchedCallback(
+  db: Queryable,
+  { operator, operatorReference, body, contentType, sourceAddress, receivedAt }: ReferringCallback,
+  mostPerReference: number,
+): Promise<boolean> {
+  const values = [operator, operatorReference, body, contentType, sourceAddress, receivedAt, mostPerReference];
+  return (await db.run(KEEP_UNMATCHED, values)).length > 0;
+}
+
 export const deleteOperatorCallbacks = boundedDelete('operator_callback_delete_old', {
   table: 'operator_callbacks',
   key: 'id',

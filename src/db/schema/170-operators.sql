@@ -3,15 +3,20 @@
 CREATE TABLE operator_callbacks (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   operator text NOT NULL,
-  payment_id text COLLATE "C" NOT NULL REFERENCES payments,
+  payment_id text COLLATE "C" REFERENCES payments,
+  operator_reference uuid,
   body text NOT NULL CHECK (octet_length(body) <= 65536),
   content_type text NOT NULL CHECK (length(content_type) <= 200),
   source_address inet NOT NULL,
-  received_at timestamptz NOT NULL
+  received_at timestamptz NOT NULL,
+  CONSTRAINT operator_callbacks_about CHECK ((payment_id IS NULL) = (operator_reference IS NOT NULL))
 );
 COMMENT ON TABLE operator_callbacks IS 'Callbacks as they came. They are hints and evidence, never results.';
+COMMENT ON COLUMN operator_callbacks.operator_reference IS
+  'Of a callback to an address of ours whose payment was not on record: after a loss it may be the only trace of the payment.';
 
 CREATE INDEX operator_callbacks_of_payment ON operator_callbacks (payment_id, id);
+CREATE INDEX operator_callbacks_unmatched ON operator_callbacks (operator_reference) WHERE operator_reference IS NOT NULL;
 CREATE INDEX operator_callbacks_age ON operator_callbacks (received_at);
 
 CREATE TABLE operator_exchanges (

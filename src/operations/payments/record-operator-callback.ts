@@ -1,6 +1,10 @@
 // Stores an operator's callback, and finds the payment that it is about.
 import type { Database } from '../../db/platform/database.ts';
-import { insertOperatorCallback, recordCallbackOfCollection } from '../../db/payments/operator-callback.ts';
+import {
+  insertOperatorCallback,
+  keepUnmatchedCallback,
+  recordCallbackOfCollection,
+} from '../../db/payments/operator-callback.ts';
 import { scheduleQuery } from '../../db/payments/payment-progress.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';
 import { findReversalByOperatorReference } from '../../db/payments/reversal.ts';
@@ -16,6 +20,8 @@ const LONGEST_QUERY_GAP_MS = 24 * 60 * FIRST_QUERY_GAP_MS;
 export type RecordOperatorCallback = {
   readonly operator: OperatorId;
   readonly operatorReference: string;
+  /** Whether it came to an address that we gave to the operator for this reference. */
+  readonly isProven: boolean;
   readonly body: string;
   readonly contentType: string;
   readonly sourceAddress: string;
@@ -23,17 +29,20 @@ export type RecordOperatorCallback = {
 };
 
 /**
- * Returns the payment and whether this callback is stored, or null for a reference that is not ours: nothing is stored
- * then, because anyone can call and must not fill the disk. Changes no payment: a callback is only a hint.
+ * Returns the payment and whether this callback is stored. Null payment: none with the reference is on record. The callback is stored
+ * then if its address proves that one was, because after a loss it may be the only trace of it; else it is not, because anyone can
+ * call and must not fill the disk. Changes no payment: a callback is only a hint.
  */
 export async function recordOperatorCallback(
   db: Database,
   input: RecordOperatorCallback,
-): Promise<{ payment: PaymentWork; isKept: boolean } | null> {
+): Promise<{ payment: PaymentWork | null; isKept: boolean }> {
   // The most frequent kind first.
   const recorded = await recordCallbackOfCollection(db, input, MOST_PER_PAYMENT);
   const payment = recorded ? recorded.collection : await findSent(db, input);
-  if (payment === null) return null;
+  if (payment === null) {
+    return { payment, isKept: input.isProven && (await keepUnmatchedCallback(db, input, MOST_PER_PAYMENT)) };
+  }
   if (recorded && !isFinal(payment.state)) return { payment, isKept: recorded.isKept };
   const callback = { ...input, payment };
   if (!isQueriedAfterCallback(payment.kind, payment.state)) {

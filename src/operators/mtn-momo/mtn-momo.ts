@@ -10,8 +10,8 @@ export type MtnMomoConfig = {
   /** For example `https://proxy.momoapi.mtn.com`, or the sandbox operator's address for test keys. */
   readonly baseUrl: string;
   readonly targetEnvironment: string;
-  /** Its host must be the one registered for both API users. */
-  readonly callbackUrl: string;
+  /** The address for callbacks about the payment. Its host must be the one registered for both API users. */
+  readonly callbackUrl: (operatorReference: string) => string;
   readonly collection: MtnCredentials;
   readonly disbursement: MtnCredentials;
   /** Limit for a whole call, with its token request and its one repetition. */

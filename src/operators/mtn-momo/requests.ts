@@ -4,9 +4,11 @@ import type { HttpRequest } from '../http-client.ts';
 import { cleanNote } from '../payer-note.ts';
 import type { PayoutRequest, PromptRequest, RefundRequest } from '../port.ts';
 
+type CallbackUrl = (operatorReference: string) => string;
+
 const NOTE_RULES = { maxLength: 160, fallback: 'Payment' };
 
-export function requestToPay(request: PromptRequest, callbackUrl: string): HttpRequest {
+export function requestToPay(request: PromptRequest, callbackUrl: CallbackUrl): HttpRequest {
   return post('/requesttopay', callbackUrl, {
     ...named(request.operatorReference, request.money),
     payer: { partyIdType: 'MSISDN', partyId: request.phone },
@@ -14,7 +16,7 @@ export function requestToPay(request: PromptRequest, callbackUrl: string): HttpR
   });
 }
 
-export function transfer(request: PayoutRequest, callbackUrl: string): HttpRequest {
+export function transfer(request: PayoutRequest, callbackUrl: CallbackUrl): HttpRequest {
   return post('/transfer', callbackUrl, {
     ...named(request.operatorReference, request.money),
     payee: { partyIdType: 'MSISDN', partyId: request.phone },
@@ -22,7 +24,7 @@ export function transfer(request: PayoutRequest, callbackUrl: string): HttpReque
   });
 }
 
-export function refund(request: RefundRequest, callbackUrl: string): HttpRequest {
+export function refund(request: RefundRequest, callbackUrl: CallbackUrl): HttpRequest {
   return post('/refund', callbackUrl, {
     ...named(request.operatorReference, request.money),
     ...notes(request.note),
@@ -32,14 +34,14 @@ export function refund(request: RefundRequest, callbackUrl: string): HttpRequest
 
 type Body = { readonly externalId: string } & Readonly<Record<string, unknown>>;
 
-function post(path: string, callbackUrl: string, body: Body): HttpRequest {
+function post(path: string, callbackUrl: CallbackUrl, body: Body): HttpRequest {
   return {
     method: 'POST',
     path,
     headers: {
       'Content-Type': 'application/json',
       'X-Reference-Id': body.externalId,
-      'X-Callback-Url': callbackUrl,
+      'X-Callback-Url': callbackUrl(body.externalId),
     },
     body: JSON.stringify(body),
   };

@@ -235,6 +235,11 @@ const BOOK_METRICS: readonly ReadMetric[] = [
       ({ ageSeconds }) => ageSeconds,
     ],
   ]),
+  gauge(
+    'malipo_callbacks_unmatched',
+    `Operators’ callbacks about payments that were sent and are not on record${UP_TO}`,
+    ({ unmatchedCallbacks }) => unmatchedCallbacks,
+  ),
   ...gaugesPer('task', HOUSEKEEPING_TASKS, ({ housekeeping }) => housekeeping, [
     [
       'malipo_housekeeping_done_as_of_timestamp_seconds',

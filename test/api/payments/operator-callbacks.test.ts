@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { callbackProof } from '../../../src/security/callback-proof.ts';
+import { ATTESTATION_RING } from '../../support/attestation.ts';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { exchange } from '../raw-http.ts';
@@ -72,6 +74,53 @@ describe('an operator’s callback', () => {
     const before = await countStored();
     assertAcknowledged(await callBack({ json: { externalId: randomUUID(), status: 'SUCCESSFUL' } }));
     assert.equal(await countStored(), before);
+  });
+
+  describe('at the address that the operator was given for a payment', () => {
+    const at = (proof: string, options: CallOptions) =>
+      call(testEnv.baseUrl, 'POST', `${PATH}/${proof}`, { idempotencyKey: null, ...options });
+    const proofOf = (reference: string) => callbackProof('mtn-momo', reference, ATTESTATION_RING);
+    const unmatched = async (reference: string) =>
+      (
+        await testEnv.db.pool.query<{ body: string }>(
+          'SELECT body FROM operator_callbacks WHERE operator_reference = $1',
+          [reference],
+        )
+      ).rows;
+
+    it('is stored for this payment, whatever its body says, or without one', async () => {
+      const { id, reference } = await newPayment();
+      assertAcknowledged(await at(proofOf(reference), { json: { externalId: randomUUID() } }));
+      assertAcknowledged(await at(proofOf(reference), { raw: { type: JSON_TYPE, body: '<html>' } }));
+      assertAcknowledged(await at(proofOf(reference), {}));
+      assert.equal((await storedFor(id)).length, 3);
+    });
+
+    it('is kept when the payment is not on record', async () => {
+      const reference = randomUUID();
+      assertAcknowledged(await at(proofOf(reference), { json: { externalId: reference, status: 'SUCCESSFUL' } }));
+      assert.equal((await unmatched(reference)).length, 1);
+    });
+
+    it('is not kept when the proof is not ours, and names its payment by its body alone', async () => {
+      const { id, reference } = await newPayment();
+      const lost = randomUUID();
+      const wrong = proofOf(randomUUID());
+      const forged = [
+        lost.replaceAll('-', '') + wrong.slice(32),
+        proofOf(lost).slice(0, -1),
+        proofOf(lost).toUpperCase(),
+        'x',
+        '%00',
+      ];
+      for (const proof of forged) {
+        assertAcknowledged(await at(proof, { json: { externalId: lost } }));
+        assertError(await at(proof, { json: {} }), 'body_malformed');
+      }
+      assert.deepEqual(await unmatched(lost), []);
+      assertAcknowledged(await at(forged[0] ?? '', { json: { externalId: reference } }));
+      assert.equal((await storedFor(id)).length, 1);
+    });
   });
 
   it('finds its payment by a reference in capital letters, and by the field name of some markets', async () => {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeReversal } from './refund-rows.ts';
-import { callBack, makeCollection, oneRow } from '../rows.ts';
+import { callBack, makeCollection, oneRow, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { countUnmatchedCallbacks } from '../../../src/db/service-figures.ts';
+import { valuesOf } from '../../support/values-of.ts';
 import { dueOf, findWork } from '../work-rows.ts';
 
 describe('an operator’s callback', () => {
@@ -33,15 +35,29 @@ describe('an operator’s callback', () => {
 
   it('is not stored when its reference is unknown', async () => {
     const before = await stored();
-    assert.equal(await callBack(db, randomUUID()), null);
+    assert.deepEqual(await callBack(db, randomUUID()), { payment: null, isKept: false });
     assert.deepEqual(await stored(), before);
+  });
+
+  it('is stored when its reference is unknown and its address is ours, at most twenty times, until the payment is there', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const lost = await makePayout(db, shop, 'released');
+    const unmatched = () => countUnmatchedCallbacks(db, 100);
+    const reference = randomUUID();
+    const answers = [];
+    for (let i = 0; i < 22; i++) answers.push(await callBack(db, reference, true));
+    assert.deepEqual(valuesOf(answers, 'payment'), Array<null>(22).fill(null));
+    assert.deepEqual(valuesOf(answers, 'isKept'), [...Array<boolean>(20).fill(true), false, false]);
+    assert.equal(await unmatched(), 20);
+    await tamper(db, 'UPDATE payments SET operator_reference = $1 WHERE id = $2', [reference, lost.id]);
+    assert.equal(await unmatched(), 0);
   });
 
   it('is stored at most twenty times for one payout, and later ones are still accepted', async () => {
     const shop = await makeShop(db, 10_000n);
     const payout = await makePayout(db, shop, 'released');
     const answers = [];
-    for (let i = 0; i < 22; i++) answers.push((await callBack(db, payout.operatorReference))?.isKept);
+    for (let i = 0; i < 22; i++) answers.push((await callBack(db, payout.operatorReference)).isKept);
     assert.deepEqual(answers, [...Array<boolean>(20).fill(true), false, false]);
   });
 

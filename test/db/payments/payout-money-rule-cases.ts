@@ -1,4 +1,5 @@
 // Wrong transfers, events and callbacks of payouts, each with the rule that refuses it.
+import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
 import {
@@ -242,8 +243,11 @@ const CALLBACK_CASES: readonly RuleCase[] = [
     ['an unknown payout', () => ({ payment_id: newId('pay') }), 'operator_callbacks_payment_id_fkey'],
     ['an unknown reversal', () => ({ payment_id: newId('rev') }), 'operator_callbacks_payment_id_fkey'],
   ]),
-  ruleCase('a callback without a payment', /null value in column "payment_id"/, (fixture) => [
+  ruleCase('a callback without a payment and without a reference', 'operator_callbacks_about', (fixture) => [
     insert(fixture, 'operator_callbacks', { payment_id: null }),
+  ]),
+  ruleCase('a callback with a payment and with a reference', 'operator_callbacks_about', (fixture) => [
+    insert(fixture, 'operator_callbacks', { operator_reference: randomUUID() }),
   ]),
 ];
 

@@ -1,5 +1,4 @@
 // The conformance suite with the MTN MoMo adapter, against the sandbox operator over real HTTP.
-import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { createMtnMomo, type MtnMomoConfig } from '../../../src/operators/mtn-momo/mtn-momo.ts';
 import {
@@ -23,7 +22,7 @@ async function startHarness(): Promise<AdapterHarness> {
   const config: MtnMomoConfig = {
     baseUrl: sandbox.url,
     targetEnvironment: TARGET_ENVIRONMENT,
-    callbackUrl: `${receiver.url}/${randomUUID()}`,
+    callbackUrl: (reference) => `${receiver.url}/${reference}`,
     collection: CREDENTIALS,
     disbursement: DISBURSEMENT_CREDENTIALS,
     requestTimeoutMs: 3000,

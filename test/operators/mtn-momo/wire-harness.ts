@@ -44,7 +44,7 @@ export function useMtnWire(): MtnWire {
       createMtnMomo({
         baseUrl: wire.stub.url,
         targetEnvironment: 'mtnuganda',
-        callbackUrl: 'https://pay.example/operators/mtn-momo/callbacks',
+        callbackUrl: (reference) => `https://pay.example/operators/mtn-momo/callbacks/${reference}`,
         collection: { subscriptionKey: 'the-key', apiUser: 'the-user', apiKey: 'the-secret' },
         disbursement: { subscriptionKey: 'out-key', apiUser: 'out-user', apiKey: 'out-secret' },
         requestTimeoutMs: AMPLE_MS,
@@ -86,7 +86,7 @@ export function assertFirstSend({ received }: StubOperator, path: string, whose:
   assert.equal(call.headers['ocp-apim-subscription-key'], `${whose}-key`);
   assert.equal(call.headers['x-reference-id'], REFERENCE);
   assert.equal(call.headers['x-target-environment'], 'mtnuganda');
-  assert.equal(call.headers['x-callback-url'], 'https://pay.example/operators/mtn-momo/callbacks');
+  assert.equal(call.headers['x-callback-url'], `https://pay.example/operators/mtn-momo/callbacks/${REFERENCE}`);
   assert.match(String(call.headers['content-type']), /^application\/json/);
   return JSON.parse(call.body);
 }

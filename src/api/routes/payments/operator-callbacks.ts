@@ -4,6 +4,7 @@ import { DomainError } from '../../../domain/errors.ts';
 import { OPERATOR_IDS, OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import type { PaymentWork } from '../../../domain/work.ts';
 import type { Database } from '../../../db/platform/database.ts';
+import type { Log } from '../../../log.ts';
 import { recordOperatorCallback } from '../../../operations/payments/record-operator-callback.ts';
 import { clientAddress } from '../../client-address.ts';
 import type { ApiMiddleware } from '../../context.ts';
@@ -30,26 +31,44 @@ export type CallbackDeps = {
   readonly parseCallback: Readonly<
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
   >;
+  /** The reference for which the operator was given an address that ends so; null: it was not. */
+  readonly provenReference: (operator: OperatorId, proof: string) => string | null;
+  readonly log: Log;
 };
+
+const proof = z.string().meta({
+  description: 'Proves that the service gave the address to the operator for one payment.',
+  example: '0190f5fe7c004a0080000000000000005d2c1e7b9a4f60380b1d9c3e7f5a2468',
+});
 
 /** Operators differ in the method they call with, and some change it, so both methods do the same. */
 export function operatorCallbackRoutes(deps: CallbackDeps): Route[] {
   return OPERATOR_IDS.flatMap((operator) =>
-    (['post', 'put'] as const).map((method) => callbackRoute(method, operator, deps)),
+    (['post', 'put'] as const).flatMap((method) => [
+      callbackRoute(method, operator, deps),
+      callbackRoute(method, operator, deps, { ofPayment: true }),
+    ]),
   );
 }
 
-function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: CallbackDeps): Route {
+function callbackRoute(
+  method: 'post' | 'put',
+  operator: OperatorId,
+  deps: CallbackDeps,
+  { ofPayment = false } = {},
+): Route {
+  const name = operator.replace(/(^|-)(.)/g, (_match, _dash, letter: string) => letter.toUpperCase());
   return {
     method,
-    path: `/operators/${operator}/callbacks`,
+    path: `/operators/${operator}/callbacks${ofPayment ? '/{proof}' : ''}`,
     operation: {
-      operationId: `${method}${operator.replace(/(^|-)(.)/g, (_match, _dash, letter: string) => letter.toUpperCase())}Callback`,
+      operationId: `${method}${name}Callback${ofPayment ? 'OfPayment' : ''}`,
       tags: ['Operators'],
       summary: `Receive a callback of ${OPERATORS[operator].name}`,
       description:
         'Not for merchants. A callback is only a hint: the service then queries the status at the operator. The body is read as JSON whatever its media type.',
       security: [],
+      ...(ofPayment && { requestParams: { path: z.object({ proof }) } }),
       requestBody: { required: true, content: { 'application/json': { schema: BODIES[operator] } } },
       responses: {
         '200': responseWith('Received. The response carries no payment information.', z.strictObject({})),
@@ -65,20 +84,31 @@ function receive(operator: OperatorId, deps: CallbackDeps): ApiMiddleware {
     const { text: body, fields } = await readCallback(ctx);
     // Bytes that are not text were replaced, by characters that take more bytes.
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
-    const parsed = deps.parseCallback[operator](fields);
-    if (parsed === null) throw new DomainError('body_malformed', 'The callback names no payment reference.');
-    const recorded = await recordOperatorCallback(deps.db, {
+    const { proof: given = '' } = (ctx as { readonly params?: { readonly proof?: string } }).params ?? {};
+    const proven = deps.provenReference(operator, given);
+    const operatorReference = proven ?? deps.parseCallback[operator](fields())?.operatorReference;
+    if (operatorReference === undefined) {
+      throw new DomainError('body_malformed', 'The callback names no payment reference.');
+    }
+    const { payment, isKept } = await recordOperatorCallback(deps.db, {
       operator,
-      operatorReference: parsed.operatorReference,
+      operatorReference,
+      isProven: proven !== null,
       body,
       contentType: ctx.get('Content-Type').slice(0, 200),
       sourceAddress: clientAddress(ctx),
       receivedAt: new Date(),
     });
     // Only a stored callback has an effect, so that a flood of callbacks causes no flood of status queries, and buries no trace.
-    if (recorded?.isKept === true) {
-      ctx.state.paymentId = recorded.payment.id;
-      deps.offerCallback(recorded.payment);
+    if (isKept && payment === null) {
+      deps.log.fatal(
+        { operator, operatorReference },
+        'a callback is about a payment that we sent and that is not on record',
+      );
+    }
+    if (isKept && payment !== null) {
+      ctx.state.paymentId = payment.id;
+      deps.offerCallback(payment);
     }
     ctx.body = {};
   };

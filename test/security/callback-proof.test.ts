@@ -1,0 +1,46 @@
+// What proves that an address for callbacks is ours: made by a key of the ring, for this operator and this reference alone.
+import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { callbackProof, provenReference } from '../../src/security/callback-proof.ts';
+import type { KeyRing } from '../../src/security/sealing.ts';
+
+const keyNamed = (name: string) => ({ name, key: createSecretKey(randomBytes(32)) });
+const [first, second] = [keyNamed('first'), keyNamed('second')];
+const ring: KeyRing = [first, second];
+const OPERATOR = 'mtn-momo';
+
+describe('the proof in an address for callbacks', () => {
+  it('is 64 hexadecimal digits in small letters, and gives the reference back', () => {
+    fc.assert(
+      fc.property(fc.uuid(), (reference) => {
+        const proof = callbackProof(OPERATOR, reference, ring);
+        assert.match(proof, /^[0-9a-f]{64}$/);
+        assert.equal(provenReference(OPERATOR, proof, ring), reference);
+      }),
+    );
+  });
+
+  it('is believed as long as the key that made it is in the ring', () => {
+    const reference = randomUUID();
+    const proof = callbackProof(OPERATOR, reference, [second]);
+    assert.equal(provenReference(OPERATOR, proof, ring), reference);
+    assert.equal(provenReference(OPERATOR, proof, [first]), null);
+  });
+
+  it('proves nothing when any digit of it is another', () => {
+    const proof = callbackProof(OPERATOR, randomUUID(), ring);
+    for (let at = 0; at < proof.length; at++) {
+      const digit = proof[at] === '0' ? '1' : '0';
+      assert.equal(provenReference(OPERATOR, proof.slice(0, at) + digit + proof.slice(at + 1), ring), null);
+    }
+  });
+
+  it('is refused in any other form, and never throws', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        assert.equal(provenReference(OPERATOR, text, ring), null);
+      }),
+    );
+  });
+});
