@@ -7,11 +7,7 @@ import {
   signAuditHeads,
   type SignAuditHeads,
 } from '../operations/accounts/link-audit-entries.ts';
-
-export type AuditChains = {
-  /** Runs once per tick. */
-  run(): Promise<void>;
-};
+import type { Pass } from './dispatcher.ts';
 
 export type AuditChainsOptions = {
   readonly db: Database;
@@ -29,7 +25,7 @@ const HEADS_PER_TICK = 100;
 // It reads the last head of each log.
 const CHECK_HEADS_EVERY_MS = 60_000;
 
-export function createAuditChains({ db, ring, log, nowMs = () => performance.now() }: AuditChainsOptions): AuditChains {
+export function createAuditChains({ db, ring, log, nowMs = () => performance.now() }: AuditChainsOptions): Pass {
   let checkedAtMs = -Infinity;
 
   async function reportForeignHeads(): Promise<void> {

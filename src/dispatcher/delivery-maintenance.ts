@@ -3,16 +3,7 @@
 import type { Database } from '../db/platform/database.ts';
 import { escalateDeliveries, withholdDeliveries } from '../db/webhooks/delivery.ts';
 import { continueReplay } from '../operations/webhooks/continue-replay.ts';
-
-export type DeliveryMaintenance = {
-  /** Runs once per tick. */
-  run(): Promise<void>;
-};
-
-export type DeliveryMaintenanceOptions = {
-  readonly db: Database;
-  readonly onEscalated: () => void;
-};
+import type { Pass } from './dispatcher.ts';
 
 // Each becomes a workflow, which costs more than a hundred times as much as a delivery that is accepted at once. So the
 // backlog of a dead endpoint shrinks slowly, and once the endpoint works again the dispatcher sends the rest of it.
@@ -21,7 +12,13 @@ const BATCH_SIZE = 500;
 // The rest of a long job waits for the next tick, so that stopping does not have to wait for the whole job.
 const MAX_BATCHES_PER_TICK = 20;
 
-export function createDeliveryMaintenance({ db, onEscalated }: DeliveryMaintenanceOptions): DeliveryMaintenance {
+export function createDeliveryMaintenance({
+  db,
+  onEscalated,
+}: {
+  readonly db: Database;
+  readonly onEscalated: () => void;
+}): Pass {
   return {
     async run() {
       if ((await escalateDeliveries(db, MAX_ESCALATIONS_PER_TICK)) > 0) onEscalated();

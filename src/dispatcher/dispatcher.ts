@@ -3,13 +3,16 @@
 import { createCoalescingLoop } from '../coalescing-loop.ts';
 import type { DueWork } from '../domain/due-work.ts';
 import type { Log } from '../log.ts';
-import type { AuditChains } from './audit-chains.ts';
 import type { DispatchReport } from './dispatch-report.ts';
-import type { DeliveryMaintenance } from './delivery-maintenance.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 import type { LateWorkChecks } from './late-work.ts';
-import type { Totals } from './totals.ts';
 import type { WorkStarter } from './work-starter.ts';
+
+/** What one of its loops repeats. */
+export type Pass = {
+  /** Runs once per tick. */
+  run(): Promise<void>;
+};
 
 export type Dispatcher = {
   /** Call it when there may be new deliveries. */
@@ -24,9 +27,9 @@ export type DispatcherOptions = {
   readonly attempts: FirstAttempts;
   readonly starter: WorkStarter;
   readonly checks: LateWorkChecks;
-  readonly maintenance: DeliveryMaintenance;
-  readonly auditChains: AuditChains;
-  readonly totals: Totals;
+  readonly maintenance: Pass;
+  readonly auditChains: Pass;
+  readonly totals: Pass;
   readonly report: DispatchReport;
   /** Says which loops may have something to do. */
   readonly findDueWork: () => Promise<DueWork>;
@@ -55,24 +58,18 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   let isStopped = false;
   const poll = createWorkPoll(options);
   const loopOf = (name: string, pass: () => Promise<void>) => createLoop(name, pass, log);
-  const attemptLoop = loopOf('first attempts', () => attempts.run());
-  const startLoop = loopOf('starts', async () => {
-    while (!isStopped && (await starter.startRecorded()) > 0);
-  });
-  const checkLoop = loopOf('checks', async () => {
-    // What was lost is repaired as fast as it is found; of runs that only look late so many are checked at each tick.
-    while (!isStopped && (await checks.check()) > 0);
-  });
-  const maintenanceLoop = loopOf('maintenance', () => maintenance.run());
-  const auditLoop = loopOf('audit chains', () => auditChains.run());
-  const totalsLoop = loopOf('totals', () => totals.run());
   const loopsByWork: Readonly<Record<keyof DueWork, Loop>> = {
-    attempts: attemptLoop,
-    starts: startLoop,
-    checks: checkLoop,
-    maintenance: maintenanceLoop,
-    auditChains: auditLoop,
-    totals: totalsLoop,
+    attempts: loopOf('first attempts', () => attempts.run()),
+    starts: loopOf('starts', async () => {
+      while (!isStopped && (await starter.startRecorded()) > 0);
+    }),
+    checks: loopOf('checks', async () => {
+      // What was lost is repaired as fast as it is found; of runs that only look late so many are checked at each tick.
+      while (!isStopped && (await checks.check()) > 0);
+    }),
+    maintenance: loopOf('maintenance', () => maintenance.run()),
+    auditChains: loopOf('audit chains', () => auditChains.run()),
+    totals: loopOf('totals', () => totals.run()),
   };
   const workLoops = Object.values(loopsByWork);
   const pollLoop = loopOf('work poll', async () => {
@@ -96,10 +93,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   return {
     wake: () => {
-      attemptLoop.wake();
+      loopsByWork.attempts.wake();
     },
     wakeStarter: () => {
-      startLoop.wake();
+      loopsByWork.starts.wake();
     },
     async stop() {
       isStopped = true;
