@@ -1,7 +1,7 @@
 // The stream of state changes: folded by the dispatcher into totals and figures, and removed when it is old.
 import { DURATION_BOUNDS_SECONDS } from '../domain/service-figures.ts';
 import { boundedDelete } from './platform/bounded-delete.ts';
-import { findOne, statement, type Database, type Queryable } from './platform/database.ts';
+import { findOne, readCount, statement, type Database, type Queryable } from './platform/database.ts';
 
 /** The lowest transaction that is under way, of all databases of the server: every change below it can be read by now. */
 export const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())';
@@ -49,7 +49,7 @@ const FOLD = statement('state_change_fold')`
  * transaction. Returns how many. Returns 0 while another process folds.
  */
 export async function foldStateChanges(db: Queryable, limit: number): Promise<number> {
-  return (await findOne<{ count: number }>(db, FOLD, [limit, DURATION_BOUNDS_SECONDS]))?.count ?? 0;
+  return readCount(db, FOLD, [limit, DURATION_BOUNDS_SECONDS]);
 }
 
 // A server numbers its transactions upwards, so it folded no transaction that is yet to come.
@@ -73,9 +73,7 @@ const RESET = statement('state_change_reset_position')`UPDATE fold_position SET 
  */
 export async function renumberRestoredChanges(db: Database, limit: number): Promise<void> {
   if ((await findOne(db, FIND_OTHER_SERVER, [])) === null) return;
-  const deleteFolded = async (at: Queryable) =>
-    (await findOne<{ count: number }>(at, DELETE_FOLDED, [limit]))?.count ?? 0;
-  while ((await deleteFolded(db)) > 0);
+  while ((await readCount(db, DELETE_FOLDED, [limit])) > 0);
   await db.withTransaction(async (tx) => {
     // Whoever writes a change waits, or is done: none is under way.
     await tx.run(LOCK, []);

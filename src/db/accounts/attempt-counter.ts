@@ -2,7 +2,7 @@
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 // One statement under the row's own lock, so that simultaneous attempts cannot exceed the limit together.
 const COUNT = statement('attempt_counter_count')`
@@ -20,16 +20,14 @@ export async function addAttempt(
   max: number,
   window: { readonly at: Date; readonly endsAt: Date },
 ): Promise<boolean> {
-  const rows = await tx.run(COUNT, [subject, max, window.at, window.endsAt]);
-  return rows.length === 1;
+  return (await tx.run(COUNT, [subject, max, window.at, window.endsAt])).length === 1;
 }
 
 const FIND_WINDOW_END = statement('attempt_counter_find_window_end')`
   SELECT window_ends_at FROM attempt_counters WHERE subject = $1`;
 
 export async function findWindowEnd(db: Queryable, subject: string): Promise<Date | null> {
-  const [row] = await db.run<{ windowEndsAt: Date }>(FIND_WINDOW_END, [subject]);
-  return row?.windowEndsAt ?? null;
+  return (await findOne<{ windowEndsAt: Date }>(db, FIND_WINDOW_END, [subject]))?.windowEndsAt ?? null;
 }
 
 /** Counts one attempt. Throws `rate_limited` with the message, and with the time to wait, when the limit is reached. */

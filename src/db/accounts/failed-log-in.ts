@@ -1,7 +1,7 @@
 // The failed log-ins of a person since their last one that succeeded: counted on the user, and shown by the next session.
 import type { UserId } from '../../domain/ids.ts';
 import type { FailedLogIns } from '../../domain/accounts/session.ts';
-import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const NOTE = statement('failed_log_in_note')`
   UPDATE users SET failed_log_ins = failed_log_ins + 1, last_failed_at = $2, last_failed_address = $3 WHERE id = $1`;
@@ -30,6 +30,5 @@ const FIND = statement('failed_log_in_find')`
 
 /** What failed between the log-in of this session and the one before it; null: nothing. */
 export async function findFailedLogIns(db: Queryable, tokenSha256: Buffer): Promise<FailedLogIns | null> {
-  const [row] = await db.run<FailedLogIns>(FIND, [tokenSha256]);
-  return row ?? null;
+  return findOne<FailedLogIns>(db, FIND, [tokenSha256]);
 }

@@ -2,7 +2,7 @@
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { matchTotpStep } from '../../security/totp.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { useTotpStep, type User } from './user.ts';
 
 /** What a person has enrolled as second factors. */
@@ -14,8 +14,7 @@ const FIND_FACTORS = statement('second_factor_find')`
   FROM users u WHERE id = $1`;
 
 export async function findFactors(db: Queryable, userId: UserId): Promise<Factors> {
-  const [row] = await db.run<Factors>(FIND_FACTORS, [userId]);
-  return row ?? { hasTotp: false, passkeys: 0 };
+  return (await findOne<Factors>(db, FIND_FACTORS, [userId])) ?? { hasTotp: false, passkeys: 0 };
 }
 
 /** Those of a user whose row was read. */

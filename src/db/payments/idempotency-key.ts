@@ -5,7 +5,7 @@ import type { MerchantId } from '../../domain/ids.ts';
 import type { StoredOutcome, StoredResponse } from '../../domain/payments/stored-outcome.ts';
 import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
-import { statement, type Database, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, statement, type Database, type Queryable, type Tx } from '../platform/database.ts';
 
 /**
  * A condition that takes the lock of a merchant's key: held until the transaction or its connection ends. False while another
@@ -18,25 +18,14 @@ export function tryLockKey(merchantId: string, key: string): string {
 const TRY_LOCK = statement('idempotency_key_try_lock')`SELECT ${tryLockKey('$1', '$2')} AS is_locked`;
 
 export async function tryLockIdempotencyKey(tx: Tx, merchantId: MerchantId, key: string): Promise<boolean> {
-  const [row] = await tx.run<{ isLocked: boolean }>(TRY_LOCK, [merchantId, key]);
-  return row?.isLocked === true;
+  return (await findOne<{ isLocked: boolean }>(tx, TRY_LOCK, [merchantId, key]))?.isLocked === true;
 }
 
 const FIND = statement('idempotency_key_find')`
   SELECT request_sha256 AS fingerprint, response_status AS status, response_body AS body FROM idempotency_keys
   WHERE merchant_id = $1 AND key = $2 AND created_at >= $3`;
 
-export async function findIdempotencyKey(
-  tx: Tx,
-  merchantId: MerchantId,
-  key: string,
-  storedSince: Date,
-): Promise<{ fingerprint: Buffer; response: StoredResponse } | null> {
-  const [row] = await tx.run<{ fingerprint: Buffer } & StoredResponse>(FIND, [merchantId, key, storedSince]);
-  if (!row) return null;
-  const { fingerprint, ...response } = row;
-  return { fingerprint, response };
-}
+type StoredRow = StoredResponse & { readonly fingerprint: Buffer };
 
 const LIST_USED = statement('idempotency_key_list_used')`
   SELECT key FROM idempotency_keys WHERE merchant_id = $1 AND key = ANY($2) AND created_at >= $3`;
@@ -48,8 +37,7 @@ export async function listUsedKeys(
   keys: readonly string[],
   at: Date,
 ): Promise<Set<string>> {
-  const since = new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
-  const rows = await db.run<{ key: string }>(LIST_USED, [merchantId, keys, since]);
+  const rows = await db.run<{ key: string }>(LIST_USED, [merchantId, keys, storedSince(at)]);
   return new Set(rows.map(({ key }) => key));
 }
 
@@ -82,11 +70,12 @@ const PUT = statement('idempotency_key_put')`${putKey('VALUES ($1, $2, $3, $4, $
  * another request.
  */
 export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredResponse | null> {
-  const { merchantId, key, fingerprint } = request;
+  const { merchantId, key, fingerprint, at } = request;
   if (!(await tryLockIdempotencyKey(tx, merchantId, key))) throw inFlight();
-  const stored = await findIdempotencyKey(tx, merchantId, key, storedSince(request));
-  if (stored === null) return null;
-  if (stored.fingerprint.equals(fingerprint)) return stored.response;
+  const row = await findOne<StoredRow>(tx, FIND, [merchantId, key, storedSince(at)]);
+  if (row === null) return null;
+  const { fingerprint: stored, ...response } = row;
+  if (stored.equals(fingerprint)) return response;
   throw new DomainError(
     'idempotency_key_reused',
     'This Idempotency-Key was already used with different parameters. Use a new key for a new request.',
@@ -133,7 +122,7 @@ async function storeResponse(tx: Tx, request: KeyedRequest, response: StoredResp
 }
 
 /** A response that was stored before this has expired. */
-function storedSince({ at }: Pick<KeyedRequest, 'at'>): Date {
+function storedSince(at: Date): Date {
   return new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
 }
 

@@ -60,16 +60,10 @@ export async function insertOperatorCallback(
   callback: NewOperatorCallback,
   mostPerPayment: number,
 ): Promise<{ isKept: boolean; storedBefore: number }> {
-  const [row] = await db.run<{ isKept: boolean; storedBefore: number }>(INSERT, [
-    callback.operator,
-    callback.payment.id,
-    callback.body,
-    callback.contentType,
-    callback.sourceAddress,
-    callback.receivedAt,
-    mostPerPayment,
-  ]);
-  return row ?? { isKept: false, storedBefore: mostPerPayment };
+  const { operator, payment, body, contentType, sourceAddress, receivedAt } = callback;
+  const values = [operator, payment.id, body, contentType, sourceAddress, receivedAt, mostPerPayment];
+  const stored = await findOne<{ isKept: boolean; storedBefore: number }>(db, INSERT, values);
+  return stored ?? { isKept: false, storedBefore: mostPerPayment };
 }
 
 const KEEP_UNMATCHED = statement('operator_callback_keep_unmatched')`

@@ -3,7 +3,7 @@ import type { MerchantBacklog } from '../../domain/backlog.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment.ts';
 import { QUARANTINE_AFTER, type WorkKind } from '../../domain/work.ts';
-import { statement, type Queryable } from '../platform/database.ts';
+import { findOne, readCount, statement, type Queryable } from '../platform/database.ts';
 import { eachOf } from './work.ts';
 
 // Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
@@ -55,8 +55,7 @@ const COUNT_REPLACED = statement('work_count_replaced')`
 
 /** How many runs were ever replaced, by all dispatchers. Reads an index that has no other entries. */
 export async function countReplacedRuns(db: Queryable): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_REPLACED, []);
-  return row?.count ?? 0;
+  return readCount(db, COUNT_REPLACED, []);
 }
 
 // By the database's own clock and triggers, so that no process says how far it is behind itself.
@@ -75,8 +74,7 @@ export type AuditLag = {
 
 /** Reads the oldest rows alone. */
 export async function measureAuditLag(db: Queryable): Promise<AuditLag> {
-  const [lag] = await db.run<AuditLag>(MEASURE_AUDIT, []);
-  return lag ?? { unlinkedAgeMs: 0, unsignedAgeMs: 0 };
+  return (await findOne<AuditLag>(db, MEASURE_AUDIT, [])) ?? { unlinkedAgeMs: 0, unsignedAgeMs: 0 };
 }
 
 const LIST_QUARANTINED = statement('work_list_quarantined')`

@@ -4,7 +4,7 @@ import type { Rechecked } from '../../domain/payments/late-checks.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentId, PaymentKind } from '../../domain/payments/payment.ts';
 import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
-import { findOne, statement, type Queryable } from '../platform/database.ts';
+import { findOne, readCount, statement, type Queryable } from '../platform/database.ts';
 import { leaseOf } from './work.ts';
 
 const DUE_AT = 'coalesce(w.claimed_until, w.due_at)';
@@ -34,8 +34,7 @@ const COUNT_DUE = statement('status_query_count_due')`
 
 /** How many queries of the operator are due, counted up to `limit`. */
 export async function countDueQueries(db: Queryable, operator: OperatorId, limit: number): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_DUE, [[operator], limit]);
-  return row?.count ?? 0;
+  return readCount(db, COUNT_DUE, [[operator], limit]);
 }
 
 // Of each priority the merchants take turns: each of those with due queries gets an equal share of the claim, and at least one, so a
@@ -136,8 +135,7 @@ const BEGIN = statement('status_query_begin')`
  * one is less than `gapMs` ago. A payment that the operator does not have yet has no row, and waits for nothing.
  */
 export async function beginQuery(db: Queryable, id: PaymentId, gapMs: number): Promise<number> {
-  const [row] = await db.run<{ waitMs: number }>(BEGIN, [id, gapMs]);
-  return Math.max(0, row?.waitMs ?? 0);
+  return Math.max(0, (await findOne<{ waitMs: number }>(db, BEGIN, [id, gapMs]))?.waitMs ?? 0);
 }
 
 const FIRST_DUE_AT = statement('status_query_first_due_at')`
@@ -147,8 +145,7 @@ const FIRST_DUE_AT = statement('status_query_first_due_at')`
 
 /** When the query that has waited longest, at any of the operators, was due, or the next one is; null when none is. */
 export async function firstQueryDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
-  const [row] = await db.run<{ dueAt: Date | null }>(FIRST_DUE_AT, [operators]);
-  return row?.dueAt ?? null;
+  return (await findOne<{ dueAt: Date | null }>(db, FIRST_DUE_AT, [operators]))?.dueAt ?? null;
 }
 
 const MEASURE = statement('status_query_measure')`

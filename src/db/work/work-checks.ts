@@ -1,6 +1,6 @@
 // Checks of work whose workflow was started: what is late, and what its check found.
 import { PRIORITY, type WorkKind } from '../../domain/work.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { CLAIMED, claimsOf, claimWork, IS_STILL_CLAIMED, leaseOf, type ClaimedWork } from './work.ts';
 
 /** Started work whose check is due, as it was when the check claimed it. */
@@ -84,6 +84,5 @@ export async function markStuck(
   { id, dueAt }: StuckWork,
   leaseMs: number,
 ): Promise<Pick<ClaimedWork, 'workflowFailures' | 'dueAt'> | null> {
-  const [row] = await tx.run<Pick<ClaimedWork, 'workflowFailures' | 'dueAt'>>(MARK_STUCK, [id, dueAt, leaseMs]);
-  return row ?? null;
+  return findOne(tx, MARK_STUCK, [id, dueAt, leaseMs]);
 }
