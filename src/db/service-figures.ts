@@ -1,5 +1,5 @@
 // Figures of the whole service, which the metrics read at a cost that no number of payments changes.
-import { isFinal, type PaymentKind, type PaymentState } from '../domain/payments/payment.ts';
+import { isFinal, PAYMENT_KINDS, type PaymentKind, type PaymentState } from '../domain/payments/payment.ts';
 import { COLLECTION_STATES } from '../domain/payments/collection.ts';
 import type { DiscrepancyKind } from '../domain/payments/discrepancy.ts';
 import { PAYOUT_STATES } from '../domain/payments/payout.ts';
@@ -46,15 +46,15 @@ export async function listDurationFigures(db: Queryable): Promise<DurationFigure
 }
 
 const AGE = (since: string) => `coalesce(extract(epoch FROM now() - ${since}), 0)::float8`;
-const UNFINISHED: Readonly<Record<PaymentKind, readonly PaymentState[]>> = {
-  collection: COLLECTION_STATES.filter((state) => !isFinal(state)),
-  payout: PAYOUT_STATES.filter((state) => !isFinal(state)),
-  reversal: REVERSAL_STATES.filter((state) => !isFinal(state)),
+const STATES: Readonly<Record<PaymentKind, readonly PaymentState[]>> = {
+  collection: COLLECTION_STATES,
+  payout: PAYOUT_STATES,
+  reversal: REVERSAL_STATES,
 };
 
 /** The states in which something is awaited of a payment, by kind. */
-export const AWAITING = (Object.entries(UNFINISHED) as [PaymentKind, readonly PaymentState[]][]).flatMap(
-  ([kind, states]) => states.map((state) => ({ kind, state })),
+export const AWAITING = PAYMENT_KINDS.flatMap((kind) =>
+  STATES[kind].filter((state) => !isFinal(state)).map((state) => ({ kind, state })),
 );
 
 // One entry of an index for each kind and state.

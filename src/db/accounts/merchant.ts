@@ -9,10 +9,7 @@ const INSERT = statement('merchant_insert')`
   INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor)
   VALUES ($5, 'available', $1, $3, 0), ($6, 'held', $1, $3, 0)`;
 
-export async function insertMerchant(
-  tx: Tx,
-  merchant: { id: MerchantId; name: string; currency: Currency; createdAt: Date },
-): Promise<void> {
+export async function insertMerchant(tx: Tx, merchant: ListedMerchant): Promise<void> {
   await tx.run(INSERT, [
     merchant.id,
     merchant.name,

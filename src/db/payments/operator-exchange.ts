@@ -1,6 +1,5 @@
 // Rows of exchanges with operators: when we sent a payment or queried its status, how long that took and how it ended.
-import type { FailureCode } from '../../domain/payments/failure.ts';
-import type { ExchangeOutcome, OperatorExchange } from '../../domain/payments/operator-exchange.ts';
+import type { OperatorExchange } from '../../domain/payments/operator-exchange.ts';
 import type { PaymentId, PaymentRef } from '../../domain/payments/payment.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { statement, type Queryable } from '../platform/database.ts';
@@ -17,13 +16,7 @@ const INSERT = statement('operator_exchange_insert')`
     AND (SELECT (e.outcome, e.failure_code) IS DISTINCT FROM ($6::text, $7::text)
          FROM operator_exchanges e WHERE e.payment_id = $2 ORDER BY e.id DESC LIMIT 1)`;
 
-export type NewExchange = {
-  readonly kind: OperatorExchange['kind'];
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly outcome: ExchangeOutcome;
-  readonly failureCode: FailureCode | null;
-};
+export type NewExchange = Omit<OperatorExchange, 'paymentId'>;
 
 /** One statement, which decides nothing: a payment that is queried for days does not fill the disk. */
 export async function insertExchange(

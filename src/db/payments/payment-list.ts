@@ -25,12 +25,14 @@ export type ListSource<Row, Payment> = {
 const LOOKED_THROUGH = 5000;
 /** As many of a common filter are sorted by amount. */
 const SORTED = 2000;
-const ORDER_BY = {
-  newest: 'id DESC',
-  oldest: 'id',
-  largest: 'amount_minor DESC, id DESC',
-  smallest: 'amount_minor, id',
-} as const satisfies Record<ListOrder, string>;
+type Order = { readonly by: string; readonly beyond: '<' | '>'; readonly isByAmount: boolean };
+/** How each list is sorted, and how what comes after a place compares with it. */
+const ORDERS: Readonly<Record<ListOrder, Order>> = {
+  newest: { by: 'id DESC', beyond: '<', isByAmount: false },
+  oldest: { by: 'id', beyond: '>', isByAmount: false },
+  largest: { by: 'amount_minor DESC, id DESC', beyond: '<', isByAmount: true },
+  smallest: { by: 'amount_minor, id', beyond: '>', isByAmount: true },
+};
 
 const equal = (column: string) => (value: string) => `${column} = ${value}`;
 
@@ -80,8 +82,9 @@ export async function listPage<
   if (filter.states?.length === 0) return { items: [], next: null };
   const values: unknown[] = [merchantId];
   const place: Place = (value) => `$${values.push(value)}`;
-  const isSorted = isByAmount(order) && (await isShort(db, merchantId, from, filter));
-  const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount(order) && !isSorted });
+  const { isByAmount } = ORDERS[order];
+  const isSorted = isByAmount && (await isShort(db, merchantId, from, filter));
+  const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount && !isSorted });
   const after = afterPlace(request, conditions, place);
   const isWhole = !isSorted && conditions.others.length === 0;
   // What is sorted is found in any order; a few more may have come since they were counted.
@@ -91,7 +94,7 @@ export async function listPage<
   const scan = scanOf({ ...conditions, ...walk, from }, most, place);
   const others = allOf([...conditions.others, ...(isSorted && after ? [after] : [])]);
   const text = `SELECT ${columns} FROM (${scan}) AS payments WHERE ${others}
-    ORDER BY ${ORDER_BY[order]} LIMIT ${place(limit + 1)}`;
+    ORDER BY ${ORDERS[order].by} LIMIT ${place(limit + 1)}`;
   const rows = await db.run<Row>(composedStatement(`${from.kind}_page`, text), values);
   const items = rows.slice(0, limit).map(toPayment);
   if (rows.length > limit) return { items, next: placeOf(items.at(-1)) };
@@ -133,10 +136,6 @@ function share(most: number, { states }: Conditions): number {
 }
 
 type ListFrom = Pick<ListSource<never, never>, 'kind' | 'prefix'>;
-
-function isByAmount(order: ListOrder): boolean {
-  return order === 'largest' || order === 'smallest';
-}
 
 function isOnlyByAmount({ amountFrom, amountTo, ...others }: ListFilter): boolean {
   return Object.keys(others).length === 0 && (amountFrom !== undefined || amountTo !== undefined);
@@ -213,9 +212,9 @@ function afterPlace(
   place: Place,
 ): Condition | null {
   if (after === null) return null;
-  const sign = order === 'newest' || order === 'largest' ? '<' : '>';
-  if (!isByAmount(order)) return () => `${idColumn} ${sign} ${place(after.id)}`;
-  return () => `(amount_minor, id) ${sign} (${place(after.amountMinor)}, ${place(after.id)})`;
+  const { beyond, isByAmount } = ORDERS[order];
+  if (!isByAmount) return () => `${idColumn} ${beyond} ${place(after.id)}`;
+  return () => `(amount_minor, id) ${beyond} (${place(after.amountMinor)}, ${place(after.id)})`;
 }
 
 type Walk = Conditions & { readonly from: ListFrom; readonly order: ListOrder; readonly after: Condition | null };
@@ -231,7 +230,7 @@ function scanOf(walk: Walk, most: string, place: Place): string {
     return `SELECT payment.* FROM (${ids}) AS attempts
       CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.id = attempts.collection_id LIMIT 1) AS payment`;
   }
-  const end = `ORDER BY ${ORDER_BY[order]} LIMIT ${most}`;
+  const end = `ORDER BY ${ORDERS[order].by} LIMIT ${most}`;
   if (states === null) return `SELECT * FROM payments WHERE ${where} ${end}`;
   if (states.length === 1) return `SELECT * FROM payments WHERE ${where} AND state = ${place(states[0])} ${end}`;
   // Each state has its own range of the index, so the list is merged from one range for each.
@@ -249,11 +248,11 @@ async function lastLookedAt(
   const values: unknown[] = [merchantId];
   const place: Place = (value) => `$${values.push(value)}`;
   const { filter, order } = request;
-  const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount(order) });
+  const conditions = conditionsOf(filter, { from, place, isByAmount: ORDERS[order].isByAmount });
   const most = share(LOOKED_THROUGH, conditions);
   const after = afterPlace(request, conditions, place);
   const scan = scanOf({ ...conditions, from, order, after }, `${most}`, place);
   const text = `SELECT id, amount_minor FROM (${scan}) AS looked_at
-    ORDER BY ${ORDER_BY[order]} OFFSET ${most - 1} LIMIT 1`;
+    ORDER BY ${ORDERS[order].by} OFFSET ${most - 1} LIMIT 1`;
   return findOne<ListPlace>(db, composedStatement(`${from.kind}_last_looked_at`, text), values);
 }

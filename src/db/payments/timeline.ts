@@ -1,14 +1,14 @@
 // Reads what is recorded of one payment beside its row: its changes, money, callbacks, deliveries and contradictions.
 import type { EventType } from '../../domain/event.ts';
-import type { DeliveryId, EventId, MerchantId, ReversalId, UserId } from '../../domain/ids.ts';
-import type { DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
+import type { DeliveryId, EventId, MerchantId, UserId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount, type AccountId, type PostingKind } from '../../domain/payments/ledger.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
-import type { ReversalState } from '../../domain/payments/reversal.ts';
+import type { Reversal } from '../../domain/payments/reversal.ts';
 import {
   MOST_ATTEMPTS,
   MOST_OF_A_KIND,
   type TimelineDelivery,
+  type TimelineDiscrepancy,
   type TimelineEntry,
   type TimelineState,
 } from '../../domain/payments/timeline.ts';
@@ -68,16 +68,9 @@ const DISCREPANCIES = statement('timeline_discrepancies')`
   SELECT kind, found_at, settled_at, settled_how AS settlement FROM discrepancies
   WHERE payment_id = ANY($1) ORDER BY discrepancies.id LIMIT $2`;
 
-type DiscrepancyRow = {
-  readonly kind: DiscrepancyKind;
-  readonly foundAt: Date;
-  readonly settledAt: Date | null;
-  readonly settlement: string | null;
-};
-
 /** Of the payment, and of the reversals of it. */
 export async function listDiscrepanciesOf(db: Queryable, ids: readonly string[]): Promise<TimelineEntry[]> {
-  const rows = await db.run<DiscrepancyRow>(DISCREPANCIES, [ids, MOST_OF_A_KIND]);
+  const rows = await db.run<TimelineDiscrepancy & { readonly foundAt: Date }>(DISCREPANCIES, [ids, MOST_OF_A_KIND]);
   return rows.map(({ foundAt, ...detail }) => ({ kind: 'discrepancy', at: foundAt, detail }));
 }
 
@@ -85,12 +78,7 @@ const REVERSALS = statement('timeline_reversals')`
   SELECT id, state, created_by AS requested_by, created_at FROM payments WHERE merchant_id = $1 AND collection_id = $2
   ORDER BY id LIMIT $3`;
 
-export type RequestedReversal = {
-  readonly id: ReversalId;
-  readonly state: ReversalState;
-  readonly requestedBy: UserId;
-  readonly createdAt: Date;
-};
+export type RequestedReversal = Pick<Reversal, 'id' | 'state' | 'createdAt'> & { readonly requestedBy: UserId };
 
 export async function listReversalsOf(
   db: Queryable,

@@ -31,11 +31,11 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
   const owner = accountOf(ownerUrl);
   const application = accountOf(applicationUrl);
   const readers = [application, ...(reportUrl === undefined ? [] : [accountOf(reportUrl)])];
-  const temporal = temporalUrl === undefined ? null : accountOf(temporalUrl);
-  const all = [owner, ...readers, ...(temporal ? [temporal] : [])];
+  const temporal = temporalUrl === undefined ? [] : [accountOf(temporalUrl)];
+  const all = [owner, ...readers, ...temporal];
   checkAccounts(all, [owner, ...readers]);
   await withClient(adminUrl, async (client) => {
-    const common = commonDatabases(adminUrl, [owner, ...(temporal ? [temporal] : [])]);
+    const common = commonDatabases(adminUrl, [owner, ...temporal]);
     await endSessions(client, common, all);
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
     for (const name of common) await client.query(accessToDatabase(name, []).join('; '));
@@ -46,13 +46,12 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
     await joinGroup(client, application, APPLICATION);
     if (readers[1]) await joinGroup(client, readers[1], REPORTS);
     await ensureDatabase(client, owner.database, { owner, users: readers });
-    if (temporal) {
-      for (const name of temporalDatabases(temporal))
-        await ensureDatabase(client, name, { owner: temporal, users: [] });
-    }
+    for (const account of temporal)
+      for (const name of temporalDatabases(account)) await ensureDatabase(client, name, { owner: account, users: [] });
     await takeOver(adminUrl, owner.database, owner);
     await withClient(addressOf(adminUrl, owner.database), (database) => restrictFunctions(database, owner.name));
-    if (temporal) for (const name of temporalDatabases(temporal)) await takeOver(adminUrl, name, temporal);
+    for (const account of temporal)
+      for (const name of temporalDatabases(account)) await takeOver(adminUrl, name, account);
   });
 }
 
@@ -129,15 +128,13 @@ type Users = { readonly owner: Account; readonly users: readonly Account[] };
 async function ensureDatabase(client: Client, name: string, { owner, users }: Users): Promise<void> {
   const [database, ownerName] = [escapeIdentifier(name), escapeIdentifier(owner.name)];
   const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-  const isThere = rowCount === 1;
   await client.query(
-    isThere ? `ALTER DATABASE ${database} OWNER TO ${ownerName}` : `CREATE DATABASE ${database} OWNER ${ownerName}`,
+    rowCount === 1
+      ? `ALTER DATABASE ${database} OWNER TO ${ownerName}`
+      : `CREATE DATABASE ${database} OWNER ${ownerName}`,
   );
-  for (const statement of accessToDatabase(
-    name,
-    users.map((user) => user.name),
-  ))
-    await client.query(statement);
+  const names = users.map((user) => user.name);
+  for (const statement of accessToDatabase(name, names)) await client.query(statement);
 }
 
 /** Nobody but its owner, superusers and these accounts may connect, and nobody but its owner may create anything, not even for a session. */
