@@ -1,6 +1,5 @@
 // Rows of API keys: a digest of the key and what it may do, never the key itself.
-import { apiKeyNotFound, type AllowedAddresses, type ListedApiKey, type Scope } from '../../domain/accounts/api-key.ts';
-import type { Environment } from '../../domain/event.ts';
+import { apiKeyNotFound, type ListedApiKey } from '../../domain/accounts/api-key.ts';
 import { countsAsMaker, permissionDenied, type Role } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -12,61 +11,41 @@ import {
   isAttested,
   type AttestedRow,
 } from './attested-rows.ts';
+import { insertion } from '../platform/columns.ts';
 import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { readPage, type Page } from '../platform/page.ts';
 import { personColumn } from './names.ts';
 
-export type ApiKey = {
-  readonly id: ApiKeyId;
+export type ApiKey = Pick<
+  ListedApiKey,
+  'id' | 'environment' | 'scopes' | 'allowedAddresses' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'
+> & {
   readonly merchantId: MerchantId;
   readonly merchantCurrency: Currency;
-  readonly environment: Environment;
-  readonly scopes: readonly Scope[];
   /** Who counts as the maker of what the key creates; null when its creator is no longer owner, admin or maker. */
   readonly maker: UserId | null;
-  readonly allowedAddresses: AllowedAddresses;
-  readonly lastUsedAt: Date | null;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
   /** Changes with every write to the row, whoever writes it. */
   readonly rowVersion: string;
 };
 
-const INSERT = statement('api_key_insert')`
-  INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at, expires_at,
-                        allowed_addresses)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+const insert = insertion(
+  'api_key_insert',
+  'api_keys',
+  `id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at, expires_at, allowed_addresses`,
+);
 
-export type NewApiKey = {
-  readonly id: ApiKeyId;
+/** With the scope `payouts:write` neither `createdBy` nor `expiresAt` is null. */
+export type NewApiKey = Pick<
+  ListedApiKey,
+  'id' | 'name' | 'environment' | 'hint' | 'scopes' | 'createdAt' | 'expiresAt' | 'allowedAddresses'
+> & {
   readonly merchantId: MerchantId;
-  readonly name: string;
-  readonly environment: Environment;
-  readonly hint: string;
   readonly sha256: Buffer;
-  readonly scopes: readonly Scope[];
-  /** Null only without the scope `payouts:write`. */
   readonly createdBy: UserId | null;
-  readonly createdAt: Date;
-  /** Never null with the scope `payouts:write`. */
-  readonly expiresAt: Date | null;
-  readonly allowedAddresses: AllowedAddresses;
 };
 
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
-  await tx.run(INSERT, [
-    key.id,
-    key.merchantId,
-    key.name,
-    key.environment,
-    key.hint,
-    key.sha256,
-    key.scopes,
-    key.createdBy,
-    key.createdAt,
-    key.expiresAt,
-    key.allowedAddresses,
-  ]);
+  await insert(tx, { ...key, keySha256: key.sha256 });
   await attestRow(tx, 'api_keys', [key.id]);
 }
 
@@ -172,19 +151,17 @@ export async function countActiveApiKeys(db: Queryable, merchantId: MerchantId, 
 const END = statement('api_key_end')`
   UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1`;
 
-export type ApiKeyEnd = {
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  readonly replacedBy: ApiKeyId | null;
-};
-
 /** When the key was created; null when there is no such key, or no process of ours wrote its row. */
 export async function findApiKeyCreation(db: Queryable, id: ApiKeyId): Promise<Date | null> {
   return ((await findAttested(db, 'api_keys', [id]))?.createdAt as Date | undefined) ?? null;
 }
 
 /** Sets when the key ends and which key replaces it, if any. Throws `permission_denied` for a key whose row no process of ours wrote. */
-export async function endApiKey(tx: Tx, id: ApiKeyId, end: ApiKeyEnd): Promise<void> {
+export async function endApiKey(
+  tx: Tx,
+  id: ApiKeyId,
+  end: Pick<ListedApiKey, 'expiresAt' | 'revokedAt' | 'replacedBy'>,
+): Promise<void> {
   const set = () => tx.run(END, [id, end.expiresAt, end.revokedAt, end.replacedBy]);
   await changeAttestedRow(tx, 'api_keys', [id], set);
 }

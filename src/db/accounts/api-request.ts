@@ -5,10 +5,10 @@ import {
   type ListedApiRequest,
   type StatusClass,
 } from '../../domain/accounts/api-request.ts';
-import { isId, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
+import { isId, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
-import { readPage, type ListRange, type Page } from '../platform/page.ts';
+import { conditionsOf, idConditions, readPage, type ListRange, type Page } from '../platform/page.ts';
 
 const INSERT = statement('api_request_insert')`
   INSERT INTO api_requests (id, merchant_id, api_key_id, method, route, path, status, error_code, duration_ms, address,
@@ -50,20 +50,15 @@ export async function listApiRequests(
   filter: ApiRequestFilter,
   limit: number,
 ): Promise<Page<ListedApiRequest>> {
-  const { createdFrom, createdTo, before, status } = filter;
-  const values: unknown[] = [];
-  const conditions: string[] = status === undefined ? [] : [STATUS_CONDITIONS[status]];
-  const add = (condition: string, value: unknown) => {
-    if (value !== undefined) conditions.push(`${condition} $${values.push(value) + 2}`);
-  };
-  add('r.api_key_id =', filter.key);
-  add('r.method =', filter.method);
-  add('r.route =', filter.route);
-  add('r.object_id =', filter.object);
-  add('r.id >=', createdFrom && lowestIdAt('req', createdFrom.getTime()));
-  add('r.id <', createdTo && lowestIdAt('req', createdTo.getTime()));
-  add('r.id <', before);
-  const text = `${[SELECT, ...conditions].join(' AND ')} ORDER BY r.id DESC LIMIT $2`;
+  const { conditions, values } = conditionsOf(3, [
+    ['r.api_key_id = ?', filter.key],
+    ['r.method = ?', filter.method],
+    ['r.route = ?', filter.route],
+    ['r.object_id = ?', filter.object],
+    ...idConditions('r.id', 'req', filter),
+  ]);
+  const ofStatus = filter.status === undefined ? '' : ` AND ${STATUS_CONDITIONS[filter.status]}`;
+  const text = `${SELECT}${ofStatus}${conditions} ORDER BY r.id DESC LIMIT $2`;
   const query = composedStatement('api_request_list', text);
   return readPage(limit, (count) => db.run<ListedApiRequest>(query, [merchantId, count, ...values]));
 }

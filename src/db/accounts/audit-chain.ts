@@ -1,5 +1,6 @@
 // Rows of the audit logs' hash chains: entries that wait for their link, links, the ends of chains, signed heads.
 import type { AuditChainName, AuditHead, RecordedAuditEntry } from '../../domain/accounts/audit-chain.ts';
+import { columnsOf, insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 export type AuditChain = {
@@ -44,12 +45,7 @@ const INSERT_LINKS = statement('audit_link_insert')`
 
 /** Records the links, which are each the next of their chain. The database moves the ends of the chains with them. */
 export async function insertAuditLinks(tx: Tx, links: readonly AuditLink[]): Promise<void> {
-  await tx.run(INSERT_LINKS, [
-    links.map(({ chain }) => chain),
-    links.map(({ position }) => position),
-    links.map(({ entryId }) => entryId),
-    links.map(({ hash }) => hash),
-  ]);
+  await tx.run(INSERT_LINKS, columnsOf(links, 'chain', 'position', 'entryId', 'hash'));
 }
 
 // A head of a later time than ours, by another clock or by somebody's hand, keeps no chain unsigned, and neither does one of
@@ -75,9 +71,11 @@ export async function listChainsToSign(db: Queryable, options: ListChainsToSign)
   return db.run<AuditChain>(LIST_TO_SIGN, [signedAfter, signedBefore, limit, publicKeys]);
 }
 
+const HEAD_COLUMNS = 'chain, position, hash, signed_at, key_name, public_key, signature';
+
 const LIST_LAST_HEADS = statement('audit_head_list_last')`
   SELECT h.* FROM audit_chains c CROSS JOIN LATERAL (
-    SELECT chain, position, hash, signed_at, key_name, public_key, signature FROM audit_heads h
+    SELECT ${HEAD_COLUMNS} FROM audit_heads h
     WHERE h.chain = c.chain ORDER BY h.position DESC LIMIT 1) h
   WHERE c.chain > $1 ORDER BY c.chain LIMIT $2`;
 
@@ -86,13 +84,10 @@ export async function listLastHeads(db: Queryable, after: string, limit: number)
   return db.run<AuditHead>(LIST_LAST_HEADS, [after, limit]);
 }
 
-const INSERT_HEAD = statement('audit_head_insert')`
-  INSERT INTO audit_heads (chain, position, hash, signed_at, key_name, public_key, signature)
-  VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const insertHead = insertion('audit_head_insert', 'audit_heads', HEAD_COLUMNS);
 
 export async function insertAuditHead(tx: Tx, head: AuditHead): Promise<void> {
-  const { chain, position, hash, signedAt, keyName, publicKey, signature } = head;
-  await tx.run(INSERT_HEAD, [chain, position, hash, signedAt, keyName, publicKey, signature]);
+  await insertHead(tx, head);
 }
 
 // A chain whose record somebody removed has no end, and is verified all the same.

@@ -4,8 +4,9 @@ import type { Staff } from '../../domain/accounts/staff.ts';
 import { isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
-import { composedStatement, statement, type Queryable, type Tx } from '../platform/database.ts';
-import { readPage, type ListRange, type Page } from '../platform/page.ts';
+import { insertion } from '../platform/columns.ts';
+import { composedStatement, type Queryable, type Tx } from '../platform/database.ts';
+import { conditionsOf, readPage, type ListRange, type Page } from '../platform/page.ts';
 import { keyColumn } from './names.ts';
 
 export type AuditEntry = Act & {
@@ -30,27 +31,16 @@ export type Act = {
   readonly at: Date;
 };
 
-const INSERT = statement('audit_entry_insert')`
-  INSERT INTO audit_entries (merchant_id, user_id, api_key_id, action, outcome, subject_id, before, after, address,
-                             request_id, created_at, staff)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+const insert = insertion(
+  'audit_entry_insert',
+  'audit_entries',
+  `merchant_id, user_id, api_key_id, action, outcome, subject_id, before, after, address, request_id, created_at, staff`,
+);
+const NOBODY = { userId: null, apiKeyId: null, staff: null, address: null, requestId: null };
 
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
-  const { userId = null, apiKeyId = null, before = null, after = null, address = null, requestId = null } = entry;
-  await db.run(INSERT, [
-    entry.merchantId,
-    userId,
-    apiKeyId,
-    entry.action,
-    entry.outcome,
-    entry.subjectId,
-    before === null ? null : JSON.stringify(before),
-    after === null ? null : JSON.stringify(after),
-    address,
-    requestId,
-    entry.at,
-    entry.staff ?? null,
-  ]);
+  const [before, after] = [entry.before, entry.after].map((value) => (value ? JSON.stringify(value) : null));
+  await insert(db, { ...NOBODY, ...entry, before, after, createdAt: entry.at });
 }
 
 /** Records what a person did, in the transaction that does it. */
@@ -97,24 +87,18 @@ export async function listAuditEntries(
   { subjectId, actorId, action, outcome, createdFrom, createdTo, before }: AuditFilter,
   limit: number,
 ): Promise<Page<AuditRow>> {
-  const values: unknown[] = [];
-  const place = (value: unknown) => `$${values.push(value) + 2}`;
-  const equal = (column: string, value: unknown) => (value === undefined ? [] : [`a.${column} = ${place(value)}`]);
   const isKey = actorId !== undefined && isId('key', actorId);
-  const conditions = [
-    'a.merchant_id = $1',
-    ...equal('subject_id', subjectId),
-    ...equal(isKey ? 'api_key_id' : 'user_id', actorId),
-    ...equal('action', action),
-    ...equal('outcome', outcome),
-    ...(createdFrom === undefined ? [] : [`a.created_at >= ${place(createdFrom)}`]),
-    ...(createdTo === undefined ? [] : [`a.created_at < ${place(createdTo)}`]),
+  const { conditions, values } = conditionsOf(3, [
+    ['a.subject_id = ?', subjectId],
+    [`a.${isKey ? 'api_key_id' : 'user_id'} = ?`, actorId],
+    ['a.action = ?', action],
+    ['a.outcome = ?', outcome],
+    ['a.created_at >= ?', createdFrom],
+    ['a.created_at < ?', createdTo],
     // Of any merchant: an entry's number says nothing but when it was.
-    ...(before === undefined
-      ? []
-      : [`(a.created_at, a.id) < (SELECT b.created_at, b.id FROM audit_entries b WHERE b.id = ${place(before)})`]),
-  ];
-  const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY a.created_at DESC, a.id DESC LIMIT $2`;
+    ['(a.created_at, a.id) < (SELECT b.created_at, b.id FROM audit_entries b WHERE b.id = ?)', before],
+  ]);
+  const text = `${SELECT} WHERE a.merchant_id = $1${conditions} ORDER BY a.created_at DESC, a.id DESC LIMIT $2`;
   const query = composedStatement('audit_entry_list', text);
   return readPage(limit, (count) => db.run<AuditRow>(query, [merchantId, count, ...values]));
 }

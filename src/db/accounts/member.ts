@@ -10,7 +10,7 @@ import {
   requireAttested,
   type AttestedRow,
 } from './attested-rows.ts';
-import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
+import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
 const LOCK = statement('member_lock')`SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE`;
 
@@ -104,27 +104,29 @@ function toMember(row: MemberRow): Member {
   return { userId, name, email, roles, hasSecondFactor, createdAt };
 }
 
+const personOf = ({ userId: id, name, email }: MemberRow) => [{ id, name, email }];
+
+async function readMembers(db: Queryable, query: Statement, values: readonly unknown[]): Promise<Member[]> {
+  const rows = await db.run<MemberRow>(query, values);
+  if (rows.length === 0) return [];
+  for (const row of rows) requireAttested(db, 'members', row);
+  await requireAttestedPeople(db, rows, personOf);
+  return toMembers(rows);
+}
+
 const FIND = statement('member_find')`${SELECT} AND t.user_id = $2`;
 
 export async function findMember(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<Member | null> {
-  const row = await findOne<MemberRow>(db, FIND, [merchantId, userId]);
-  if (row === null) return null;
-  requireAttested(db, 'members', row);
-  await requireAttestedPeople(db, [row], personOf);
-  return toMembers([row])[0] ?? null;
+  const [member] = await readMembers(db, FIND, [merchantId, userId]);
+  return member ?? null;
 }
 
 const LIST = statement('member_list')`${SELECT} ORDER BY t.created_at, t.user_id`;
 
 /** Throws `permission_denied` when one of the rows is by no process of ours: decisions depend on who else is there. */
 export async function listMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
-  const rows = await db.run<MemberRow>(LIST, [merchantId]);
-  for (const row of rows) requireAttested(db, 'members', row);
-  await requireAttestedPeople(db, rows, personOf);
-  return toMembers(rows);
+  return readMembers(db, LIST, [merchantId]);
 }
-
-const personOf = ({ userId: id, name, email }: MemberRow) => [{ id, name, email }];
 
 /** Without those whose row is by no process of ours, who have no rights. For what a person is shown, not for decisions. */
 export async function listAttestedMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
@@ -138,12 +140,7 @@ const PUT = statement('member_put')`
     WHERE members.removed_at IS NOT NULL
   RETURNING 1`;
 
-export type NewMember = {
-  readonly merchantId: MerchantId;
-  readonly userId: UserId;
-  readonly roles: readonly Role[];
-  readonly createdAt: Date;
-};
+export type NewMember = Pick<Member, 'userId' | 'roles' | 'createdAt'> & { readonly merchantId: MerchantId };
 
 /** Makes the person a member, also if they were removed before. False when they are a member; then nothing changes. */
 export async function putMember(tx: Tx, member: NewMember): Promise<boolean> {

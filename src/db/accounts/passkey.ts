@@ -4,6 +4,7 @@ import { CHALLENGE_LIFE_MS, type ChallengeUse, type Passkey } from '../../domain
 import { hashToken, newToken } from '../../security/token.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from './attested-rows.ts';
+import { insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 export type StoredPasskey = Passkey & {
@@ -15,17 +16,18 @@ export type StoredPasskey = Passkey & {
 
 const SELECT = `SELECT ${attestedColumns('passkeys')}, t.name, t.counter, t.created_at, t.last_used_at FROM passkeys t`;
 
-const INSERT = statement('passkey_insert')`
-  INSERT INTO passkeys (id, user_id, name, credential_id, public_key, counter, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (credential_id) DO NOTHING RETURNING 1`;
+const insert = insertion(
+  'passkey_insert',
+  'passkeys',
+  'id, user_id, name, credential_id, public_key, counter, created_at',
+  'ON CONFLICT (credential_id) DO NOTHING RETURNING 1',
+);
 
 /** False when the credential is registered already, by whomever. */
 export async function insertPasskey(tx: Tx, passkey: Omit<StoredPasskey, 'lastUsedAt'>): Promise<boolean> {
-  const { id, userId, name, credentialId, publicKey, counter, createdAt } = passkey;
-  const values = [id, userId, name, credentialId, publicKey, counter, createdAt];
-  const rows = await changeAttestedRow(tx, 'users', [userId], () => tx.run(INSERT, values));
+  const rows = await changeAttestedRow(tx, 'users', [passkey.userId], () => insert(tx, passkey));
   if (rows.length === 0) return false;
-  await attestRow(tx, 'passkeys', [id]);
+  await attestRow(tx, 'passkeys', [passkey.id]);
   return true;
 }
 

@@ -2,6 +2,7 @@
 import type { MerchantId } from '../../domain/ids.ts';
 import { DEFAULT_POLICY, type Policy } from '../../domain/accounts/policy.ts';
 import { attestedColumns, changeAttestedRow, requireAttested, type AttestedRow } from './attested-rows.ts';
+import { insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const FIND = statement('policy_find')`SELECT ${attestedColumns('policies')} FROM policies t WHERE t.merchant_id = $1`;
@@ -19,29 +20,15 @@ export async function findPolicy(db: Queryable, merchantId: MerchantId): Promise
   };
 }
 
-const PUT = statement('policy_put')`
-  INSERT INTO policies (merchant_id, second_factor_required, two_approvers_above_minor, approver_daily_limit_minor,
-                        payout_expires_after_ms, approver_wait_ms, updated_at, key_held_limit_minor)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-  ON CONFLICT (merchant_id) DO UPDATE SET
-    second_factor_required = excluded.second_factor_required,
-    two_approvers_above_minor = excluded.two_approvers_above_minor,
-    approver_daily_limit_minor = excluded.approver_daily_limit_minor,
-    payout_expires_after_ms = excluded.payout_expires_after_ms,
-    approver_wait_ms = excluded.approver_wait_ms,
-    updated_at = excluded.updated_at,
-    key_held_limit_minor = excluded.key_held_limit_minor`;
+const SETTINGS = `second_factor_required, two_approvers_above_minor, approver_daily_limit_minor, payout_expires_after_ms,
+  approver_wait_ms, key_held_limit_minor, updated_at`;
+const put = insertion(
+  'policy_put',
+  'policies',
+  `merchant_id, ${SETTINGS}`,
+  `ON CONFLICT (merchant_id) DO UPDATE SET (${SETTINGS}) = (${SETTINGS.replace(/\w+/g, 'excluded.$&')})`,
+);
 
 export async function putPolicy(tx: Tx, merchantId: MerchantId, policy: Policy, at: Date): Promise<void> {
-  const values = [
-    merchantId,
-    policy.secondFactorRequired,
-    policy.twoApproversAboveMinor,
-    policy.approverDailyLimitMinor,
-    policy.payoutExpiresAfterMs,
-    policy.approverWaitMs,
-    at,
-    policy.keyHeldLimitMinor,
-  ];
-  await changeAttestedRow(tx, 'policies', [merchantId], () => tx.run(PUT, values));
+  await changeAttestedRow(tx, 'policies', [merchantId], () => put(tx, { ...policy, merchantId, updatedAt: at }));
 }

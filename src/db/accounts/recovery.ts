@@ -11,12 +11,12 @@ import {
   type AttestedRow,
 } from './attested-rows.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
-import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { insertion } from '../platform/columns.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 import { personColumn } from './names.ts';
 
 const DELETE_OF_USER = statement('recovery_delete_of_user')`DELETE FROM recoveries WHERE user_id = $1`;
-const INSERT = statement('recovery_insert')`
-  INSERT INTO recoveries (id, user_id, reason, requested_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`;
+const insert = insertion('recovery_insert', 'recoveries', 'id, user_id, reason, requested_by, created_at, expires_at');
 
 export type NewRecovery = Pick<RecoveryRequest, 'id' | 'reason' | 'requestedBy' | 'createdAt' | 'expiresAt'> & {
   readonly userId: UserId;
@@ -24,10 +24,9 @@ export type NewRecovery = Pick<RecoveryRequest, 'id' | 'reason' | 'requestedBy' 
 
 /** Stores the person's one recovery. An earlier one is gone, and its token is invalid. Lock the user before. */
 export async function replaceRecovery(tx: Tx, recovery: NewRecovery): Promise<void> {
-  const { id, userId, reason, requestedBy, createdAt, expiresAt } = recovery;
-  await tx.run(DELETE_OF_USER, [userId]);
-  await tx.run(INSERT, [id, userId, reason, requestedBy, createdAt, expiresAt]);
-  await attestRow(tx, 'recoveries', [id]);
+  await tx.run(DELETE_OF_USER, [recovery.userId]);
+  await insert(tx, recovery);
+  await attestRow(tx, 'recoveries', [recovery.id]);
 }
 
 const SELECT_REQUEST = `SELECT ${attestedColumns('recoveries')}, ${personColumn('u')} AS person, t.reason
@@ -81,23 +80,22 @@ const FIND = statement('recovery_find')`
 type UsableRow = AttestedRow<'recoveries'> & { readonly userId: UserId };
 
 /** Null, too, for a row that no process of ours wrote. */
-function userOf(db: Queryable, row: UsableRow | undefined): UserId | null {
-  return row !== undefined && isAttested(db, 'recoveries', row) ? row.userId : null;
+async function findUserBy(db: Queryable, query: Statement, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
+  const row = await findOne<UsableRow>(db, query, [tokenSha256, at]);
+  return row !== null && isAttested(db, 'recoveries', row) ? row.userId : null;
 }
 
 /** The person whose token this is; null when the token is unknown, used, replaced or expired. */
-export async function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
-  const [row] = await db.run<UsableRow>(FIND, [tokenSha256, at]);
-  return userOf(db, row);
+export function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
+  return findUserBy(db, FIND, tokenSha256, at);
 }
 
 const USE = statement('recovery_use')`
   DELETE FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2 RETURNING ${attestedColumns('recoveries')}`;
 
 /** Like `findRecovery`, and uses the token up. Of two people who present it at the same moment, only one succeeds. */
-export async function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
-  const [row] = await tx.run<UsableRow>(USE, [tokenSha256, at]);
-  return userOf(tx, row);
+export function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
+  return findUserBy(tx, USE, tokenSha256, at);
 }
 
 export const deleteEndedRecoveries = boundedDelete('recovery_delete_ended', {
@@ -114,17 +112,11 @@ const LIST_NOTICES = statement('recovery_list_notices')`
     AND a.subject_id = coalesce($3, a.subject_id)
   ORDER BY a.id DESC LIMIT $4`;
 
-export type NoticesWanted = {
-  readonly since: Date;
-  readonly about: UserId | null;
-  readonly limit: number;
-};
-
 /** What happened to accounts of the merchant's people by recovery, newest first. */
 export async function listRecoveryNotices(
   db: Queryable,
   merchantId: MerchantId,
-  { since, about, limit }: NoticesWanted,
+  { since, about, limit }: { readonly since: Date; readonly about: UserId | null; readonly limit: number },
 ): Promise<RecoveryNotice[]> {
   return db.run<RecoveryNotice>(LIST_NOTICES, [merchantId, since, about, limit]);
 }

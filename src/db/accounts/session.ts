@@ -1,35 +1,33 @@
 // Rows of sessions: the digest of the token, the person, the merchant, and when the session ends.
 import { newId, type MerchantId, type SessionId, type UserId } from '../../domain/ids.ts';
 import { notAuthenticated, type Person } from '../../domain/accounts/member.ts';
-import { sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
+import { sessionEndsAt, type ListedSession, type Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
 import { HAS_SECOND_FACTOR } from './second-factor.ts';
 import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from './attested-rows.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
+import { insertion } from '../platform/columns.ts';
 import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
-const INSERT = statement('session_insert')`
-  INSERT INTO sessions (id, token_sha256, merchant_id, user_id, created_at, last_used_at, verified_at, expires_at,
-                        second_factor_at, address, user_agent)
-  VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9)`;
+const insert = insertion(
+  'session_insert',
+  'sessions',
+  `id, token_sha256, merchant_id, user_id, created_at, last_used_at, verified_at, expires_at, second_factor_at, address,
+   user_agent`,
+);
 
-export type NewSession = {
-  readonly id: SessionId;
-  readonly tokenSha256: Buffer;
-  readonly merchantId: MerchantId;
-  readonly userId: UserId;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly secondFactorAt: Date | null;
-  readonly address: string | null;
-  readonly userAgent: string | null;
-};
+type Member = Pick<Person, 'merchantId' | 'userId'>;
+type Browser = Pick<ListedSession, 'address' | 'userAgent'>;
+
+export type NewSession = Pick<Session, 'id' | 'tokenSha256' | 'createdAt' | 'expiresAt'> &
+  Member &
+  Pick<Person, 'secondFactorAt'> &
+  Browser;
 
 /** The log-in counts as the first verification of the person. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
-  const { id, tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt, address, userAgent } = session;
-  const values = [id, tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt, address, userAgent];
-  await tx.run(INSERT, values);
+  const { id, createdAt } = session;
+  await insert(tx, { ...session, lastUsedAt: createdAt, verifiedAt: createdAt });
   await attestRow(tx, 'sessions', [id]);
 }
 
@@ -129,12 +127,7 @@ export async function deleteSessionsOfUser(tx: Tx, userId: UserId, kept: Buffer 
   await tx.run(DELETE_OF_USER, [userId, kept]);
 }
 
-type Member = { readonly merchantId: MerchantId; readonly userId: UserId };
-
-export type SessionRow = Pick<Session, 'id' | 'tokenSha256' | 'createdAt' | 'lastUsedAt' | 'expiresAt'> & {
-  readonly address: string | null;
-  readonly userAgent: string | null;
-};
+export type SessionRow = Pick<Session, 'id' | 'tokenSha256' | 'createdAt' | 'lastUsedAt' | 'expiresAt'> & Browser;
 
 const LIST = statement('session_list')`
   SELECT id, token_sha256, created_at, last_used_at, expires_at, host(address) AS address, user_agent

@@ -9,6 +9,7 @@ import {
   isAttested,
   type AttestedRow,
 } from './attested-rows.ts';
+import { insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 
 export type User = {
@@ -42,9 +43,12 @@ function toUser(db: Queryable, row: UserRow): User {
   return row;
 }
 
-const INSERT = statement('user_insert')`
-  INSERT INTO users (id, email, name, password_hash, totp_secret_sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-  ON CONFLICT (email) DO NOTHING RETURNING 1`;
+const insert = insertion(
+  'user_insert',
+  'users',
+  'id, email, name, password_hash, totp_secret_sealed, created_at',
+  'ON CONFLICT (email) DO NOTHING RETURNING 1',
+);
 
 export type NewUser = Pick<User, 'id' | 'email' | 'name' | 'passwordHash' | 'totpSecretSealed'> & {
   readonly createdAt: Date;
@@ -52,10 +56,8 @@ export type NewUser = Pick<User, 'id' | 'email' | 'name' | 'passwordHash' | 'tot
 
 /** False when somebody has this e-mail already; then nothing changes. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
-  const { id, email, name, passwordHash, totpSecretSealed, createdAt } = user;
-  const rows = await tx.run(INSERT, [id, email, name, passwordHash, totpSecretSealed, createdAt]);
-  if (rows.length === 0) return false;
-  await attestRow(tx, 'users', [id]);
+  if ((await insert(tx, user)).length === 0) return false;
+  await attestRow(tx, 'users', [user.id]);
   return true;
 }
 
@@ -132,8 +134,7 @@ const USE_TOTP_STEP = statement('user_use_totp_step')`
 
 /** Uses up the code of this time step and of every earlier one. False when it was used already. */
 export async function useTotpStep(tx: Tx, id: UserId, step: number): Promise<boolean> {
-  const rows = await tx.run(USE_TOTP_STEP, [id, step]);
-  return rows.length === 1;
+  return (await tx.run(USE_TOTP_STEP, [id, step])).length === 1;
 }
 
 const SET_PENDING_TOTP = statement('user_set_pending_totp')`UPDATE users SET totp_pending_sealed = $2 WHERE id = $1`;

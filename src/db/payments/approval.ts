@@ -4,12 +4,12 @@ import type { Approval } from '../../domain/payments/approval.ts';
 import { holdsOneOf } from '../../domain/accounts/member.ts';
 import { listMembershipsAmong } from '../accounts/member.ts';
 import { waitedAmong, type MoneyMove } from '../accounts/waiting-time.ts';
+import { insertion } from '../platform/columns.ts';
 import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 type ApprovedKind = 'payout' | 'reversal';
 
-const INSERT = statement('approval_insert')`
-  INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation) VALUES ($1, $2, $3, $4, $5)`;
+const insert = insertion('approval_insert', 'approvals', 'payment_id, user_id, merchant_id, approved_at, attestation');
 
 export type NewApproval = {
   readonly kind: ApprovedKind;
@@ -21,8 +21,7 @@ export type NewApproval = {
 };
 
 export async function insertApproval(tx: Tx, approval: NewApproval): Promise<void> {
-  const { id, userId, merchantId, at, attestation } = approval;
-  await tx.run(INSERT, [id, userId, merchantId, at, attestation]);
+  await insert(tx, { ...approval, paymentId: approval.id, approvedAt: approval.at });
 }
 
 /** The approvals of a row of `payments` that are not withdrawn, as one value of its own statement. */

@@ -13,6 +13,7 @@ import {
 import type { OperatorStatus, StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentId, PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
+import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import type { EntryRange } from './unposted.ts';
 
@@ -136,8 +137,7 @@ export async function findUnattestedRefunds(
 
 /** Those among the entries of the ranges, read by one statement. */
 export async function findUnattestedCredits(db: Queryable, ranges: readonly EntryRange[]): Promise<UnattestedCredit[]> {
-  const column = <Key extends keyof EntryRange>(key: Key) => ranges.map((range) => range[key]);
-  const values = [column('accountId'), column('after'), column('entry')];
+  const values = columnsOf(ranges, 'accountId', 'after', 'entry');
   return unattestedAmong(db, await db.run<StoredCredit>(OF_ENTRIES, values));
 }
 

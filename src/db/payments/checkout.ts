@@ -1,34 +1,22 @@
 // Rows of checkouts.
 import type { CheckoutId, MerchantId } from '../../domain/ids.ts';
-import { lowestIdAt } from '../../domain/ids.ts';
 import { checkoutState, MOST_COUNTED_PAID, type Checkout, type CheckoutState } from '../../domain/payments/checkout.ts';
-import type { ListRange, Page } from '../platform/page.ts';
+import { insertion } from '../platform/columns.ts';
+import { conditionsOf, idConditions, type ListRange, type Page } from '../platform/page.ts';
 import { composedStatement, findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
 const COLUMNS = `k.id, k.code, k.merchant_id, k.amount_minor, k.currency, k.reference, k.description, k.metadata, k.use,
   k.return_url, k.expires_at, k.cancelled_at, k.created_by, k.created_at`;
 
-const INSERT = statement('checkout_insert')`
-  INSERT INTO checkouts (id, code, merchant_id, amount_minor, currency, reference, description, metadata, use, return_url,
-    expires_at, created_by, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+const insert = insertion(
+  'checkout_insert',
+  'checkouts',
+  `id, code, merchant_id, amount_minor, currency, reference, description, metadata, use, return_url, expires_at, created_by,
+   created_at`,
+);
 
 export async function insertCheckout(tx: Tx, checkout: Checkout): Promise<void> {
-  await tx.run(INSERT, [
-    checkout.id,
-    checkout.code,
-    checkout.merchantId,
-    checkout.amountMinor,
-    checkout.currency,
-    checkout.reference,
-    checkout.description,
-    JSON.stringify(checkout.metadata),
-    checkout.use,
-    checkout.returnUrl,
-    checkout.expiresAt,
-    checkout.createdBy,
-    checkout.createdAt,
-  ]);
+  await insert(tx, { ...checkout, metadata: JSON.stringify(checkout.metadata) });
 }
 
 const FIND = statement('checkout_find')`SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1 AND k.id = $2`;
@@ -116,22 +104,14 @@ export async function listCheckouts(
 async function readCheckouts(
   db: Queryable,
   merchantId: MerchantId,
-  { reference, createdFrom, createdTo, before }: CheckoutFilter,
+  filter: CheckoutFilter,
   most: number,
 ): Promise<Checkout[]> {
-  const values: unknown[] = [merchantId, most];
-  const place = (value: unknown) => `$${values.push(value)}`;
-  const idAt = (moment: Date) => lowestIdAt('chk', moment.getTime());
-  const conditions = [
-    'k.merchant_id = $1',
+  const { conditions, values } = conditionsOf(3, [
     // The index has it in small letters.
-    ...(reference === undefined
-      ? []
-      : [`lower(k.reference) = lower(${place(reference)})`, `k.reference = ${place(reference)}`]),
-    ...(createdFrom === undefined ? [] : [`k.id >= ${place(idAt(createdFrom))}`]),
-    ...(createdTo === undefined ? [] : [`k.id < ${place(idAt(createdTo))}`]),
-    ...(before === undefined ? [] : [`k.id < ${place(before)}`]),
-  ];
-  const text = `SELECT ${COLUMNS} FROM checkouts k WHERE ${conditions.join(' AND ')} ORDER BY k.id DESC LIMIT $2`;
-  return db.run<Checkout>(composedStatement('checkout_list', text), values);
+    ['lower(k.reference) = lower(?) AND k.reference = ?', filter.reference],
+    ...idConditions('k.id', 'chk', filter),
+  ]);
+  const text = `SELECT ${COLUMNS} FROM checkouts k WHERE k.merchant_id = $1${conditions} ORDER BY k.id DESC LIMIT $2`;
+  return db.run<Checkout>(composedStatement('checkout_list', text), [merchantId, most, ...values]);
 }

@@ -2,6 +2,7 @@
 import type { EventId, MerchantId } from '../../domain/ids.ts';
 import { availableAccount } from '../../domain/payments/ledger.ts';
 import { isAttested, nextAttestation } from '../accounts/attested-rows.ts';
+import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import type { EntryRange, IdRange } from './unposted.ts';
 
@@ -97,19 +98,11 @@ export type CheckedAccount = Pick<MovedAccount, 'accountId' | 'entry' | 'balance
  */
 export async function recordCheckpoints(db: Queryable, accounts: readonly CheckedAccount[]): Promise<void> {
   if (accounts.length === 0) return;
-  const column = <Key extends keyof CheckedAccount>(key: Key) => accounts.map((account) => account[key]);
   const attestations = accounts.map(({ checkpointAttestation: attestation, ...account }) =>
     nextAttestation(db, 'ledger_checkpoints', { ...account, attestation }),
   );
-  const values = [
-    column('accountId'),
-    column('entry'),
-    column('balanceMinor'),
-    column('unattestedMinor'),
-    attestations,
-    column('checkpointAttestation'),
-  ];
-  await db.run(RECORD, values);
+  const columns = columnsOf(accounts, 'accountId', 'entry', 'balanceMinor', 'unattestedMinor');
+  await db.run(RECORD, [...columns, attestations, ...columnsOf(accounts, 'checkpointAttestation')]);
 }
 
 const FUNDS = statement('ledger_funds_of_merchant')`

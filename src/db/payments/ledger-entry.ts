@@ -9,7 +9,7 @@ import {
   type StatementAccount,
 } from '../../domain/payments/ledger-entry.ts';
 import { composedStatement, type Queryable } from '../platform/database.ts';
-import { readPage, type ListRange, type Page } from '../platform/page.ts';
+import { conditionsOf, readPage, type ListRange, type Page } from '../platform/page.ts';
 
 export type LedgerEntryFilter = ListRange<string> & {
   readonly account?: StatementAccount;
@@ -29,19 +29,15 @@ export async function listLedgerEntries(
   limit: number,
 ): Promise<Page<LedgerEntry>> {
   const { account, kind, paymentId, createdFrom, createdTo, before } = filter;
-  const values: unknown[] = [];
-  const conditions = ['true'];
-  const add = (condition: (parameter: string) => string, value: unknown) => {
-    values.push(value);
-    conditions.push(condition(`$${values.length + 2}`));
-  };
-  if (paymentId !== undefined) add((p) => `t.payment_id = ${p}`, paymentId);
-  if (createdFrom) add((p) => `t.posted_at >= ${p}`, createdFrom);
-  if (createdTo) add((p) => `t.posted_at < ${p}`, createdTo);
-  if (before !== undefined) add(beforeEntry, before);
+  const { conditions, values } = conditionsOf(3, [
+    ['t.payment_id = ?', paymentId],
+    ['t.posted_at >= ?', createdFrom],
+    ['t.posted_at < ?', createdTo],
+    [BEFORE_ENTRY, before],
+  ]);
   const parts = STATEMENT_ACCOUNTS.filter((name) => account === undefined || name === account).flatMap((name) =>
     POSTING_KINDS.filter((each) => kind === undefined || each === kind).flatMap((each) =>
-      partOf(name, each, conditions.join(' AND ')),
+      partOf(name, each, conditions),
     ),
   );
   if (parts.length === 0) return { items: [], nextBefore: null };
@@ -68,13 +64,11 @@ function partOf(account: StatementAccount, kind: PostingKind, conditions: string
         t.${side}_balance_minor AS balance_minor, t.currency, t.posted_at
       FROM ledger_transfers t
       WHERE t.${side}_account_id = $2::text || '/${account}' AND t.${side}_entry IS NOT NULL
-        AND t.kind = '${kind}' AND ${conditions.replaceAll('{id}', id)}
+        AND t.kind = '${kind}'${conditions.replaceAll('{id}', id)}
       ORDER BY t.posted_at DESC LIMIT $1)`,
   ];
 }
 
 // The place of an entry is the time of its transfer and, of two accounts at the same time, its id.
-function beforeEntry(parameter: string): string {
-  const postedAt = `(SELECT posted_at FROM ledger_transfers WHERE id = ${parameter}::bigint / 2)`;
-  return `t.posted_at <= ${postedAt} AND (t.posted_at < ${postedAt} OR {id} < ${parameter}::bigint)`;
-}
+const POSTED_AT = '(SELECT posted_at FROM ledger_transfers WHERE id = ?::bigint / 2)';
+const BEFORE_ENTRY = `t.posted_at <= ${POSTED_AT} AND (t.posted_at < ${POSTED_AT} OR {id} < ?::bigint)`;

@@ -1,12 +1,12 @@
 // The reads that all kinds of payments share: by id, by operator reference, and in pages by any combination of filters.
 import { paymentNotFound } from '../../domain/errors.ts';
-import { isId, lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
-import { readPage, type ListRange, type Page } from '../platform/page.ts';
+import { conditionsOf, idConditions, readPage, type Condition, type ListRange, type Page } from '../platform/page.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
-import { countMatching, listPage, type ListSource, type PaymentIdPrefix } from './payment-list.ts';
+import { countMatching, listPage, type ListSource } from './payment-list.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = ListRange<Id> & {
   /** Any of these states; an empty list matches nothing. */
@@ -72,8 +72,8 @@ export function paymentReads<
       filter: PaymentFilter<Payment['state'], Payment['id']>,
       limit: number,
     ): Promise<Page<Payment>> => {
-      const { conditions, values } = conditionsOf(filter, kind, prefix);
-      const text = `${select} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
+      const { conditions, values } = conditionsOf(3, [...conditionsIn(filter), ...idConditions('id', prefix, filter)]);
+      const text = `${select} WHERE merchant_id = $1 AND kind = '${kind}'${conditions} ORDER BY id DESC LIMIT $2`;
       const query = composedStatement(`${kind}_list`, text);
       return readPage(limit, async (count) =>
         (await db.run<Row>(query, [merchantId, count, ...values])).map(toPayment),
@@ -86,33 +86,13 @@ export function paymentReads<
   };
 }
 
-/**
- * The conditions with the values of the filter; $1 is the merchant and $2 the limit. Conditions on time are conditions on
- * the id, which begins with the creation time, so each page is one index range, at any depth.
- */
-function conditionsOf(filter: PaymentFilter<string, string>, kind: string, prefix: PaymentIdPrefix) {
-  const conditions = ['merchant_id = $1', `kind = '${kind}'`];
-  const values: unknown[] = [];
-  const add = (condition: string, value: unknown) => {
-    values.push(value);
-    conditions.push(condition.replace('?', `$${values.length + 2}`));
-  };
-  // One state has an index of its own; several states, or no condition on them, are filtered from the merchant's index.
-  const isOneState = filter.states?.length === 1;
-  if (isOneState) add('state = ?', filter.states[0]);
-  else if (filter.states) add('state = ANY(?)', filter.states);
-  if (filter.reference !== undefined) {
-    // The index has it in small letters.
-    add('lower(reference) = lower(?)', filter.reference);
-    add('reference = ?', filter.reference);
-  }
-  if (filter.phone !== undefined) add('phone = ?', filter.phone);
-  if (filter.idempotencyKey !== undefined) {
-    add('lower(idempotency_key) = lower(? COLLATE "C")', filter.idempotencyKey);
-    add('idempotency_key = ?', filter.idempotencyKey);
-  }
-  if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));
-  if (filter.createdTo !== undefined) add('id < ?', lowestIdAt(prefix, filter.createdTo.getTime()));
-  if (filter.before !== undefined) add('id < ?', filter.before);
-  return { conditions, values };
+function conditionsIn({ states, reference, phone, idempotencyKey }: PaymentFilter<string, string>): Condition[] {
+  return [
+    // One state has an index of its own; several states, or no condition on them, are filtered from the merchant's index.
+    states?.length === 1 ? ['state = ?', states[0]] : ['state = ANY(?)', states],
+    // The index has these in small letters.
+    ['lower(reference) = lower(?) AND reference = ?', reference],
+    ['phone = ?', phone],
+    ['lower(idempotency_key) = lower(? COLLATE "C") AND idempotency_key = ?', idempotencyKey],
+  ];
 }

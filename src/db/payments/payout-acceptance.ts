@@ -5,10 +5,11 @@ import type { StoredResponse } from '../../domain/payments/stored-outcome.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { PERMISSION_VERSION } from '../accounts/payout-permission.ts';
+import { parametersOf } from '../platform/columns.ts';
 import { findOne, isRefusedValue, statement, type Database } from '../platform/database.ts';
 import { hasResponse, putKey, tryLockKey } from './idempotency-key.ts';
 import { lockSpendableOf } from './ledger.ts';
-import { announceNewPayout, insertNewPayout, NEW_PAYOUT_WORK, newPayoutValues } from './payout.ts';
+import { announceNewPayout, insertNewPayout, NEW_PAYOUT, NEW_PAYOUT_WORK, newPayoutValues } from './payout.ts';
 import { changeParts, consequencesOf, IS_OWED, type RecordedChange } from './change-statement.ts';
 
 export type PayoutAcceptance = {
@@ -21,29 +22,28 @@ export type PayoutAcceptance = {
   readonly keyHeldLimitMinor: bigint | null;
 };
 
-const NEW_PAYOUT = insertNewPayout('FROM claimed', '');
-const OF_PAYOUT = Math.max(...[...NEW_PAYOUT.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place)));
-/** The acceptance's own parameters, which follow those of `NEW_PAYOUT`. */
-const OWN = ['permission', 'available', 'limit', 'fingerprint', 'status', 'body', 'at'] as const;
-type Own = (typeof OWN)[number];
-const own = (name: Own) => `$${OF_PAYOUT + 1 + OWN.indexOf(name)}`;
-const KEY_IF_LIMITED = `CASE WHEN ${own('limit')}::bigint IS NOT NULL THEN $26 END`;
-const NEW_KEY = ['$15', '$16', ...(['fingerprint', 'status', 'body', 'at'] as const).map(own)].join(', ');
+const { merchantId, idempotencyKey, apiKeyId, amountMinor } = NEW_PAYOUT.placeOf;
+/** The acceptance's own parameters, which follow those of the payout. */
+const OWN = parametersOf('permission, available, limit, fingerprint, status, body, at', NEW_PAYOUT.next);
+const { permission, available, limit, fingerprint, status, body, at } = OWN.placeOf;
+const KEY = [merchantId, idempotencyKey] as const;
+const KEY_IF_LIMITED = `CASE WHEN ${limit}::bigint IS NOT NULL THEN ${apiKeyId} END`;
+const NEW_KEY = [...KEY, fingerprint, status, body, at].join(', ');
 
 // Each part reads from the one before, so that its call runs only then: whoever is refused by what comes first takes no lock of the
 // merchant's account, and waits for nobody.
 const ACCEPT = statement('payout_accept')`
   WITH confirmed AS MATERIALIZED (
-    SELECT k.merchant_id FROM api_keys k WHERE k.id = $26 AND ${PERMISSION_VERSION} = ${own('permission')}),
+    SELECT k.merchant_id FROM api_keys k WHERE k.id = ${apiKeyId} AND ${PERMISSION_VERSION} = ${permission}),
   locked AS MATERIALIZED (
-    SELECT merchant_id FROM confirmed WHERE ${tryLockKey('$15', '$16')} AND NOT ${hasResponse('$15', '$16', own('at'))}),
+    SELECT merchant_id FROM confirmed WHERE ${tryLockKey(...KEY)} AND NOT ${hasResponse(...KEY, at)}),
   payable AS MATERIALIZED (
     SELECT FROM locked CROSS JOIN LATERAL
-      ${lockSpendableOf('locked.merchant_id', own('available'), KEY_IF_LIMITED)} AS now
-    WHERE now.spendable_minor >= $17
-      AND (${own('limit')}::bigint IS NULL OR now.queued_of_key_minor + $17 <= ${own('limit')}::bigint)),
+      ${lockSpendableOf('locked.merchant_id', available, KEY_IF_LIMITED)} AS now
+    WHERE now.spendable_minor >= ${amountMinor}
+      AND (${limit}::bigint IS NULL OR now.queued_of_key_minor + ${amountMinor} <= ${limit}::bigint)),
   claimed AS (${putKey(`SELECT ${NEW_KEY} FROM payable`)}),
-  ${changeParts(NEW_PAYOUT)},
+  ${changeParts(insertNewPayout('FROM claimed', ''))},
   ${NEW_PAYOUT_WORK}
   SELECT EXISTS (SELECT FROM confirmed) AS is_confirmed, EXISTS (SELECT FROM moved) AS is_created, ${IS_OWED}`;
 
@@ -61,7 +61,7 @@ export async function acceptPayout(
 ): Promise<'created' | 'unconfirmed' | 'undecided'> {
   const { payout, request, response, permissionVersion, keyHeldLimitMinor } = acceptance;
   const consequences = consequencesOf(db, payout, environment);
-  const values: Readonly<Record<Own, unknown>> = {
+  const ownValues = OWN.valuesOf({
     permission: permissionVersion,
     available: availableAccount(payout.merchantId),
     limit: keyHeldLimitMinor,
@@ -69,8 +69,7 @@ export async function acceptPayout(
     status: response.status,
     body: response.body,
     at: request.at,
-  };
-  const ownValues = OWN.map((name) => values[name]);
+  });
   const accepted = await accept(db, [...newPayoutValues(payout, consequences), ...ownValues]);
   if (accepted?.isConfirmed === false) return 'unconfirmed';
   if (!accepted?.isCreated) return 'undecided';

@@ -11,6 +11,7 @@ import {
   type PayoutHistory,
   type UsualAmount,
 } from '../../domain/payments/payout-warnings.ts';
+import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 
 // As the indexes have it.
@@ -67,10 +68,7 @@ export async function listPayoutHistories(
   const idAt = ({ createdAt }: JudgedPayout, ms: number) => lowestIdAt('pay', createdAt.getTime() + ms);
   const rows = await db.run<HistoryRow>(LIST, [
     merchantId,
-    payouts.map(({ id }) => id),
-    payouts.map(({ phone }) => phone),
-    payouts.map(({ amountMinor }) => amountMinor),
-    payouts.map(({ reference }) => reference),
+    ...columnsOf(payouts, 'id', 'phone', 'amountMinor', 'reference'),
     payouts.map((payout) => idAt(payout, -SAME_PAYOUT_MS)),
     payouts.map((payout) => idAt(payout, SAME_PAYOUT_MS)),
   ]);

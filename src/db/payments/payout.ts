@@ -3,6 +3,7 @@ import type { Environment } from '../../domain/event.ts';
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
+import { parametersOf } from '../platform/columns.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
 import { paymentReads, PAYOUT_COLUMNS, toMoneyOut, type PaymentFilter } from './payment-reads.ts';
@@ -22,40 +23,25 @@ export const findPayout = reads.find;
 /** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getPayout = reads.get;
 
+/** $14 to $31 of a statement with `insertNewPayout`. */
+export const NEW_PAYOUT = parametersOf(
+  `id, merchant_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata,
+   created_by, api_key_id, approvals_required, expires_at, created_at, request_attestation, request_id`,
+  14,
+);
+
 /** An INSERT of a new queued payout if `source` has a row. `onConflict`: what a pending payout of its key leads to. */
 export function insertNewPayout(source: string, onConflict: string): string {
-  return `INSERT INTO payments (id, kind, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
-     operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at,
-     created_at, updated_at, request_attestation, request_id)
-   SELECT $14, 'payout', $15, $16, 'queued', $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
-          $29, $29, $30, $31 ${source}
+  return `INSERT INTO payments (${NEW_PAYOUT.columns}, kind, state, updated_at)
+   SELECT ${NEW_PAYOUT.places}, 'payout', 'queued', ${NEW_PAYOUT.placeOf.createdAt} ${source}
    ${onConflict}
    RETURNING ${NEW_WORK}, version, request_id`;
 }
 
 /** $1 to $31 of a statement with `insertNewPayout`. */
 export function newPayoutValues(payout: Payout, consequences: Consequences): unknown[] {
-  return [
-    ...consequenceValues(consequences),
-    payout.id,
-    payout.merchantId,
-    payout.idempotencyKey,
-    payout.amountMinor,
-    payout.currency,
-    payout.reference,
-    payout.phone,
-    payout.operator,
-    payout.operatorReference,
-    payout.description,
-    JSON.stringify(payout.metadata),
-    payout.createdBy,
-    payout.apiKeyId,
-    payout.approvalsRequired,
-    payout.expiresAt,
-    payout.createdAt,
-    payout.requestAttestation,
-    payout.requestId,
-  ];
+  const metadata = JSON.stringify(payout.metadata);
+  return [...consequenceValues(consequences), ...NEW_PAYOUT.valuesOf({ ...payout, metadata })];
 }
 
 /** The part of the same statement that inserts its work. */

@@ -2,6 +2,7 @@
 import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
+import { parametersOf } from '../platform/columns.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
 import { paymentReads, REFUND_COLUMNS, toMoneyOut, type PaymentFilter } from './payment-reads.ts';
@@ -17,11 +18,14 @@ const reads = paymentReads({
   toPayment: toMoneyOut<Reversal>,
 });
 
+const NEW = parametersOf(
+  `id, merchant_id, collection_id, operator_reference, created_by, approvals_required, created_at, expires_at, request_attestation,
+   request_id, operator, amount_minor, currency, phone, reference`,
+);
 const INSERT = statement('reversal_insert')`
   WITH made AS (
-    INSERT INTO payments (id, kind, merchant_id, collection_id, state, operator_reference, created_by, approvals_required,
-      created_at, updated_at, expires_at, request_attestation, request_id, operator, amount_minor, currency, phone, reference)
-    VALUES ($1, 'reversal', $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    INSERT INTO payments (${NEW.columns}, kind, state, updated_at)
+    VALUES (${NEW.places}, 'reversal', 'queued', ${NEW.placeOf.createdAt})
     ON CONFLICT (collection_id) WHERE collection_id IS NOT NULL AND state NOT IN ('failed', 'rejected', 'cancelled', 'expired')
     DO NOTHING RETURNING ${NEW_WORK}),
   new_work AS (${insertNewWork('made')})
@@ -29,23 +33,7 @@ const INSERT = statement('reversal_insert')`
 
 /** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */
 export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolean> {
-  const rows = await tx.run(INSERT, [
-    reversal.id,
-    reversal.merchantId,
-    reversal.collectionId,
-    reversal.operatorReference,
-    reversal.createdBy,
-    reversal.approvalsRequired,
-    reversal.createdAt,
-    reversal.expiresAt,
-    reversal.requestAttestation,
-    reversal.requestId,
-    reversal.operator,
-    reversal.amountMinor,
-    reversal.currency,
-    reversal.phone,
-    reversal.reference,
-  ]);
+  const rows = await tx.run(INSERT, NEW.valuesOf(reversal));
   if (rows.length === 0) return false;
   tx.announce(entryOf(reversal, { from: null, eventId: null }));
   return true;

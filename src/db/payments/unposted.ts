@@ -1,5 +1,6 @@
 // Payments whose state and transfers disagree: none unless somebody bypassed the database's checks.
 import type { MerchantId } from '../../domain/ids.ts';
+import { columnsOf } from '../platform/columns.ts';
 import { statement, type Queryable } from '../platform/database.ts';
 
 /** The rows of a check: after the one id, up to the other. */
@@ -69,8 +70,7 @@ export async function findUnpostedOfEvents(db: Queryable, { after, to }: IdRange
 
 /** All of those that the entries belong to: what has a fault must not get a checkpoint. */
 export async function findUnpostedOfEntries(db: Queryable, ranges: readonly EntryRange[]): Promise<UnpostedPayment[]> {
-  const column = <Key extends keyof EntryRange>(key: Key) => ranges.map((range) => range[key]);
-  const values = [column('accountId'), column('after'), column('entry')];
+  const values = columnsOf(ranges, 'accountId', 'after', 'entry');
   return findListed(db, await db.run<PaymentId>(PAYMENTS_OF_ENTRIES, values));
 }
 

@@ -216,7 +216,8 @@ function toObject(keys: readonly string[], row: readonly unknown[]): Record<stri
 // A key is created once for each column name, not for each row. The statements name the columns, so the map stays small.
 const keysByColumn = new Map<string, string>();
 
-function keyOf(column: string): string {
+/** The property that holds a column of a row: `created_at` is `createdAt`. */
+export function keyOf(column: string): string {
   const known = keysByColumn.get(column);
   if (known !== undefined) return known;
   const key = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,4 +1,5 @@
 // Reads lists in pages: one row more than a page holds shows whether another page follows.
+import { lowestIdAt } from '../../domain/ids.ts';
 
 /**
  * One page of a list, newest first. The next page begins before the id `nextBefore`; null: this page is the last one.
@@ -29,4 +30,38 @@ export async function readPage<Item extends { readonly id: string }>(
   const rows = await read(limit + 1);
   const items = rows.slice(0, limit);
   return { items, nextBefore: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+}
+
+/** A condition, with `?` where the value stands that it compares. It applies unless the value is undefined. */
+export type Condition = readonly [condition: string, value: unknown];
+
+/** The conditions that apply, each after an AND; their values are the parameters of the statement from `$first` on. */
+export function conditionsOf(first: number, all: readonly Condition[]): { conditions: string; values: unknown[] } {
+  const given = all.filter(([, value]) => value !== undefined);
+  const parts = given.map(([condition], index) => ` AND ${condition.replaceAll('?', `$${first + index}`)}`);
+  return { conditions: parts.join(''), values: given.map(([, value]) => value) };
+}
+
+type IdPrefix = Parameters<typeof lowestIdAt>[0];
+
+/** The range as conditions on the id, which begins with the time of creation: a page is one range of an index, at any depth. */
+export function idConditions(
+  column: string,
+  prefix: IdPrefix,
+  { createdFrom, createdTo, before }: ListRange<string>,
+): Condition[] {
+  return [
+    [`${column} >= ?`, createdFrom && lowestIdAt(prefix, createdFrom.getTime())],
+    [`${column} < ?`, createdTo && lowestIdAt(prefix, createdTo.getTime())],
+    [`${column} < ?`, before],
+  ];
+}
+
+/** The same range with an end where it has none: from inclusive, and two ends that are exclusive. */
+export function idBounds(prefix: IdPrefix, { createdFrom, createdTo, before }: ListRange<string>): string[] {
+  return [
+    createdFrom ? lowestIdAt(prefix, createdFrom.getTime()) : `${prefix}_`,
+    createdTo ? lowestIdAt(prefix, createdTo.getTime()) : `${prefix}_~`,
+    before ?? `${prefix}_~`,
+  ];
 }

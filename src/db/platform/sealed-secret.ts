@@ -1,4 +1,5 @@
 // The columns that hold sealed secrets, for sealing them again with another key.
+import { columnsOf } from './columns.ts';
 import { readCount, statement, type Queryable, type Tx } from './database.ts';
 
 export type SealedSecret = {
@@ -39,10 +40,9 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, colu
   const COUNT_OTHERS = statement(`sealed_count_others_${column}`)`
     SELECT count(*)::int AS count FROM ${table} WHERE ${keyName} <> ALL($1)`;
   return {
-    list: (db, keyNames, limit) => db.run<{ id: string; sealed: string }>(LIST, [keyNames, limit]),
+    list: (db, keyNames, limit) => db.run<SealedSecret>(LIST, [keyNames, limit]),
     async replace(tx, secrets) {
-      const columns = (['id', 'sealed', 'resealed'] as const).map((name) => secrets.map((secret) => secret[name]));
-      return (await tx.run(REPLACE, columns)).length;
+      return (await tx.run(REPLACE, columnsOf(secrets, 'id', 'sealed', 'resealed'))).length;
     },
     async countOthers(db, keyNames) {
       return readCount(db, COUNT_OTHERS, [keyNames]);

@@ -1,16 +1,8 @@
 // Reads deliveries and their attempts for a merchant's people.
 import type { DeliveryState, ListedDelivery, RecordedAttempt } from '../../domain/webhooks/delivery.ts';
-import {
-  lowestIdAt,
-  type CollectionId,
-  type DeliveryId,
-  type EndpointId,
-  type EventId,
-  type MerchantId,
-  type PayoutId,
-} from '../../domain/ids.ts';
-import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
-import { readPage, type ListRange, type Page } from '../platform/page.ts';
+import type { CollectionId, DeliveryId, EndpointId, EventId, MerchantId, PayoutId } from '../../domain/ids.ts';
+import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
+import { conditionsOf, idBounds, readPage, type ListRange, type Page } from '../platform/page.ts';
 import { columnOfObject } from './event.ts';
 
 const COLUMNS = `d.id, d.event_id, v.type AS event_type, d.endpoint_id, d.state, d.attempt_count, d.replay_count,
@@ -32,50 +24,36 @@ export async function listDeliveries(
   limit: number,
 ): Promise<Page<ListedDelivery>> {
   const { query, values } = listStatement(filter);
-  const { createdFrom, createdTo, before } = filter;
-  const range = [
-    createdFrom ? lowestIdAt('dlv', createdFrom.getTime()) : 'dlv_',
-    createdTo ? lowestIdAt('dlv', createdTo.getTime()) : 'dlv_~',
-    before ?? 'dlv_~',
-  ];
-  return readPage(limit, (count) => db.run<ListedDelivery>(query, [merchantId, count, ...range, ...values]));
+  const bounds = idBounds('dlv', filter);
+  return readPage(limit, (count) => db.run<ListedDelivery>(query, [merchantId, count, ...bounds, ...values]));
 }
 
-// An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
-function listStatement({ endpointId, eventId, objectId, state }: DeliveryFilter): {
-  query: Statement;
-  values: unknown[];
-} {
-  const conditions: string[] = [];
-  const values: unknown[] = [];
-  const add = (column: string, value: unknown) => {
-    if (value === undefined) return;
-    values.push(value);
-    conditions.push(`AND d.${column} = $${values.length + 5}`);
-  };
-  add('endpoint_id', endpointId);
-  add('event_id', eventId);
-  add('state', state);
+function listStatement({ endpointId, eventId, objectId, state }: DeliveryFilter) {
+  const { conditions, values } = conditionsOf(6, [
+    ['d.endpoint_id = ?', endpointId],
+    ['d.event_id = ?', eventId],
+    ['d.state = ?', state],
+  ]);
   // A payment has few events: they are found first, however many deliveries the merchant has.
   const source = objectId === undefined ? 'deliveries' : 'of_object';
-  if (objectId !== undefined) values.push(objectId);
   const ofObject =
     objectId === undefined
       ? ''
       : `WITH of_object AS MATERIALIZED (
            SELECT d.* FROM events v JOIN deliveries d ON d.event_id = v.id
-           WHERE v.merchant_id = $1 AND v.${columnOfObject(objectId)} = $${values.length + 5}) `;
+           WHERE v.merchant_id = $1 AND v.${columnOfObject(objectId)} = $${6 + values.length}) `;
   // The index for rare states is by endpoint, so a page of one state is merged from the pages of each endpoint.
   const isByStateOnly =
     state !== undefined && endpointId === undefined && eventId === undefined && objectId === undefined;
-  const where = `d.merchant_id = $1 AND d.id >= $3 AND d.id < $4 AND d.id < $5 ${conditions.join(' ')}`;
+  const where = `d.merchant_id = $1 AND d.id >= $3 AND d.id < $4 AND d.id < $5${conditions}`;
   const page = isByStateOnly
     ? `SELECT d.* FROM endpoints e CROSS JOIN LATERAL (
          SELECT * FROM deliveries d WHERE d.endpoint_id = e.id AND ${where} ORDER BY d.id DESC LIMIT $2) AS d
        WHERE e.merchant_id = $1 ORDER BY d.id DESC LIMIT $2`
     : `SELECT * FROM ${source} d WHERE ${where} ORDER BY d.id DESC LIMIT $2`;
   const text = `${ofObject}SELECT ${COLUMNS} FROM (${page}) AS d JOIN events v ON v.id = d.event_id ORDER BY d.id DESC`;
-  return { query: composedStatement('delivery_list', text), values };
+  const query = composedStatement('delivery_list', text);
+  return { query, values: objectId === undefined ? values : [...values, objectId] };
 }
 
 const FIND = statement('delivery_find')`

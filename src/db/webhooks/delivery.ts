@@ -2,6 +2,7 @@
 import type { Attempt, NextStep } from '../../domain/webhooks/delivery.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { CollectionId, DeliveryId, EndpointId, EventId, MerchantId, PayoutId } from '../../domain/ids.ts';
+import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { endDeliveryWork, insertDeliveryWork } from '../work/work-rows.ts';
 
@@ -185,13 +186,10 @@ export async function findRetryingDelivery(
   return findOne<DueDelivery>(db, FIND_RETRYING, [id, replayCount]);
 }
 
-export type AttemptRecord = {
-  readonly id: DeliveryId;
+/** With the delivery's values when the attempt was made. */
+export type AttemptRecord = Pick<DueDelivery, 'id' | 'replayCount' | 'attemptsBeforeReplay'> & {
   /** Counts from 1. Recording one number twice records one attempt. */
   readonly attemptNumber: number;
-  /** The delivery's values when the attempt was made. */
-  readonly replayCount: number;
-  readonly attemptsBeforeReplay: number;
   readonly attempt: Attempt;
   readonly next: NextStep;
   readonly at: Date;
@@ -234,11 +232,7 @@ const RECORD = statement('delivery_record_attempts')`
   FROM updated`;
 
 /** A delivery whose record took effect, and whether its endpoint counted as failing when it did. */
-export type RecordedDelivery = {
-  readonly id: DeliveryId;
-  readonly endpointId: EndpointId;
-  readonly isEndpointFailing: boolean;
-};
+export type RecordedDelivery = Pick<DueDelivery, 'id' | 'endpointId' | 'isEndpointFailing'>;
 
 /**
  * Records attempts and the state that follows from each. Of two records with one attempt number the first counts. Returns
@@ -254,8 +248,6 @@ export async function recordAttempts(
     records.map((record) => record.id),
     records.map((record) => record.attemptNumber - record.attemptsBeforeReplay),
     records.map((record) => record.replayCount),
-    records.map((record) => record.attempt.startedAt),
-    records.map((record) => record.attempt.durationMs),
     ...attemptColumns(records.map((record) => record.attempt)),
     records.map((record) => record.next.state),
     records.map(({ next, at }) => (next.state === 'retrying' ? new Date(at.getTime() + next.delayMs) : null)),
@@ -276,6 +268,7 @@ function firstPerDelivery(records: readonly AttemptRecord[]): AttemptRecord[] {
 function attemptColumns(attempts: readonly Attempt[]): unknown[][] {
   const results = attempts.map((attempt) => attempt.result);
   return [
+    ...columnsOf(attempts, 'startedAt', 'durationMs'),
     results.map((result) => (result.kind === 'answered' ? result.statusCode : null)),
     results.map((result) => (result.kind === 'no_answer' ? result.error : null)),
     results.map((result) => (result.kind === 'answered' ? JSON.stringify(result.headers) : null)),

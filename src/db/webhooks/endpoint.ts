@@ -2,22 +2,17 @@
 import { endpointNotFound, type DisabledReason, type Endpoint } from '../../domain/webhooks/endpoint.ts';
 import { isId, type EndpointId, type MerchantId } from '../../domain/ids.ts';
 import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { insertion, parametersOf } from '../platform/columns.ts';
 import { readPage, type Page } from '../platform/page.ts';
 
-const INSERT = statement('endpoint_insert')`
-  INSERT INTO endpoints (id, merchant_id, url, description, event_types, state, secret_sealed, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, 'enabled', $6, $7, $7)`;
+const insert = insertion(
+  'endpoint_insert',
+  'endpoints',
+  'id, merchant_id, url, description, event_types, state, secret_sealed, created_at, updated_at',
+);
 
 export async function insertEndpoint(tx: Tx, endpoint: Endpoint, secretSealed: string): Promise<void> {
-  await tx.run(INSERT, [
-    endpoint.id,
-    endpoint.merchantId,
-    endpoint.url,
-    endpoint.description,
-    endpoint.eventTypes,
-    secretSealed,
-    endpoint.createdAt,
-  ]);
+  await insert(tx, { ...endpoint, state: 'enabled', secretSealed, updatedAt: endpoint.createdAt });
 }
 
 // Not FOR UPDATE, which would also block the merchant's payments, because each refers to its merchant.
@@ -113,24 +108,16 @@ export async function listEndpoints(
   return readPage(limit, (count) => db.run<Endpoint>(LIST, [merchantId, before, count]));
 }
 
+const CHANGED = parametersOf(
+  'url, description, event_types, state, disabled_reason, disabled_at, failing_since, updated_at',
+  2,
+);
 const CHANGE = statement('endpoint_change')`
-  UPDATE endpoints SET url = $2, description = $3, event_types = $4, state = $5, disabled_reason = $6, disabled_at = $7,
-    failing_since = $8, updated_at = $9
-  WHERE id = $1`;
+  UPDATE endpoints SET (${CHANGED.columns}) = (${CHANGED.places}) WHERE id = $1`;
 
 /** Writes the settings that a person may change, and the columns that depend on them. */
 export async function changeEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
-  await tx.run(CHANGE, [
-    endpoint.id,
-    endpoint.url,
-    endpoint.description,
-    endpoint.eventTypes,
-    endpoint.state,
-    endpoint.disabledReason,
-    endpoint.disabledAt,
-    endpoint.failingSince,
-    endpoint.updatedAt,
-  ]);
+  await tx.run(CHANGE, [endpoint.id, ...CHANGED.valuesOf(endpoint)]);
 }
 
 const DELETE = statement('endpoint_delete')`

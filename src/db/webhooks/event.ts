@@ -1,6 +1,6 @@
 // Reads events for lists and pages, and inserts events that do not belong to a payment's change.
 import type { EventType, ListedEvent } from '../../domain/event.ts';
-import { isId, lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
+import { isId, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
 import {
   composedStatement,
   DELIVERIES_OWED,
@@ -9,7 +9,7 @@ import {
   type Queryable,
   type Tx,
 } from '../platform/database.ts';
-import { readPage, type ListRange, type Page } from '../platform/page.ts';
+import { conditionsOf, idBounds, readPage, type ListRange, type Page } from '../platform/page.ts';
 
 export type EndpointEvent = {
   readonly id: EventId;
@@ -44,28 +44,25 @@ export type EventFilter = ListRange<EventId> & {
 export async function listEvents(
   db: Queryable,
   merchantId: MerchantId,
-  { type, objectId, createdFrom, createdTo, before }: EventFilter,
+  { type, objectId, ...range }: EventFilter,
   limit: number,
 ): Promise<Page<ListedEvent>> {
-  const values: unknown[] = [];
-  const place = (value: unknown) => `$${values.push(value) + 2}`;
-  // An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
-  const conditions = [
-    'merchant_id = $1',
-    `id >= ${place(createdFrom ? lowestIdAt('evt', createdFrom.getTime()) : 'evt_')}`,
-    `id < ${place(createdTo ? lowestIdAt('evt', createdTo.getTime()) : 'evt_~')}`,
-    `id < ${place(before ?? 'evt_~')}`,
-    ...(objectId === undefined ? [] : [`${columnOfObject(objectId)} = ${place(objectId)}`]),
-    ...(type === undefined ? [] : [`type = ${place(type)}`]),
-  ];
-  const text = `SELECT ${COLUMNS} FROM events WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
-  const query = composedStatement('events_list', text);
-  return readPage(limit, (count) => db.run<ListedEvent>(query, [merchantId, count, ...values]));
+  const { conditions, values } = conditionsOf(6, [
+    [`${columnOfObject(objectId)} = ?`, objectId],
+    ['type = ?', type],
+  ]);
+  const where = `merchant_id = $1 AND id >= $3 AND id < $4 AND id < $5${conditions}`;
+  const query = composedStatement(
+    'events_list',
+    `SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY id DESC LIMIT $2`,
+  );
+  const bounds = idBounds('evt', range);
+  return readPage(limit, (count) => db.run<ListedEvent>(query, [merchantId, count, ...bounds, ...values]));
 }
 
 /** The column of events that holds an id of this kind. */
-export function columnOfObject(id: ListedEvent['objectId']): 'payment_id' | 'endpoint_id' {
-  return isId('whe', id) ? 'endpoint_id' : 'payment_id';
+export function columnOfObject(id: ListedEvent['objectId'] | undefined): 'payment_id' | 'endpoint_id' {
+  return id !== undefined && isId('whe', id) ? 'endpoint_id' : 'payment_id';
 }
 
 const FIND = statement('event_find')`SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`;

@@ -2,6 +2,7 @@
 import { isId, lowestIdAt, type DeliveryId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
 import { replayNotFound, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
 import { DELIVERIES_OWED, findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
+import { insertion } from '../platform/columns.ts';
 import { endDeliveryWork } from '../work/work-rows.ts';
 import { readPage, type Page } from '../platform/page.ts';
 
@@ -37,23 +38,15 @@ export async function countMatching(
 const COLUMNS = `id, merchant_id, endpoint_id, states, created_from AS made_from, created_before AS made_before, state, total,
   replayed, skipped, requested_by, created_at, completed_at`;
 
-const INSERT = statement('replay_insert')`
-  INSERT INTO replays (id, merchant_id, endpoint_id, states, created_from, created_before, state, total, requested_by,
-                       created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $9, $9)`;
+const insert = insertion(
+  'replay_insert',
+  'replays',
+  `id, merchant_id, endpoint_id, states, created_from, created_before, state, total, requested_by, created_at, updated_at`,
+);
 
 export async function insertReplay(tx: Tx, replay: Replay): Promise<void> {
-  await tx.run(INSERT, [
-    replay.id,
-    replay.merchantId,
-    replay.endpointId,
-    replay.states,
-    replay.madeFrom,
-    replay.madeBefore,
-    replay.total,
-    replay.requestedBy,
-    replay.createdAt,
-  ]);
+  const { madeFrom: createdFrom, madeBefore: createdBefore, createdAt: updatedAt } = replay;
+  await insert(tx, { ...replay, createdFrom, createdBefore, state: 'running', updatedAt });
 }
 
 const COUNT_RUNNING = statement('replay_count_running')`

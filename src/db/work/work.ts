@@ -1,5 +1,6 @@
 // Work whose workflow is to be started, of all four kinds: it is claimed, started or postponed.
 import { PRIORITY, type Work, type WorkKind } from '../../domain/work.ts';
+import { columnsOf } from '../platform/columns.ts';
 import { statement, type Queryable, type Statement } from '../platform/database.ts';
 
 /**
@@ -16,10 +17,8 @@ export const CLAIMED = 'w.id, w.merchant_id, w.failures AS workflow_failures, w.
 /** The rows of a claim that nothing has happened to since, of a source `s` of ids and ends of claims. */
 export const IS_STILL_CLAIMED = "w.id = s.id AND w.task = 'workflow' AND w.due_at = s.due_at";
 /** Its first two parameters. */
-export const claimsOf = (claimed: readonly Pick<ClaimedWork, 'id' | 'dueAt'>[]): unknown[] => [
-  claimed.map(({ id }) => id),
-  claimed.map(({ dueAt }) => dueAt),
-];
+export const claimsOf = (claimed: readonly Pick<ClaimedWork, 'id' | 'dueAt'>[]): unknown[] =>
+  columnsOf(claimed, 'id', 'dueAt');
 
 /** A row for each of these kinds. */
 export const eachOf = (kinds: readonly WorkKind[]): string => `unnest(ARRAY['${kinds.join("', '")}']) AS each (kind)`;
