@@ -1,6 +1,6 @@
 // Reads state changes as live updates of pages, in an order to which nothing is added later.
 import type { MerchantId } from '../domain/ids.ts';
-import type { LiveUpdate, LiveUpdateKind, Place } from '../domain/live-update.ts';
+import type { LiveUpdate, Place } from '../domain/live-update.ts';
 import { findOne, statement, type Queryable } from './platform/database.ts';
 import { HORIZON } from './state-changes.ts';
 
@@ -22,15 +22,7 @@ const LIST = statement('live_update_list')`
     ORDER BY merchant_id, xid, id LIMIT $5) AS u
   ORDER BY u.xid, u.id LIMIT $5`;
 
-type Row = {
-  readonly merchantId: MerchantId;
-  readonly kind: LiveUpdateKind;
-  readonly objectId: string;
-  readonly state: string;
-  readonly changedAt: Date;
-  readonly xid: string;
-  readonly id: bigint;
-};
+type Row = Omit<LiveUpdate, 'place'> & { readonly xid: string; readonly id: bigint };
 
 /** The updates of these merchants after a place and below the horizon, in order, at most `limit`. */
 export async function listLiveUpdates(

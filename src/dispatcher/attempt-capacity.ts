@@ -25,11 +25,8 @@ export type AttemptCapacityOptions = {
   readonly onGivenBack: (isScarce: boolean) => void;
 };
 
-export function createAttemptCapacity({
-  concurrency,
-  maxPerMerchant,
-  onGivenBack,
-}: AttemptCapacityOptions): AttemptCapacity {
+export function createAttemptCapacity(options: AttemptCapacityOptions): AttemptCapacity {
+  const { concurrency, maxPerMerchant, onGivenBack } = options;
   const byMerchant = new Map<MerchantId, number>();
   return {
     inFlight: { byEndpoint: concurrency.byEndpoint, byMerchant },

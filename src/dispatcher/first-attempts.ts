@@ -116,16 +116,8 @@ type Attempter = {
   drain(): Promise<void>;
 };
 
-function createAttempter({
-  db,
-  sender,
-  scheduleMs,
-  failingLimitMs,
-  overdueMs,
-  onRetryOwed,
-  onAttempted,
-  log,
-}: FirstAttemptsOptions): Attempter {
+function createAttempter(options: FirstAttemptsOptions): Attempter {
+  const { db, sender, scheduleMs, failingLimitMs, overdueMs, onRetryOwed, onAttempted, log } = options;
   const recorder = createBatcher<DeliveryAttempt>({
     maxItems: MAX_RECORD_BATCH,
     handle: async (attempts) => {

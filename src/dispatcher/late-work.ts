@@ -71,7 +71,7 @@ type CheckedBatch = {
 async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<CheckedBatch> {
   const { db, clocks, log, onLost } = options;
   const late = await claimLate(db, kind, { limit: BATCH_SIZE, leaseMs: LEASE_MS });
-  const checked = await inspectAll(late, options);
+  const checked = await Promise.all(late.map(async (work) => ({ work, run: await inspect(work, options) })));
   const closed = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
   // Whose payment is final was told so, and has ended.
   await endWorkflows(db, closed.filter(isOver));
@@ -103,10 +103,6 @@ async function replaceStuck(
     else inOrder.push(work);
   }
   return { inOrder, replaced };
-}
-
-function inspectAll(late: readonly LateWork[], options: LateWorkOptions): Promise<readonly Checked[]> {
-  return Promise.all(late.map(async (work) => ({ work, run: await inspect(work, options) })));
 }
 
 async function inspect(work: LateWork, { temporal, log }: LateWorkOptions): Promise<Checked['run']> {

@@ -129,10 +129,8 @@ async function startBatch(kind: WorkKind, options: RecordedWorkOptions): Promise
     }),
   );
   const at = new Date();
-  await markStarted(
-    db,
-    running.map((work) => ({ ...work, checkInMs: firstCheckMs(work, at, clocks) })),
-  );
+  const started = running.map((work) => ({ ...work, checkInMs: firstCheckMs(work, at, clocks) }));
+  await markStarted(db, started);
   return { kind, claimed: claimed.length, running, failed };
 }
 
@@ -154,10 +152,8 @@ async function endClaims({ failed }: Batch, { db, startGraceMs }: RecordedWorkOp
 }
 
 async function recordFailures({ kind, failed }: Batch, { db, log }: RecordedWorkOptions): Promise<void> {
-  const postponed = failed.map(({ work }) => {
-    const delayMs = startBackoffMs(work.workflowFailures + 1);
-    return { ...work, delayMs, isFailure: true };
-  });
+  const delayOf = (work: ClaimedWork) => startBackoffMs(work.workflowFailures + 1);
+  const postponed = failed.map(({ work }) => ({ ...work, delayMs: delayOf(work), isFailure: true }));
   await postponeStarts(db, postponed);
   for (const { work, error } of failed) {
     const { id, merchantId, workflowFailures } = work;

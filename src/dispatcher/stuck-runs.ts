@@ -1,19 +1,13 @@
 // Replaces runs that are open and cannot progress: the row is the truth, and a new run continues from it.
-import type { Database } from '../db/platform/database.ts';
 import { postponeStarts } from '../db/work/work.ts';
 import type { LateWork } from '../db/work/work-checks.ts';
-import { QUARANTINE_AFTER, startBackoffMs, stuckReason, type CheckClocks, type OpenRun } from '../domain/work.ts';
+import { QUARANTINE_AFTER, startBackoffMs, stuckReason, type OpenRun } from '../domain/work.ts';
 import { giveUpRun } from '../operations/give-up-run.ts';
-import type { Log } from '../log.ts';
 import type { TemporalClient } from '../temporal/client.ts';
+import type { RecordedWorkOptions } from './recorded-work.ts';
 
-export type StuckRunsOptions = {
-  readonly db: Database;
+export type StuckRunsOptions = Pick<RecordedWorkOptions, 'db' | 'clocks' | 'startGraceMs' | 'log'> & {
   readonly temporal: Pick<TemporalClient, 'terminate'>;
-  readonly clocks: CheckClocks;
-  /** How old unstarted work must be before a dispatcher starts it. */
-  readonly startGraceMs: number;
-  readonly log: Log;
 };
 
 // Longer than the call that terminates the run.
