@@ -92,10 +92,12 @@ const OF_ENTRIES = statement('ledger_credits_of_entries')`
     ORDER BY credit_entry LIMIT moved.entry - moved.after) AS t
   WHERE t.kind IN ('collection_paid', 'payout_voided', 'payout_returned')`;
 
+const REFUND_COLUMNS = `'${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account,
+    r.amount_minor, r.currency, r.status_kind, r.status_queried_at, r.status_attestation`;
+
 // Where its collection was returned by the operator, the money is gone whatever became of the refund.
 const OF_REFUNDS = statement('ledger_credits_of_refunds')`
-  SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
-    r.status_kind, r.status_queried_at, r.status_attestation,
+  SELECT ${REFUND_COLUMNS},
     EXISTS (SELECT FROM discrepancies d WHERE d.payment_id = r.id AND d.kind = 'credit_unattested' AND d.settled_at IS NOT NULL) AS is_closed
   FROM payments r JOIN payments c ON c.id = r.collection_id
   WHERE r.merchant_id = ANY($1::text[]) AND r.kind = 'reversal' AND r.state = 'failed' AND c.state = 'succeeded'`;
@@ -176,8 +178,7 @@ export async function isPaymentAttested(db: Queryable, collectionId: string, che
 }
 
 const FAILED_REFUNDS = statement('ledger_failed_refunds')`
-  SELECT '${REFUND_FAILED}' AS kind, r.id AS payment_id, r.merchant_id || '/available' AS credit_account, r.amount_minor, r.currency,
-    r.status_kind, r.status_queried_at, r.status_attestation
+  SELECT ${REFUND_COLUMNS}
   FROM payments r WHERE r.kind = 'reversal' AND r.state = 'failed' AND r.id > greatest($1, 'rev_') ORDER BY r.id LIMIT $2`;
 const RENEW_REFUNDS = statement('ledger_failed_refunds_renew')`
   UPDATE payments r SET status_attestation = renewed.attestation

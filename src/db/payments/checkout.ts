@@ -86,10 +86,8 @@ export async function listCheckouts(
 ): Promise<Page<CountedCheckout>> {
   const most = filter.state === undefined ? limit + 1 : LOOKED_THROUGH;
   const checkouts = await readCheckouts(db, merchantId, filter, most);
-  const paid = await countPaid(
-    db,
-    checkouts.map(({ id }) => id),
-  );
+  const ids = checkouts.map(({ id }) => id);
+  const paid = await countPaid(db, ids);
   const found = checkouts
     .map((checkout) => ({ id: checkout.id, checkout, paidCount: paid.get(checkout.id) ?? 0 }))
     .filter(

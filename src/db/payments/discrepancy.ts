@@ -3,7 +3,7 @@ import type { Staff } from '../../domain/accounts/staff.ts';
 import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
 import type { ReportedMoney } from '../../domain/payments/operator-status.ts';
 import type { PaymentId, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
-import { insertAuditEntry, recordStaffAct } from '../accounts/audit.ts';
+import { recordServiceAct, recordStaffAct } from '../accounts/audit.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
 export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'foundAt'> & {
@@ -26,29 +26,11 @@ const INSERT = statement('discrepancy_insert')`
 export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<boolean> {
   const { merchantId, id } = payment;
   const { kind, operatorReceipt, reported, foundAt: at } = found;
-  const rows = await tx.run(INSERT, [
-    merchantId,
-    id,
-    kind,
-    operatorReceipt,
-    reported?.amount ?? null,
-    reported?.currency ?? null,
-    at,
-  ]);
+  const money = [reported?.amount, reported?.currency];
+  const rows = await tx.run(INSERT, [merchantId, id, kind, operatorReceipt, ...money, at]);
   if (rows.length === 0) return false;
-  await insertAuditEntry(tx, {
-    merchantId,
-    userId: null,
-    apiKeyId: null,
-    action: `${payment.kind}.discrepancy_found`,
-    outcome: 'done',
-    subjectId: id,
-    before: null,
-    after: { kind, operator_receipt: operatorReceipt, ...(reported && { reported }) },
-    address: null,
-    requestId: null,
-    at,
-  });
+  const after = { kind, operator_receipt: operatorReceipt, ...(reported && { reported }) };
+  await recordServiceAct(tx, merchantId, { action: `${payment.kind}.discrepancy_found`, subjectId: id, after, at });
   return true;
 }
 

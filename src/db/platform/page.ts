@@ -1,5 +1,6 @@
 // Reads lists in pages: one row more than a page holds shows whether another page follows.
-import { lowestIdAt } from '../../domain/ids.ts';
+import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import type { Queryable, Statement } from './database.ts';
 
 /**
  * One page of a list, newest first. The next page begins before the id `nextBefore`; null: this page is the last one.
@@ -30,6 +31,15 @@ export async function readPage<Item extends { readonly id: string }>(
   const rows = await read(limit + 1);
   const items = rows.slice(0, limit);
   return { items, nextBefore: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * A function that reads a page of a merchant's newest items that are older than `before` (null: of all). The parameters of the
+ * statement are the merchant, `before`, and how many rows to read.
+ */
+export function newestPages<Item extends { readonly id: string }>(query: Statement) {
+  return (db: Queryable, merchantId: MerchantId, before: Item['id'] | null, limit: number): Promise<Page<Item>> =>
+    readPage(limit, (count) => db.run<Item>(query, [merchantId, before, count]));
 }
 
 /** A condition, with `?` where the value stands that it compares. It applies unless the value is undefined. */

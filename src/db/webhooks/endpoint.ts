@@ -3,7 +3,7 @@ import { endpointNotFound, type DisabledReason, type Endpoint } from '../../doma
 import { isId, type EndpointId, type MerchantId } from '../../domain/ids.ts';
 import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertion, parametersOf } from '../platform/columns.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { newestPages } from '../platform/page.ts';
 
 const insert = insertion(
   'endpoint_insert',
@@ -98,15 +98,8 @@ export async function findEndpointLocked(tx: Tx, merchantId: MerchantId, id: End
 
 const LIST = statement('endpoint_list')`${SELECT} AND id < coalesce($2, 'whe_~') ORDER BY id DESC LIMIT $3`;
 
-/** A page of the newest endpoints that are older than `before` (null: of all), without the deleted ones. */
-export async function listEndpoints(
-  db: Queryable,
-  merchantId: MerchantId,
-  before: EndpointId | null,
-  limit: number,
-): Promise<Page<Endpoint>> {
-  return readPage(limit, (count) => db.run<Endpoint>(LIST, [merchantId, before, count]));
-}
+/** Without the deleted endpoints. */
+export const listEndpoints = newestPages<Endpoint>(LIST);
 
 const CHANGED = parametersOf(
   'url, description, event_types, state, disabled_reason, disabled_at, failing_since, updated_at',

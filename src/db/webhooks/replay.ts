@@ -4,7 +4,7 @@ import { replayNotFound, type Replay, type ReplayFilter } from '../../domain/web
 import { DELIVERIES_OWED, findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertion } from '../platform/columns.ts';
 import { endDeliveryWork } from '../work/work-rows.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { newestPages } from '../platform/page.ts';
 
 // An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
@@ -68,15 +68,7 @@ export async function getReplay(db: Queryable, merchantId: MerchantId, id: strin
 const LIST = statement('replay_list')`
   SELECT ${COLUMNS} FROM replays WHERE merchant_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`;
 
-/** A page of the newest replays that are older than `before` (null: of all). */
-export async function listReplays(
-  db: Queryable,
-  merchantId: MerchantId,
-  before: ReplayId | null,
-  limit: number,
-): Promise<Page<Replay>> {
-  return readPage(limit, (count) => db.run<Replay>(LIST, [merchantId, before, count]));
-}
+export const listReplays = newestPages<Replay>(LIST);
 
 /** A running replay with the last delivery that it has looked at; null: none yet. */
 export type RunningReplay = Replay & { readonly lastDeliveryId: DeliveryId | null };
