@@ -3,18 +3,14 @@ import { apiKeyNotFound, type ListedApiKey } from '../../domain/accounts/api-key
 import { countsAsMaker, permissionDenied, type Role } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
-import {
-  attestedColumns,
-  attestRow,
-  changeAttestedRow,
-  findAttested,
-  isAttested,
-  type AttestedRow,
-} from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { insertion } from '../platform/columns.ts';
 import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
-import { readPage, type Page } from '../platform/page.ts';
+import { newestPages } from '../platform/page.ts';
 import { personColumn } from './names.ts';
+
+const attestedApiKeys = attestedTable('api_keys');
+const attestedMembers = attestedTable('members');
 
 export type ApiKey = Pick<
   ListedApiKey,
@@ -46,7 +42,7 @@ export type NewApiKey = Pick<
 
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
   await insert(tx, { ...key, keySha256: key.sha256 });
-  await attestRow(tx, 'api_keys', [key.id]);
+  await attestedApiKeys.attest(tx, [key.id]);
 }
 
 /**
@@ -58,7 +54,7 @@ export function rowVersionOf(table: string): string {
 }
 
 const FIND = statement('api_key_find')`
-  SELECT ${attestedColumns('api_keys')}, uses.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
+  SELECT ${attestedApiKeys.columns}, uses.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
          c.approver_since, c.removed_at, c.attestation AS member_attestation, ${rowVersionOf('t')} AS row_version
   FROM api_keys t
     JOIN merchants m ON m.id = t.merchant_id
@@ -78,7 +74,7 @@ type KeyAndCreator = Omit<ApiKey, 'maker'> &
 /** Null, too, for a key whose row no process of ours wrote. Without such a row of its creator the key has no maker. */
 export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<ApiKey | null> {
   const row = await findOne<KeyAndCreator>(db, FIND, [sha256]);
-  if (row === null || !isAttested(db, 'api_keys', row)) return null;
+  if (row === null || !attestedApiKeys.isAttested(db, row)) return null;
   const { id, merchantId, merchantCurrency, environment, scopes, allowedAddresses } = row;
   const { lastUsedAt, expiresAt, revokedAt, rowVersion } = row;
   const rights = { environment, scopes, maker: makerOf(db, row), allowedAddresses };
@@ -88,7 +84,7 @@ export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<A
 function makerOf(db: Queryable, row: KeyAndCreator): UserId | null {
   const { userId, roles, memberAttestation: attestation } = row;
   if (userId === null || roles === null || !countsAsMaker(roles)) return null;
-  return isAttested(db, 'members', { ...row, attestation }) ? userId : null;
+  return attestedMembers.isAttested(db, { ...row, attestation }) ? userId : null;
 }
 
 // Of requests that come at once one records it, and no other waits for that one.
@@ -110,15 +106,8 @@ const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${p
 
 const LIST = statement('api_key_list')`${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`;
 
-/** A page of the newest keys that are older than `before` (null: of all), including revoked and expired ones. */
-export async function listApiKeys(
-  db: Queryable,
-  merchantId: MerchantId,
-  before: ApiKeyId | null,
-  limit: number,
-): Promise<Page<ListedApiKey>> {
-  return readPage(limit, (count) => db.run<ListedApiKey>(LIST, [merchantId, before, count]));
-}
+/** Including revoked and expired keys. */
+export const listApiKeys = newestPages<ListedApiKey>(LIST);
 
 const FIND_ONE = statement('api_key_find_one')`${SELECT_LISTED} AND k.id = $2`;
 
@@ -134,7 +123,7 @@ const FIND_LOCKED = statement('api_key_find_locked')`${SELECT_LISTED} AND k.id =
 /** The key, locked: nobody else rolls or revokes it. Throws `permission_denied` for a row that is not ours. */
 export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
   const key = await findOne<ListedApiKey>(tx, FIND_LOCKED, [merchantId, id]);
-  if (key !== null && (await findAttested(tx, 'api_keys', [id])) === null) {
+  if (key !== null && (await attestedApiKeys.find(tx, [id])) === null) {
     throw permissionDenied('the row of the key is not attested');
   }
   return key;
@@ -153,7 +142,7 @@ const END = statement('api_key_end')`
 
 /** When the key was created; null when there is no such key, or no process of ours wrote its row. */
 export async function findApiKeyCreation(db: Queryable, id: ApiKeyId): Promise<Date | null> {
-  return ((await findAttested(db, 'api_keys', [id]))?.createdAt as Date | undefined) ?? null;
+  return ((await attestedApiKeys.find(db, [id]))?.createdAt as Date | undefined) ?? null;
 }
 
 /** Sets when the key ends and which key replaces it, if any. Throws `permission_denied` for a key whose row no process of ours wrote. */
@@ -163,5 +152,5 @@ export async function endApiKey(
   end: Pick<ListedApiKey, 'expiresAt' | 'revokedAt' | 'replacedBy'>,
 ): Promise<void> {
   const set = () => tx.run(END, [id, end.expiresAt, end.revokedAt, end.replacedBy]);
-  await changeAttestedRow(tx, 'api_keys', [id], set);
+  await attestedApiKeys.change(tx, [id], set);
 }

@@ -96,37 +96,14 @@ function expressionOf(table: AttestedTable, property: string): string {
   return expression === undefined ? `t.${column}` : `${expression} AS ${column}`;
 }
 
-/** Whether a process of ours wrote the row as it is. One that no process wrote is reported. */
-export function isAttested<Table extends AttestedTable>(db: Queryable, table: Table, row: AttestedRow<Table>): boolean {
-  return isRowAttested(db, table, row);
-}
-
-function isRowAttested({ attestor }: Queryable, table: AttestedTable, row: StoredRow): boolean {
+function isAttested({ attestor }: Queryable, table: AttestedTable, row: StoredRow): boolean {
   if (attestor.isAttested(table, valuesOf(table, row), row.attestation)) return true;
   attestor.report({ table, key: keyOf(table, row).join(' ') });
   return false;
 }
 
-/** The attested rows; others are reported. For what people are shown, never for a decision that depends on others. */
-export function attestedOnly<Table extends AttestedTable, Row extends AttestedRow<Table>>(
-  db: Queryable,
-  table: Table,
-  rows: readonly Row[],
-): Row[] {
-  return rows.filter((row) => isAttested(db, table, row));
-}
-
-/** Throws `permission_denied` unless a process of ours wrote the row as it is. */
-export function requireAttested<Table extends AttestedTable>(
-  db: Queryable,
-  table: Table,
-  row: AttestedRow<Table>,
-): void {
-  requireRowAttested(db, table, row);
-}
-
-function requireRowAttested(db: Queryable, table: AttestedTable, row: StoredRow): void {
-  if (!isRowAttested(db, table, row)) throw permissionDenied(`a row of ${table} is not attested`);
+function requireAttested(db: Queryable, table: AttestedTable, row: StoredRow): void {
+  if (!isAttested(db, table, row)) throw permissionDenied(`a row of ${table} is not attested`);
 }
 
 type Row = Readonly<Record<string, AttestedValue | undefined>>;
@@ -169,26 +146,34 @@ const STATEMENTS = Object.fromEntries(
   }),
 ) as unknown as Readonly<Record<AttestedTable, Statements>>;
 
-/** The row with all that is attested of it; null when there is none, or no process of ours wrote it. */
-export async function findAttested<Table extends AttestedTable>(
-  db: Queryable,
-  table: Table,
-  key: readonly string[],
-): Promise<AttestedRow<Table> | null> {
-  const row = await findOne<AttestedRow<Table>>(db, STATEMENTS[table].find, key);
-  return row !== null && isRowAttested(db, table, row) ? row : null;
-}
-
-/**
- * The attestation of the row with these values, which follows the one that it has, for a statement that writes several rows. Whether it
- * was attested before is for the caller to verify.
- */
-export function nextAttestation<Table extends AttestedTable>(
-  { attestor }: Queryable,
-  table: Table,
-  row: AttestedRow<Table>,
-): string {
-  return attestor.attest(table, valuesOf(table, row), row.attestation);
+/** Reads, verifies and writes the rows of one table. */
+export function attestedTable<Table extends AttestedTable>(table: Table) {
+  type TableRow = AttestedRow<Table>;
+  return {
+    columns: attestedColumns(table),
+    /** Whether a process of ours wrote the row as it is. One that no process wrote is reported. */
+    isAttested: (db: Queryable, row: TableRow) => isAttested(db, table, row),
+    /** Throws `permission_denied` unless a process of ours wrote the rows as they are. */
+    require: (db: Queryable, rows: readonly TableRow[]) => {
+      for (const row of rows) requireAttested(db, table, row);
+    },
+    /** The attested rows; others are reported. For what people are shown, never for a decision that depends on others. */
+    only: <Row extends TableRow>(db: Queryable, rows: readonly Row[]) =>
+      rows.filter((row) => isAttested(db, table, row)),
+    /** The row with all that is attested of it; null when there is none, or no process of ours wrote it. */
+    find: async (db: Queryable, key: readonly string[]): Promise<TableRow | null> => {
+      const row = await findOne<TableRow>(db, STATEMENTS[table].find, key);
+      return row !== null && isAttested(db, table, row) ? row : null;
+    },
+    /**
+     * The attestation of the row with these values, which follows the one that it has, for a statement that writes several rows.
+     * Whether it was attested before is for the caller to verify.
+     */
+    next: ({ attestor }: Queryable, row: TableRow) => attestor.attest(table, valuesOf(table, row), row.attestation),
+    attest: (tx: Tx, key: readonly string[]) => attestRow(tx, table, key),
+    change: <Result>(tx: Tx, key: readonly string[], change: () => Promise<Result>) =>
+      changeAttestedRow(tx, table, key, change),
+  };
 }
 
 /** Attests the row that this transaction has just inserted, or changed under its lock. */
@@ -210,7 +195,7 @@ export async function changeAttestedRow<Result>(
   change: () => Promise<Result>,
 ): Promise<Result> {
   const row = await lockRow(tx, table, key);
-  if (row !== null) requireRowAttested(tx, table, row);
+  if (row !== null) requireAttested(tx, table, row);
   const result = await change();
   await attestRow(tx, table, key);
   return result;

@@ -3,14 +3,10 @@ import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { Member, Role } from '../../domain/accounts/member.ts';
 import { HAS_SECOND_FACTOR } from './second-factor.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
-import {
-  attestedColumns,
-  attestedOnly,
-  changeAttestedRow,
-  requireAttested,
-  type AttestedRow,
-} from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
+
+const attestedMembers = attestedTable('members');
 
 const LOCK = statement('member_lock')`SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE`;
 
@@ -26,12 +22,12 @@ export type Membership = {
   readonly approverSince: Date | null;
 };
 
-const SELECT_MEMBERSHIP = `SELECT ${attestedColumns('members')} FROM members t WHERE t.removed_at IS NULL`;
+const SELECT_MEMBERSHIP = `SELECT ${attestedMembers.columns} FROM members t WHERE t.removed_at IS NULL`;
 
 /** Throws `permission_denied` for a row that no process of ours wrote. */
 async function readMemberships(db: Queryable, query: Statement, values: readonly unknown[]): Promise<Membership[]> {
   const rows = await db.run<Membership & AttestedRow<'members'>>(query, values);
-  for (const row of rows) requireAttested(db, 'members', row);
+  attestedMembers.require(db, rows);
   return rows;
 }
 
@@ -63,7 +59,7 @@ const LIST_ATTESTED = statement('membership_list')`${SELECT_MEMBERSHIP} AND t.me
 
 /** The merchant's members now, without those whose row is by no process of ours: they have no rights. */
 export async function listAttestedMemberships(db: Queryable, merchantId: MerchantId): Promise<Membership[]> {
-  return attestedOnly(db, 'members', await db.run<Membership & AttestedRow<'members'>>(LIST_ATTESTED, [merchantId]));
+  return attestedMembers.only(db, await db.run<Membership & AttestedRow<'members'>>(LIST_ATTESTED, [merchantId]));
 }
 
 const LOCK_MEMBERSHIP = statement('membership_lock')`
@@ -88,7 +84,7 @@ export async function listRolesOf(db: Queryable, userId: UserId): Promise<readon
   return [...new Set(memberships.flatMap(({ roles }) => roles))];
 }
 
-const SELECT = `SELECT ${attestedColumns('members')}, u.name, u.email, ${HAS_SECOND_FACTOR} AS has_second_factor, t.created_at
+const SELECT = `SELECT ${attestedMembers.columns}, u.name, u.email, ${HAS_SECOND_FACTOR} AS has_second_factor, t.created_at
   FROM members t JOIN users u ON u.id = t.user_id
   WHERE t.merchant_id = $1`;
 
@@ -96,12 +92,11 @@ type MemberRow = Member & AttestedRow<'members'>;
 
 // Whether somebody was removed is asked after the row is verified: otherwise whoever marks them so by hand hides them.
 function toMembers(rows: readonly MemberRow[]): Member[] {
-  return rows.filter(({ removedAt }) => removedAt === null).map(toMember);
-}
-
-function toMember(row: MemberRow): Member {
-  const { userId, name, email, roles, hasSecondFactor, createdAt } = row;
-  return { userId, name, email, roles, hasSecondFactor, createdAt };
+  return rows
+    .filter(({ removedAt }) => removedAt === null)
+    .map(({ userId, name, email, roles, hasSecondFactor, createdAt }) => {
+      return { userId, name, email, roles, hasSecondFactor, createdAt };
+    });
 }
 
 const personOf = ({ userId: id, name, email }: MemberRow) => [{ id, name, email }];
@@ -109,7 +104,7 @@ const personOf = ({ userId: id, name, email }: MemberRow) => [{ id, name, email 
 async function readMembers(db: Queryable, query: Statement, values: readonly unknown[]): Promise<Member[]> {
   const rows = await db.run<MemberRow>(query, values);
   if (rows.length === 0) return [];
-  for (const row of rows) requireAttested(db, 'members', row);
+  attestedMembers.require(db, rows);
   await requireAttestedPeople(db, rows, personOf);
   return toMembers(rows);
 }
@@ -130,7 +125,7 @@ export async function listMembers(db: Queryable, merchantId: MerchantId): Promis
 
 /** Without those whose row is by no process of ours, who have no rights. For what a person is shown, not for decisions. */
 export async function listAttestedMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
-  const rows = attestedOnly(db, 'members', await db.run<MemberRow>(LIST, [merchantId]));
+  const rows = attestedMembers.only(db, await db.run<MemberRow>(LIST, [merchantId]));
   return toMembers(await withAttestedPeople(db, rows, personOf));
 }
 
@@ -146,25 +141,25 @@ export type NewMember = Pick<Member, 'userId' | 'roles' | 'createdAt'> & { reado
 export async function putMember(tx: Tx, member: NewMember): Promise<boolean> {
   const { merchantId, userId, roles, createdAt } = member;
   const put = () => tx.run(PUT, [merchantId, userId, roles, createdAt]);
-  return (await changeAttestedRow(tx, 'members', [merchantId, userId], put)).length === 1;
+  return (await attestedMembers.change(tx, [merchantId, userId], put)).length === 1;
 }
 
 const SET_ROLES = statement('member_set_roles')`UPDATE members SET roles = $3 WHERE merchant_id = $1 AND user_id = $2`;
 
 export async function setRoles(tx: Tx, merchantId: MerchantId, userId: UserId, roles: readonly Role[]): Promise<void> {
   const set = () => tx.run(SET_ROLES, [merchantId, userId, roles]);
-  await changeAttestedRow(tx, 'members', [merchantId, userId], set);
+  await attestedMembers.change(tx, [merchantId, userId], set);
 }
 
 const REMOVE = statement('member_remove')`UPDATE members SET removed_at = $3 WHERE merchant_id = $1 AND user_id = $2`;
 
 export async function markMemberRemoved(tx: Tx, merchantId: MerchantId, userId: UserId, at: Date): Promise<void> {
   const remove = () => tx.run(REMOVE, [merchantId, userId, at]);
-  await changeAttestedRow(tx, 'members', [merchantId, userId], remove);
+  await attestedMembers.change(tx, [merchantId, userId], remove);
 }
 
 const LIST_MERCHANTS = statement('member_list_merchants')`
-  SELECT ${attestedColumns('members')}, c.name FROM members t JOIN merchants c ON c.id = t.merchant_id
+  SELECT ${attestedMembers.columns}, c.name FROM members t JOIN merchants c ON c.id = t.merchant_id
   WHERE t.user_id = $1 ORDER BY t.created_at, t.merchant_id`;
 
 type MerchantRow = AttestedRow<'members'> & { readonly merchantId: MerchantId; readonly name: string };
@@ -176,13 +171,13 @@ type NamedMerchant = { readonly id: MerchantId; readonly name: string };
  */
 export async function listMerchantsOf(db: Queryable, userId: UserId): Promise<NamedMerchant[]> {
   const rows = await db.run<MerchantRow>(LIST_MERCHANTS, [userId]);
-  for (const row of rows) requireAttested(db, 'members', row);
+  attestedMembers.require(db, rows);
   return toMerchants(rows);
 }
 
 /** Without those of rows by no process of ours. For what the person is shown, and where they can log in. */
 export async function listAttestedMerchantsOf(db: Queryable, userId: UserId): Promise<NamedMerchant[]> {
-  return toMerchants(attestedOnly(db, 'members', await db.run<MerchantRow>(LIST_MERCHANTS, [userId])));
+  return toMerchants(attestedMembers.only(db, await db.run<MerchantRow>(LIST_MERCHANTS, [userId])));
 }
 
 function toMerchants(rows: readonly MerchantRow[]): NamedMerchant[] {

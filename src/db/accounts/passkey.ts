@@ -3,9 +3,12 @@ import type { PasskeyId, UserId } from '../../domain/ids.ts';
 import { CHALLENGE_LIFE_MS, type ChallengeUse, type Passkey } from '../../domain/accounts/passkey.ts';
 import { hashToken, newToken } from '../../security/token.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
-import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
+
+const attestedPasskeys = attestedTable('passkeys');
+const attestedUsers = attestedTable('users');
 
 export type StoredPasskey = Passkey & {
   readonly userId: UserId;
@@ -14,7 +17,7 @@ export type StoredPasskey = Passkey & {
   readonly counter: bigint;
 };
 
-const SELECT = `SELECT ${attestedColumns('passkeys')}, t.name, t.counter, t.created_at, t.last_used_at FROM passkeys t`;
+const SELECT = `SELECT ${attestedPasskeys.columns}, t.name, t.counter, t.created_at, t.last_used_at FROM passkeys t`;
 
 const insert = insertion(
   'passkey_insert',
@@ -25,9 +28,9 @@ const insert = insertion(
 
 /** False when the credential is registered already, by whomever. */
 export async function insertPasskey(tx: Tx, passkey: Omit<StoredPasskey, 'lastUsedAt'>): Promise<boolean> {
-  const rows = await changeAttestedRow(tx, 'users', [passkey.userId], () => insert(tx, passkey));
+  const rows = await attestedUsers.change(tx, [passkey.userId], () => insert(tx, passkey));
   if (rows.length === 0) return false;
-  await attestRow(tx, 'passkeys', [passkey.id]);
+  await attestedPasskeys.attest(tx, [passkey.id]);
   return true;
 }
 
@@ -42,7 +45,7 @@ const FIND = statement('passkey_find_locked')`${SELECT} WHERE t.user_id = $1 AND
 /** The person's passkey with this credential, locked: its uses are checked one by one. Null for a row not ours. */
 export async function findPasskeyLocked(tx: Tx, userId: UserId, credentialId: Buffer): Promise<StoredPasskey | null> {
   const row = await findOne<StoredPasskey & AttestedRow<'passkeys'>>(tx, FIND, [userId, credentialId]);
-  return row !== null && isAttested(tx, 'passkeys', row) ? row : null;
+  return row !== null && attestedPasskeys.isAttested(tx, row) ? row : null;
 }
 
 const USE = statement('passkey_use')`UPDATE passkeys SET counter = $2, last_used_at = $3 WHERE id = $1`;
@@ -62,14 +65,14 @@ const DELETE = statement('passkey_delete')`DELETE FROM passkeys WHERE user_id = 
 
 /** The name that it had; null when the person has no such passkey. */
 export async function deletePasskey(tx: Tx, userId: UserId, id: PasskeyId): Promise<string | null> {
-  const [row] = await changeAttestedRow(tx, 'users', [userId], () => tx.run<{ name: string }>(DELETE, [userId, id]));
+  const [row] = await attestedUsers.change(tx, [userId], () => tx.run<{ name: string }>(DELETE, [userId, id]));
   return row?.name ?? null;
 }
 
 const DELETE_ALL = statement('passkey_delete_all')`DELETE FROM passkeys WHERE user_id = $1`;
 
 export async function deletePasskeys(tx: Tx, userId: UserId): Promise<void> {
-  await changeAttestedRow(tx, 'users', [userId], () => tx.run(DELETE_ALL, [userId]));
+  await attestedUsers.change(tx, [userId], () => tx.run(DELETE_ALL, [userId]));
 }
 
 const PUT_CHALLENGE = statement('passkey_challenge_put')`

@@ -1,17 +1,19 @@
 // Rows of policies: one for each merchant that has changed its policy.
 import type { MerchantId } from '../../domain/ids.ts';
 import { DEFAULT_POLICY, type Policy } from '../../domain/accounts/policy.ts';
-import { attestedColumns, changeAttestedRow, requireAttested, type AttestedRow } from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Tx } from '../platform/database.ts';
 
-const FIND = statement('policy_find')`SELECT ${attestedColumns('policies')} FROM policies t WHERE t.merchant_id = $1`;
+const attestedPolicies = attestedTable('policies');
+
+const FIND = statement('policy_find')`SELECT ${attestedPolicies.columns} FROM policies t WHERE t.merchant_id = $1`;
 
 /** The merchant's policy, or the defaults. Throws `permission_denied` when no process of ours wrote it. */
 export async function findPolicy(db: Queryable, merchantId: MerchantId): Promise<Policy> {
   const row = await findOne<Policy & AttestedRow<'policies'>>(db, FIND, [merchantId]);
   if (row === null) return DEFAULT_POLICY;
-  requireAttested(db, 'policies', row);
+  attestedPolicies.require(db, [row]);
   const { secondFactorRequired, twoApproversAboveMinor, approverDailyLimitMinor } = row;
   const { payoutExpiresAfterMs, approverWaitMs, keyHeldLimitMinor } = row;
   return {
@@ -30,5 +32,5 @@ const put = insertion(
 );
 
 export async function putPolicy(tx: Tx, merchantId: MerchantId, policy: Policy, at: Date): Promise<void> {
-  await changeAttestedRow(tx, 'policies', [merchantId], () => put(tx, { ...policy, merchantId, updatedAt: at }));
+  await attestedPolicies.change(tx, [merchantId], () => put(tx, { ...policy, merchantId, updatedAt: at }));
 }

@@ -1,55 +1,33 @@
 // Rows of proposals: invitations, and changes of members or of the policy, with what a second person decided.
-import type { InvitationId, MemberChangeId, MerchantId, PolicyChangeId, UserId } from '../../domain/ids.ts';
-import type { NamedPerson, Role } from '../../domain/accounts/member.ts';
+import { isId, type InvitationId, type MerchantId, type UserId } from '../../domain/ids.ts';
+import type { NamedPerson } from '../../domain/accounts/member.ts';
 import type { Decider } from '../../domain/accounts/member-change.ts';
-import type { PolicyObject } from '../../domain/accounts/policy.ts';
 import {
   isOpen,
   PROPOSAL_ID_PREFIXES,
   type Invitation,
+  type MemberChange,
+  type PolicyChange,
   type Proposal,
   type ProposalKind,
   type ProposalOf,
 } from '../../domain/accounts/proposal.ts';
-import { isId } from '../../domain/ids.ts';
-import {
-  attestedColumns,
-  attestedOnly,
-  attestRow,
-  changeAttestedRow,
-  isAttested,
-  requireAttested,
-  type AttestedRow,
-} from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { recordDecision } from './audit.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 import { personColumn } from './names.ts';
 import { requireAttestedPeople, withAttestedPeople } from './user.ts';
+
+const attestedProposals = attestedTable('proposals');
 
 const INSERT = statement('proposal_insert')`
   INSERT INTO proposals (id, kind, merchant_id, state, proposed_by, created_at, expires_at,
                          email, token_sha256, user_id, roles_before, roles, changes)
   VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
-type NewInvitation = {
-  readonly kind: 'invitation';
-  readonly id: InvitationId;
-  readonly email: string;
-  readonly roles: readonly Role[];
-  readonly tokenSha256: Buffer;
-};
-type NewMemberChange = {
-  readonly kind: 'member_change';
-  readonly id: MemberChangeId;
-  readonly userId: UserId;
-  readonly before: readonly Role[];
-  readonly after: readonly Role[] | null;
-};
-type NewPolicyChange = {
-  readonly kind: 'policy_change';
-  readonly id: PolicyChangeId;
-  readonly changes: Partial<PolicyObject>;
-};
+type NewInvitation = Pick<Invitation, 'kind' | 'id' | 'email' | 'roles'> & { readonly tokenSha256: Buffer };
+type NewMemberChange = Pick<MemberChange, 'kind' | 'id' | 'before' | 'after'> & { readonly userId: UserId };
+type NewPolicyChange = Pick<PolicyChange, 'kind' | 'id' | 'changes'>;
 
 export type NewProposal = (NewInvitation | NewMemberChange | NewPolicyChange) & {
   readonly merchantId: MerchantId;
@@ -62,7 +40,7 @@ export type NewProposal = (NewInvitation | NewMemberChange | NewPolicyChange) & 
 export async function insertProposal(tx: Tx, proposal: NewProposal): Promise<void> {
   const { id, kind, merchantId, proposedBy, createdAt, expiresAt } = proposal;
   await tx.run(INSERT, [id, kind, merchantId, proposedBy, createdAt, expiresAt, ...whatIsProposed(proposal)]);
-  await attestRow(tx, 'proposals', [id]);
+  await attestedProposals.attest(tx, [id]);
 }
 
 function whatIsProposed(proposal: NewProposal): readonly unknown[] {
@@ -76,7 +54,7 @@ function whatIsProposed(proposal: NewProposal): readonly unknown[] {
   }
 }
 
-const SELECT = `SELECT ${attestedColumns('proposals')}, ${personColumn('p')} AS proposer, ${personColumn('d')} AS decider,
+const SELECT = `SELECT ${attestedProposals.columns}, ${personColumn('p')} AS proposer, ${personColumn('d')} AS decider,
     ${personColumn('m')} AS member
   FROM proposals t LEFT JOIN users p ON p.id = t.proposed_by LEFT JOIN users d ON d.id = t.decided_by
     LEFT JOIN users m ON m.id = t.user_id AND t.kind = 'member_change'`;
@@ -106,7 +84,7 @@ async function readAttested<Kind extends ProposalKind>(
   values: readonly unknown[],
 ): Promise<ProposalOf<Kind>[]> {
   const rows = await db.run<ProposalRow>(query, values);
-  for (const row of rows) requireAttested(db, 'proposals', row);
+  attestedProposals.require(db, rows);
   await requireAttestedPeople(db, rows, peopleOf);
   return rows.map(toProposal<Kind>);
 }
@@ -124,7 +102,7 @@ export async function listOpenProposals<Kind extends ProposalKind>(
   merchantId: MerchantId,
   at: Date,
 ): Promise<ProposalOf<Kind>[]> {
-  const rows = attestedOnly(db, 'proposals', await db.run<ProposalRow>(LIST_OPEN, [merchantId, kind, at]));
+  const rows = attestedProposals.only(db, await db.run<ProposalRow>(LIST_OPEN, [merchantId, kind, at]));
   return (await withAttestedPeople(db, rows, peopleOf)).map(toProposal<Kind>);
 }
 
@@ -175,7 +153,7 @@ export async function findInvitationByToken(
   at: Date,
 ): Promise<Invitation | null> {
   const row = await findOne<ProposalRow>(db, FIND_BY_TOKEN, [tokenSha256, approvalSha256, at]);
-  return row !== null && isAttested(db, 'proposals', row) ? toProposal<'invitation'>(row) : null;
+  return row !== null && attestedProposals.isAttested(db, row) ? toProposal<'invitation'>(row) : null;
 }
 
 const DECIDE = statement('proposal_decide')`
@@ -198,7 +176,7 @@ export type Decision = {
 export async function decideProposal(tx: Tx, id: Proposal['id'], decision: Decision): Promise<boolean> {
   const { state, by, at, approvalSha256 } = decision;
   const decide = () => tx.run(DECIDE, [id, state, by, at, approvalSha256, at]);
-  return (await changeAttestedRow(tx, 'proposals', [id], decide)).length === 1;
+  return (await attestedProposals.change(tx, [id], decide)).length === 1;
 }
 
 // What makes a proposal outdated does so also after its time: nobody has more than one pending about the same.
@@ -212,7 +190,7 @@ async function endProposal(
   state: 'withdrawn' | 'replaced' | 'accepted',
   { at, by = null }: { readonly at: Date; readonly by?: UserId | null },
 ): Promise<boolean> {
-  return (await changeAttestedRow(tx, 'proposals', [id], () => tx.run(END, [id, state, at, by]))).length === 1;
+  return (await attestedProposals.change(tx, [id], () => tx.run(END, [id, state, at, by]))).length === 1;
 }
 
 /** Withdraws the proposal if it is still open; returns whether it was. */
@@ -226,7 +204,7 @@ export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserI
 }
 
 const LIST_PENDING = statement('proposal_list_pending')`
-  SELECT ${attestedColumns('proposals')} FROM proposals t
+  SELECT ${attestedProposals.columns} FROM proposals t
   WHERE t.merchant_id = $1 AND t.kind = $2 AND t.user_id IS NOT DISTINCT FROM $3 AND t.state = 'pending'
     AND t.proposed_by = coalesce($4, t.proposed_by) AND (t.kind = 'policy_change' OR t.roles IS NOT NULL OR $5)
   ORDER BY t.id`;
@@ -252,7 +230,7 @@ export async function replaceProposals(tx: Tx, outdated: Outdated, { by, replace
   for (const row of await tx.run<AttestedRow<'proposals'>>(LIST_PENDING, values)) {
     const id = row.id as Proposal['id'];
     // One by no process of ours ends too, or it would keep the next one out; it gets no attestation by that.
-    if (isAttested(tx, 'proposals', row)) await endProposal(tx, id, 'replaced', { at });
+    if (attestedProposals.isAttested(tx, row)) await endProposal(tx, id, 'replaced', { at });
     else await tx.run(END, [id, 'replaced', at, null]);
     const after = { replaced_by: replacedBy };
     await recordDecision(tx, by, { action: `${kind}.replaced`, subjectId: id, after, at });
@@ -276,14 +254,14 @@ export async function withdrawProposalsBy(
   { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
   at: Date,
 ): Promise<(readonly [action: string, id: Proposal['id']])[]> {
-  const rows = attestedOnly(tx, 'proposals', await tx.run<ProposalRow>(LIST_OPEN_OF, [merchantId, userId, at]));
+  const rows = attestedProposals.only(tx, await tx.run<ProposalRow>(LIST_OPEN_OF, [merchantId, userId, at]));
   const withdrawn: (readonly [string, Proposal['id']])[] = [];
   for (const { id, kind, proposedBy } of rows.map(toProposal)) {
     if (proposedBy?.id === userId) {
       await withdrawProposal(tx, id, at);
       withdrawn.push([`${kind}.withdrawn`, id]);
     } else {
-      await changeAttestedRow(tx, 'proposals', [id], () => tx.run(TAKE_APPROVAL_BACK, [id]));
+      await attestedProposals.change(tx, [id], () => tx.run(TAKE_APPROVAL_BACK, [id]));
       withdrawn.push([`${kind}.approval_withdrawn`, id]);
     }
   }

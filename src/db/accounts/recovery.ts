@@ -2,18 +2,13 @@
 import type { RecoveryNotice, RecoveryRequest } from '../../domain/accounts/recovery.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { MerchantId, RecoveryId, UserId } from '../../domain/ids.ts';
-import {
-  attestedColumns,
-  attestRow,
-  changeAttestedRow,
-  isAttested,
-  requireAttested,
-  type AttestedRow,
-} from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
 import { personColumn } from './names.ts';
+
+const attestedRecoveries = attestedTable('recoveries');
 
 const DELETE_OF_USER = statement('recovery_delete_of_user')`DELETE FROM recoveries WHERE user_id = $1`;
 const insert = insertion('recovery_insert', 'recoveries', 'id, user_id, reason, requested_by, created_at, expires_at');
@@ -26,16 +21,16 @@ export type NewRecovery = Pick<RecoveryRequest, 'id' | 'reason' | 'requestedBy' 
 export async function replaceRecovery(tx: Tx, recovery: NewRecovery): Promise<void> {
   await tx.run(DELETE_OF_USER, [recovery.userId]);
   await insert(tx, recovery);
-  await attestRow(tx, 'recoveries', [recovery.id]);
+  await attestedRecoveries.attest(tx, [recovery.id]);
 }
 
-const SELECT_REQUEST = `SELECT ${attestedColumns('recoveries')}, ${personColumn('u')} AS person, t.reason
+const SELECT_REQUEST = `SELECT ${attestedRecoveries.columns}, ${personColumn('u')} AS person, t.reason
   FROM recoveries t JOIN users u ON u.id = t.user_id
   WHERE t.approved_at IS NULL`;
 
 /** Throws `permission_denied` for a row that no process of ours wrote. */
 function toRequest(db: Queryable, row: RecoveryRequest & AttestedRow<'recoveries'>): RecoveryRequest {
-  requireAttested(db, 'recoveries', row);
+  attestedRecoveries.require(db, [row]);
   const { id, person, reason, requestedBy, createdAt, expiresAt } = row;
   return { id, person, reason, requestedBy, createdAt, expiresAt };
 }
@@ -71,18 +66,18 @@ export type RecoveryApproval = {
 /** Gives the recovery its token. The database refuses the person who requested it. */
 export async function approveRecovery(tx: Tx, id: RecoveryId, approval: RecoveryApproval): Promise<void> {
   const { by, at, tokenSha256, expiresAt } = approval;
-  await changeAttestedRow(tx, 'recoveries', [id], () => tx.run(APPROVE, [id, by, at, tokenSha256, expiresAt]));
+  await attestedRecoveries.change(tx, [id], () => tx.run(APPROVE, [id, by, at, tokenSha256, expiresAt]));
 }
 
 const FIND = statement('recovery_find')`
-  SELECT ${attestedColumns('recoveries')} FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2`;
+  SELECT ${attestedRecoveries.columns} FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2`;
 
 type UsableRow = AttestedRow<'recoveries'> & { readonly userId: UserId };
 
 /** Null, too, for a row that no process of ours wrote. */
 async function findUserBy(db: Queryable, query: Statement, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
   const row = await findOne<UsableRow>(db, query, [tokenSha256, at]);
-  return row !== null && isAttested(db, 'recoveries', row) ? row.userId : null;
+  return row !== null && attestedRecoveries.isAttested(db, row) ? row.userId : null;
 }
 
 /** The person whose token this is; null when the token is unknown, used, replaced or expired. */
@@ -91,7 +86,7 @@ export function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date): Prom
 }
 
 const USE = statement('recovery_use')`
-  DELETE FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2 RETURNING ${attestedColumns('recoveries')}`;
+  DELETE FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2 RETURNING ${attestedRecoveries.columns}`;
 
 /** Like `findRecovery`, and uses the token up. Of two people who present it at the same moment, only one succeeds. */
 export function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promise<UserId | null> {

@@ -4,10 +4,13 @@ import { notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { sessionEndsAt, type ListedSession, type Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
 import { HAS_SECOND_FACTOR } from './second-factor.ts';
-import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { insertion } from '../platform/columns.ts';
 import { statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
+
+const attestedSessions = attestedTable('sessions');
+const attestedMembers = attestedTable('members');
 
 const insert = insertion(
   'session_insert',
@@ -28,12 +31,12 @@ export type NewSession = Pick<Session, 'id' | 'tokenSha256' | 'createdAt' | 'exp
 export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
   const { id, createdAt } = session;
   await insert(tx, { ...session, lastUsedAt: createdAt, verifiedAt: createdAt });
-  await attestRow(tx, 'sessions', [id]);
+  await attestedSessions.attest(tx, [id]);
 }
 
 // Membership, roles and second factor are read at every request, so that a change applies from the next request on.
 const FIND = statement('session_find')`
-  SELECT ${attestedColumns('sessions')}, t.last_used_at, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
+  SELECT ${attestedSessions.columns}, t.last_used_at, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
          m.approver_since, m.removed_at, m.attestation AS member_attestation, u.name, u.email,
          ${HAS_SECOND_FACTOR} AS has_second_factor, u.lost_second_factor, u.recovered_at
   FROM sessions t
@@ -52,7 +55,8 @@ export async function findSession(db: Queryable, tokenSha256: Buffer, at: Date):
   const [row] = await db.run<SessionAndMember>(FIND, [tokenSha256]);
   if (row === undefined) return null;
   const areAttested =
-    isAttested(db, 'sessions', row) && isAttested(db, 'members', { ...row, attestation: row.memberAttestation });
+    attestedSessions.isAttested(db, row) &&
+    attestedMembers.isAttested(db, { ...row, attestation: row.memberAttestation });
   const session = areAttested ? toSession(row) : null;
   return session && sessionEndsAt(session) > at ? session : null;
 }
@@ -70,7 +74,7 @@ const FIND_ID = statement('session_find_id')`SELECT id FROM sessions WHERE token
 async function changeSession(tx: Tx, tokenSha256: Buffer, query: Statement, values: readonly unknown[]): Promise<void> {
   const [session] = await tx.run<{ id: SessionId }>(FIND_ID, [tokenSha256]);
   const change = () => tx.run(query, [tokenSha256, ...values]);
-  const rows = session ? await changeAttestedRow(tx, 'sessions', [session.id], change) : [];
+  const rows = session ? await attestedSessions.change(tx, [session.id], change) : [];
   if (rows.length === 0) throw notAuthenticated('the session has ended');
 }
 
@@ -109,7 +113,7 @@ export async function moveSession(
   const opened = newToken();
   const id = newId('ses', at.getTime());
   await changeSession(tx, tokenSha256, MOVE, [id, opened.sha256, merchantId, at]);
-  await attestRow(tx, 'sessions', [id]);
+  await attestedSessions.attest(tx, [id]);
   return opened;
 }
 
@@ -187,7 +191,7 @@ const FORGET_SECOND_FACTOR = statement('session_forget_second_factor')`
 /** Marks no session of the person as verified by a second factor. Called when the factor is removed. */
 export async function forgetSecondFactor(tx: Tx, userId: UserId): Promise<void> {
   for (const { id } of await tx.run<{ id: SessionId }>(LIST_OF_USER, [userId])) {
-    await changeAttestedRow(tx, 'sessions', [id], () => tx.run(FORGET_SECOND_FACTOR, [id]));
+    await attestedSessions.change(tx, [id], () => tx.run(FORGET_SECOND_FACTOR, [id]));
   }
 }
 

@@ -1,16 +1,11 @@
 // Rows of users: people, their password hashes and their second factors.
 import { permissionDenied, type NamedPerson, authenticationFailed } from '../../domain/accounts/member.ts';
 import type { PasskeyId, UserId } from '../../domain/ids.ts';
-import {
-  attestedColumns,
-  attestedOnly,
-  attestRow,
-  changeAttestedRow,
-  isAttested,
-  type AttestedRow,
-} from './attested-rows.ts';
+import { attestedTable, type AttestedRow } from './attested-rows.ts';
 import { insertion } from '../platform/columns.ts';
 import { findOne, statement, type Queryable, type Statement, type Tx } from '../platform/database.ts';
+
+const attestedUsers = attestedTable('users');
 
 export type User = {
   readonly id: UserId;
@@ -29,7 +24,7 @@ export type User = {
 
 type UserRow = User & AttestedRow<'users'>;
 
-const SELECT = `SELECT ${attestedColumns('users')}, t.totp_secret_sealed, t.totp_pending_sealed FROM users t`;
+const SELECT = `SELECT ${attestedUsers.columns}, t.totp_secret_sealed, t.totp_pending_sealed FROM users t`;
 
 async function find(db: Queryable, query: Statement, value: string): Promise<User | null> {
   const row = await findOne<UserRow>(db, query, [value]);
@@ -39,7 +34,7 @@ async function find(db: Queryable, query: Statement, value: string): Promise<Use
 /** Throws `permission_denied` for a row that no process of ours wrote. */
 function toUser(db: Queryable, row: UserRow): User {
   // As for an account that is not there: nothing tells the two apart.
-  if (!isAttested(db, 'users', row)) throw authenticationFailed('the row of the account is not attested');
+  if (!attestedUsers.isAttested(db, row)) throw authenticationFailed('the row of the account is not attested');
   return row;
 }
 
@@ -57,7 +52,7 @@ export type NewUser = Pick<User, 'id' | 'email' | 'name' | 'passwordHash' | 'tot
 /** False when somebody has this e-mail already; then nothing changes. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   if ((await insert(tx, user)).length === 0) return false;
-  await attestRow(tx, 'users', [user.id]);
+  await attestedUsers.attest(tx, [user.id]);
   return true;
 }
 
@@ -84,7 +79,7 @@ const LIST = statement('user_list')`${SELECT} WHERE t.id = ANY($1) ORDER BY t.id
 
 /** Those of these people whose rows a process of ours wrote: nobody else can log in. */
 export async function listUsers(db: Queryable, ids: readonly UserId[]): Promise<User[]> {
-  return attestedOnly(db, 'users', await db.run<UserRow>(LIST, [ids]));
+  return attestedUsers.only(db, await db.run<UserRow>(LIST, [ids]));
 }
 
 /** The rows whose people a process of ours wrote: people decide by the names and addresses that they are shown. */
@@ -125,7 +120,7 @@ export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
 const SET_PASSWORD = statement('user_set_password')`UPDATE users SET password_hash = $2 WHERE id = $1`;
 
 export async function setPassword(tx: Tx, id: UserId, passwordHash: string): Promise<void> {
-  await changeAttestedRow(tx, 'users', [id], () => tx.run(SET_PASSWORD, [id, passwordHash]));
+  await attestedUsers.change(tx, [id], () => tx.run(SET_PASSWORD, [id, passwordHash]));
 }
 
 const USE_TOTP_STEP = statement('user_use_totp_step')`
@@ -150,14 +145,14 @@ const CONFIRM_TOTP = statement('user_confirm_totp')`
 
 /** Makes the pending secret the second factor, and uses up the step whose code confirmed it. */
 export async function confirmTotp(tx: Tx, id: UserId, step: number): Promise<void> {
-  await changeAttestedRow(tx, 'users', [id], () => tx.run(CONFIRM_TOTP, [id, step]));
+  await attestedUsers.change(tx, [id], () => tx.run(CONFIRM_TOTP, [id, step]));
 }
 
 const END_LOSS = statement('user_end_loss')`UPDATE users SET lost_second_factor = false WHERE id = $1`;
 
 /** The person has a second factor again, other than by an authenticator app. */
 export async function endLossOfSecondFactor(tx: Tx, id: UserId): Promise<void> {
-  await changeAttestedRow(tx, 'users', [id], () => tx.run(END_LOSS, [id]));
+  await attestedUsers.change(tx, [id], () => tx.run(END_LOSS, [id]));
 }
 
 const MARK_RECOVERED = statement('user_mark_recovered')`
@@ -166,12 +161,12 @@ const MARK_RECOVERED = statement('user_mark_recovered')`
 
 /** Notes the recovery: whoever has a second factor now must enrol another one. Call it before the factor is removed. */
 export async function markRecovered(tx: Tx, id: UserId, at: Date): Promise<void> {
-  await changeAttestedRow(tx, 'users', [id], () => tx.run(MARK_RECOVERED, [id, at]));
+  await attestedUsers.change(tx, [id], () => tx.run(MARK_RECOVERED, [id, at]));
 }
 
 const REMOVE_TOTP = statement('user_remove_totp')`
   UPDATE users SET totp_secret_sealed = NULL, totp_pending_sealed = NULL, totp_last_step = NULL WHERE id = $1`;
 
 export async function removeTotp(tx: Tx, id: UserId): Promise<void> {
-  await changeAttestedRow(tx, 'users', [id], () => tx.run(REMOVE_TOTP, [id]));
+  await attestedUsers.change(tx, [id], () => tx.run(REMOVE_TOTP, [id]));
 }

@@ -1,10 +1,12 @@
 // How far the ledger was checked: of each account up to which entry, and up to when the payments that changed.
 import type { EventId, MerchantId } from '../../domain/ids.ts';
 import { availableAccount } from '../../domain/payments/ledger.ts';
-import { isAttested, nextAttestation } from '../accounts/attested-rows.ts';
+import { attestedTable } from '../accounts/attested-rows.ts';
 import { columnsOf } from '../platform/columns.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import type { EntryRange, IdRange } from './unposted.ts';
+
+const attestedCheckpoints = attestedTable('ledger_checkpoints');
 
 /** Entries of an account that no check has seen yet. */
 export type MovedAccount = EntryRange & {
@@ -33,7 +35,7 @@ export function isCheckpointAttested(
   const { accountId, after: entry, checkedMinor, checkedUnattestedMinor, checkpointAttestation } = account;
   if (entry === 0n) return true;
   const row = { accountId, entry, balanceMinor: checkedMinor, unattestedMinor: checkedUnattestedMinor };
-  return isAttested(db, 'ledger_checkpoints', { ...row, attestation: checkpointAttestation });
+  return attestedCheckpoints.isAttested(db, { ...row, attestation: checkpointAttestation });
 }
 
 const FIND_MOVED = statement('ledger_find_moved_accounts')`
@@ -99,7 +101,7 @@ export type CheckedAccount = Pick<MovedAccount, 'accountId' | 'entry' | 'balance
 export async function recordCheckpoints(db: Queryable, accounts: readonly CheckedAccount[]): Promise<void> {
   if (accounts.length === 0) return;
   const attestations = accounts.map(({ checkpointAttestation: attestation, ...account }) =>
-    nextAttestation(db, 'ledger_checkpoints', { ...account, attestation }),
+    attestedCheckpoints.next(db, { ...account, attestation }),
   );
   const columns = columnsOf(accounts, 'accountId', 'entry', 'balanceMinor', 'unattestedMinor');
   await db.run(RECORD, [...columns, attestations, ...columnsOf(accounts, 'checkpointAttestation')]);
