@@ -86,18 +86,12 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     if (doneAsOfMs > 0) await report.run(new Date(doneAsOfMs));
   });
   const loops = [pollLoop, ...workLoops, reportLoop];
-  const timer = setInterval(() => {
-    pollLoop.wake();
-  }, options.tickMs);
+  const timer = setInterval(pollLoop.wake, options.tickMs);
   pollLoop.wake();
 
   return {
-    wake: () => {
-      loopsByWork.attempts.wake();
-    },
-    wakeStarter: () => {
-      loopsByWork.starts.wake();
-    },
+    wake: loopsByWork.attempts.wake,
+    wakeStarter: loopsByWork.starts.wake,
     async stop() {
       isStopped = true;
       clearInterval(timer);
@@ -129,7 +123,7 @@ function createWorkPoll({ findDueWork, starter, wholePassMs, log }: DispatcherOp
 }
 
 type Loop = {
-  wake(): void;
+  readonly wake: () => void;
   /** There was nothing to do at this time. */
   rest(asOfMs: number): void;
   /** When the last pass that was completed began, or there was nothing to do; 0 before that. */

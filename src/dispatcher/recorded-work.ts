@@ -90,9 +90,7 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
       for (const batch of batches) done += await finish(batch, pass);
       return done;
     },
-    noteStarted: (kind) => {
-      failures.noteStarted(kind);
-    },
+    noteStarted: failures.noteStarted,
     isBehind: () => awayCount > 0 || isFull || failures.isAnyWidespread(),
   };
 }

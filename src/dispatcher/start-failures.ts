@@ -5,7 +5,7 @@ export type StartFailures = {
   /** Begins a pass over all kinds; its number is for `isOwn`. */
   beginPass(): number;
   /** Temporal took a start of this kind. */
-  noteStarted(kind: WorkKind): void;
+  readonly noteStarted: (kind: WorkKind) => void;
   /**
    * Whether the failures of this pass are those of the work itself: Temporal took other work in the pass, or since work of
    * the kind failed before, or work of the kind within the last minute. Where many fail together, only work of the same kind
