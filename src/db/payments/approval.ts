@@ -105,12 +105,16 @@ export async function sumApprovedSince(
   return row?.amountMinor ?? 0n;
 }
 
+/** A condition: a queued payment waits for this person, who neither made nor approved it, and has not expired at that time. */
+export function waitsFor(payment: string, userId: string, at: string): string {
+  return `${payment}.created_by <> ${userId} AND ${payment}.expires_at > ${at} AND NOT EXISTS (
+      SELECT FROM approvals a WHERE a.payment_id = ${payment}.id AND a.user_id = ${userId} AND a.withdrawn_at IS NULL)`;
+}
+
 const COUNT_WAITING_FOR = statement('approval_count_waiting_for')`
   SELECT count(*)::int AS count FROM (
     SELECT 1 FROM payments p
-    WHERE p.merchant_id = $1 AND p.kind = $2 AND p.state = 'queued' AND p.created_by <> $3 AND p.expires_at > $4
-      AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.payment_id = p.id AND a.user_id = $3 AND a.withdrawn_at IS NULL)
-    LIMIT $5) AS waiting`;
+    WHERE p.merchant_id = $1 AND p.kind = $2 AND p.state = 'queued' AND ${waitsFor('p', '$3', '$4')} LIMIT $5) AS waiting`;
 
 const COUNT_QUEUED = statement('approval_count_queued')`
   SELECT count(*)::int AS count FROM (

@@ -11,6 +11,7 @@ import {
 } from '../../domain/payments/payment-list.ts';
 import type { PaymentKind } from '../../domain/payments/payment.ts';
 import { composedStatement, findOne, readCount, type Queryable } from '../platform/database.ts';
+import { waitsFor } from './approval.ts';
 
 export type PaymentIdPrefix = 'col' | 'pay' | 'rev';
 
@@ -185,7 +186,7 @@ function conditionsOf(filter: ListFilter, { from, place, isByAmount }: Composing
   if (amountFrom !== undefined) amounts.push(compare('amount_minor', '>=', amountFrom));
   if (amountTo !== undefined) amounts.push(compare('amount_minor', '<=', amountTo));
   if (operator !== undefined) others.push(compare('operator', '=', operator));
-  if (waitingFor) others.push(() => waitingCondition(waitingFor, place));
+  if (waitingFor) others.push(() => waitsFor('payments', place(waitingFor.userId), place(waitingFor.at)));
   if (states && isFound) others.push(() => `state = ANY(${place(states)})`);
   return { found, others, states: states && !isFound ? states : null, idColumn };
 }
@@ -193,13 +194,6 @@ function conditionsOf(filter: ListFilter, { from, place, isByAmount }: Composing
 /** Of attempts to pay this checkout; of none if it is another merchant's. */
 function ofCheckout(checkoutId: string, place: Place): string {
   return `checkout_id = (SELECT k.id FROM checkouts k WHERE k.merchant_id = $1 AND k.id = ${place(checkoutId)})`;
-}
-
-function waitingCondition({ userId, at }: NonNullable<ListFilter['waitingFor']>, place: Place): string {
-  const person = place(userId);
-  return `created_by <> ${person} AND expires_at > ${place(at)}
-    AND NOT EXISTS (SELECT FROM approvals a WHERE a.payment_id = payments.id AND a.user_id = ${person}
-      AND a.withdrawn_at IS NULL)`;
 }
 
 function allOf(conditions: readonly Condition[]): string {

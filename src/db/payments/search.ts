@@ -42,40 +42,31 @@ const inCheckouts = (way: FoundBy, where: string): Statement =>
     SELECT id, NULL AS state, amount_minor, currency, reference, NULL AS phone, description AS title, created_at
     FROM checkouts WHERE merchant_id = $1 AND ${where}`;
 
+const byId = (table: string, title: string, { state = 'NULL', where = '' } = {}): Statement =>
+  statement(`${table}_search_id`)`
+    SELECT id, ${state} AS state, ${OTHER_COLUMNS}, ${title} AS title, created_at
+    FROM ${table} WHERE merchant_id = $1 AND id = $2 ${where}`;
+
 /** Of each kind, the ways in which it is found. */
 const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Statement>>>>> = {
   collection: inPayments('collection', ALL_WAYS),
   payout: inPayments('payout', ALL_WAYS),
   // Everything else that people have in hand is that of its collection.
   reversal: inPayments('reversal', ['id', 'operator_reference']),
-  api_request: {
-    id: statement('api_requests_search_id')`
-      SELECT id, NULL AS state, ${OTHER_COLUMNS}, method || ' ' || route AS title, created_at
-      FROM api_requests WHERE merchant_id = $1 AND id = $2`,
-  },
-  event: {
-    id: statement('events_search_id')`
-      SELECT id, NULL AS state, ${OTHER_COLUMNS}, type AS title, created_at FROM events WHERE merchant_id = $1 AND id = $2`,
-  },
+  api_request: { id: byId('api_requests', `method || ' ' || route`) },
+  event: { id: byId('events', 'type') },
   delivery: {
     id: statement('deliveries_search_id')`
       SELECT d.id, d.state, ${OTHER_COLUMNS}, v.type AS title, d.created_at
       FROM deliveries d JOIN events v ON v.id = d.event_id WHERE d.merchant_id = $1 AND d.id = $2`,
   },
-  endpoint: {
-    id: statement('endpoints_search_id')`
-      SELECT id, state, ${OTHER_COLUMNS}, url AS title, created_at FROM endpoints
-      WHERE merchant_id = $1 AND id = $2 AND deleted_at IS NULL`,
-  },
+  endpoint: { id: byId('endpoints', 'url', { state: 'state', where: 'AND deleted_at IS NULL' }) },
   checkout: {
     id: inCheckouts('id', 'id = $2'),
     reference: inCheckouts('reference', PAYMENT_WAYS.reference),
     reference_prefix: inCheckouts('reference_prefix', PAYMENT_WAYS.reference_prefix),
   },
-  api_key: {
-    id: statement('api_keys_search_id')`
-      SELECT id, NULL AS state, ${OTHER_COLUMNS}, name AS title, created_at FROM api_keys WHERE merchant_id = $1 AND id = $2`,
-  },
+  api_key: { id: byId('api_keys', 'name') },
 };
 
 /** The newest objects of this kind that are found so, at most ten; by the beginning of a reference, the first in its order. */

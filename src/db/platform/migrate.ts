@@ -32,13 +32,11 @@ export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Pr
       'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL)',
     );
     const { rows } = await client.query<Applied>('SELECT name, sha256 FROM schema_migrations ORDER BY name');
-    const unknown = unknownOf(migrations, rows);
+    const { missing, unknown } = compare(migrations, rows);
     if (unknown.length > 0) throw otherSchema(unknown);
-    const applied = new Set(rows.map((row) => row.name));
-    const missing = migrations.filter((migration) => !applied.has(migration.name));
     for (const migration of missing) await apply(client, migration);
     await grantAccess(client);
-    return missing.map((migration) => migration.name);
+    return missing.map(({ name }) => name);
   } finally {
     await client.end();
   }
@@ -54,13 +52,8 @@ const LIST_APPLIED = statement('migration_list_applied')`SELECT name, sha256 FRO
 
 /** How the database differs from this version. Takes any account that reads it; changes nothing. */
 export async function compareMigrations(db: Queryable, folder: string = OWN_FOLDER): Promise<MigrationDifferences> {
-  const migrations = await readMigrations(folder);
-  const applied = await db.run<Applied>(LIST_APPLIED, []);
-  const names = new Set(applied.map(({ name }) => name));
-  return {
-    missing: migrations.map(({ name }) => name).filter((name) => !names.has(name)),
-    unknown: unknownOf(migrations, applied),
-  };
+  const { missing, unknown } = compare(await readMigrations(folder), await db.run<Applied>(LIST_APPLIED, []));
+  return { missing: missing.map(({ name }) => name), unknown };
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
@@ -73,11 +66,13 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-/** The names of the applied files that are not among these, or not with this content. */
-function unknownOf(migrations: readonly Migration[], applied: readonly Applied[]): string[] {
-  const isKnown = (file: Applied) =>
-    migrations.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256);
-  return applied.filter((file) => !isKnown(file)).map(({ name }) => name);
+/** `unknown`: the names of the applied files that are not among the migrations, or not with this content. */
+function compare(migrations: readonly Migration[], applied: readonly Applied[]) {
+  const isSame = (one: Applied, other: Applied) => one.name === other.name && one.sha256 === other.sha256;
+  return {
+    missing: migrations.filter((migration) => !applied.some(({ name }) => name === migration.name)),
+    unknown: applied.filter((file) => !migrations.some((each) => isSame(each, file))).map(({ name }) => name),
+  };
 }
 
 function otherSchema([first, ...others]: readonly string[]): Error {
