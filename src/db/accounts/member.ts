@@ -15,9 +15,7 @@ export async function lockMembers(tx: Tx, merchantId: MerchantId): Promise<void>
   await tx.run(LOCK, [merchantId]);
 }
 
-export type Membership = {
-  readonly userId: UserId;
-  readonly roles: readonly Role[];
+export type Membership = Pick<Member, 'userId' | 'roles'> & {
   /** Since when they may approve; null: they may not. */
   readonly approverSince: Date | null;
 };

@@ -1,21 +1,17 @@
 // Rows of approvals, and what the two-person rule needs to know of the people who approve.
-import type { MerchantId, PayoutId, ReversalId, UserId } from '../../domain/ids.ts';
+import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { Approval } from '../../domain/payments/approval.ts';
+import type { MoneyOut, MoneyOutKind } from '../../domain/payments/payment.ts';
 import { holdsOneOf } from '../../domain/accounts/member.ts';
 import { listMembershipsAmong } from '../accounts/member.ts';
 import { waitedAmong, type MoneyMove } from '../accounts/waiting-time.ts';
 import { insertion } from '../platform/columns.ts';
 import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 
-type ApprovedKind = 'payout' | 'reversal';
-
 const insert = insertion('approval_insert', 'approvals', 'payment_id, user_id, merchant_id, approved_at, attestation');
 
-export type NewApproval = {
-  readonly kind: ApprovedKind;
-  readonly id: PayoutId | ReversalId;
+export type NewApproval = Pick<MoneyOut, 'kind' | 'id' | 'merchantId'> & {
   readonly userId: UserId;
-  readonly merchantId: MerchantId;
   readonly at: Date;
   readonly attestation: string;
 };
@@ -53,7 +49,7 @@ const WITHDRAW = statement('approval_withdraw_of')`
  */
 export async function withdrawApprovalsBy(
   tx: Tx,
-  kind: ApprovedKind,
+  kind: MoneyOutKind,
   { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
   at: Date,
 ): Promise<string[]> {
@@ -123,7 +119,7 @@ const COUNT_QUEUED = statement('approval_count_queued')`
 /** How many payments of this kind wait for anybody's approval, counted up to `limit`. */
 export async function countQueued(
   db: Queryable,
-  kind: ApprovedKind,
+  kind: MoneyOutKind,
   merchantId: MerchantId,
   { at, limit }: { readonly at: Date; readonly limit: number },
 ): Promise<number> {
@@ -133,7 +129,7 @@ export async function countQueued(
 /** How many queued payments of this kind wait for an approver who neither made nor approved them, counted up to `limit`. */
 export async function countWaitingFor(
   db: Queryable,
-  kind: ApprovedKind,
+  kind: MoneyOutKind,
   { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
   { at, limit }: { readonly at: Date; readonly limit: number },
 ): Promise<number> {
