@@ -152,24 +152,18 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
   const payments = { db, environment, clocks, coverage, releases };
   const observers = { metrics, traces, telemetry };
-  return {
-    config,
-    log,
-    db,
-    queues,
-    dispatcherWake,
-    temporal,
-    sender,
-    concurrency,
-    starter,
-    payments,
-    ...observers,
-  };
+  return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, starter, payments, ...observers };
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
   const { config, log, db, queues, temporal, sender, concurrency, starter, telemetry } = parts;
   const { settings, clocks } = config;
+  const wakeStarter = () => {
+    dispatcher.wakeStarter();
+  };
+  const wake = () => {
+    dispatcher.wake();
+  };
   const attempts = createFirstAttempts({
     db: queues,
     sender,
@@ -180,26 +174,17 @@ function startDispatcherRole(parts: Parts): Stoppable {
     failingLimitMs: clocks.endpointFailingLimitMs,
     overdueMs: clocks.staleAfterMs,
     leaseMs: clocks.deliveryTimeoutMs + LEASE_MARGIN_MS,
-    onRetryOwed: () => {
-      dispatcher.wakeStarter();
-    },
+    onRetryOwed: wakeStarter,
     onAttempted: telemetry.attempted,
     log,
   });
-  const maintenance = createDeliveryMaintenance({
-    db: queues,
-    onEscalated: () => {
-      dispatcher.wakeStarter();
-    },
-  });
+  const maintenance = createDeliveryMaintenance({ db: queues, onEscalated: wakeStarter });
   const checks = createLateWorkChecks({
     db: queues,
     temporal,
     clocks,
     startGraceMs: clocks.startGraceMs,
-    onLost: () => {
-      dispatcher.wakeStarter();
-    },
+    onLost: wakeStarter,
     log,
   });
   const dispatcher: Dispatcher = startDispatcher({
@@ -218,14 +203,10 @@ function startDispatcherRole(parts: Parts): Stoppable {
   const listener = listen({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     channel: DELIVERIES_CHANNEL,
-    onNotified: () => {
-      dispatcher.wake();
-    },
+    onNotified: wake,
     log,
   });
-  const endServing = parts.dispatcherWake.serve(() => {
-    dispatcher.wake();
-  });
+  const endServing = parts.dispatcherWake.serve(wake);
   return {
     async stop() {
       // From now on the dispatchers of other processes are notified of what this one records.
@@ -294,16 +275,8 @@ function paymentDeps(parts: Parts, operators: Operators): PaymentActivityDeps {
     log,
   });
   const { clocks } = config;
-  return {
-    db,
-    payments,
-    operators,
-    releases: payments.releases,
-    grants,
-    clocks,
-    onExchanged: telemetry.exchanged,
-    log,
-  };
+  const { releases } = payments;
+  return { db, payments, operators, releases, grants, clocks, onExchanged: telemetry.exchanged, log };
 }
 
 function createActivities(parts: Parts, payments: PaymentActivityDeps) {

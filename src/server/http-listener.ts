@@ -1,4 +1,5 @@
 // Starts and stops listening for HTTP requests.
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -24,13 +25,8 @@ export async function listenOn(
   host: string,
   onError: (error: Error) => void,
 ): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
   // Without a listener, such an error would end the process.
   server.on('error', onError);
   return (server.address() as AddressInfo).port;

@@ -1,15 +1,14 @@
 // Work that a process does at its start, retried until it succeeds, and again at intervals where that is asked for.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-
-export type KeptTrying = {
-  /** Starts no further try; waits for the try in progress. */
-  stop(): Promise<void>;
-};
+import type { Stoppable } from './server-parts.ts';
 
 const PAUSE_MS = 5000;
 
-/** Runs `work` until it succeeds, with a pause after each failure: once, or again `repeatEveryMs` after each success. */
+/**
+ * Runs `work` until it succeeds, with a pause after each failure: once, or again `repeatEveryMs` after each success. A stop begins no
+ * further try, and waits for the one in progress.
+ */
 export function keepTrying(options: {
   /** What the log says after each failed try, such as “the schedule could not be created”. */
   readonly failure: string;
@@ -17,7 +16,7 @@ export function keepTrying(options: {
   readonly log: Log;
   readonly pauseMs?: number;
   readonly repeatEveryMs?: number;
-}): KeptTrying {
+}): Stoppable {
   const { failure, work, log, pauseMs = PAUSE_MS, repeatEveryMs } = options;
   const stopping = new AbortController();
   const finished = run();

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { withoutOperatorCredentials, type Config, type Role } from '../settings/config.ts';
 import { startChild, type ChildEvent } from '../engines/process/child-process.ts';
 import type { Log } from '../log.ts';
+import type { Stoppable } from './server-parts.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -45,7 +46,7 @@ export async function startRoleProcesses(
   entry: string,
   environments: ReadonlyMap<Role, Environment>,
   log: Log,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<Stoppable> {
   const started = await Promise.allSettled(
     [...environments].map(([role, env]) =>
       startChild({

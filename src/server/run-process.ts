@@ -2,8 +2,7 @@
 import { readArguments } from '../arguments.mjs';
 import { ConfigError } from '../settings/config.ts';
 import { exitWithParent, reportReady } from '../engines/process/parent-link.ts';
-
-type Stoppable = { stop(): Promise<void> };
+import type { Stoppable } from './server-parts.ts';
 
 /** After this time a stop counts as hung and the process exits. */
 const STOP_LIMIT_MS = 60_000;

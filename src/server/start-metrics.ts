@@ -3,14 +3,13 @@ import type { RequestListener } from 'node:http';
 import { createHttpServer } from '../api/http-server.ts';
 import { securityHeaders } from '../api/security-headers.ts';
 import type { Config } from '../settings/config.ts';
-import type { Database } from '../db/platform/database.ts';
 import type { BacklogLimits } from '../domain/backlog.ts';
 import type { Log } from '../log.ts';
 import { readServiceFigures } from '../operations/read-service-figures.ts';
-import type { TemporalClient } from '../temporal/client.ts';
 import { HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { createFiguresReader } from './metrics/figures-reader.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
+import type { Parts, Stoppable } from './server-parts.ts';
 
 /** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
 const TIMELY_SHARE = 0.8;
@@ -24,17 +23,9 @@ export function backlogLimitsOf({ settings, clocks }: Config): BacklogLimits {
   };
 }
 
-type Shown = {
-  readonly config: Config;
-  readonly log: Log;
-  readonly db: Database;
-  readonly queues: Database;
-  readonly temporal: TemporalClient;
-  readonly metrics: ServerMetrics;
-};
+type Shown = Pick<Parts, 'config' | 'log' | 'db' | 'queues' | 'temporal' | 'metrics'>;
 
-export async function startMetrics(shown: Shown): Promise<{ stop(): Promise<void> }> {
-  const { config, log, db, queues, temporal, metrics } = shown;
+export async function startMetrics({ config, log, db, queues, temporal, metrics }: Shown): Promise<Stoppable> {
   const { settings } = config;
   const limits = backlogLimitsOf(config);
   metrics.watch({

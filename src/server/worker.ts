@@ -14,6 +14,7 @@ import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { isError, type Log } from '../log.ts';
 import { UnwatchedWorker } from './unwatched-worker.ts';
 import { createSdkMetrics, type SdkMetrics } from './metrics/sdk-metrics.ts';
+import type { Stoppable } from './server-parts.ts';
 import {
   DEAD_LETTERED,
   DELIVERY_WORKFLOW,
@@ -46,12 +47,11 @@ export type WorkerSettings = {
   readonly log: Log;
 };
 
-export type RunningWorkers = { stop(): Promise<void> };
-
 const RESTART_AFTER_MS = 1000;
 const LOOK_EVERY_MS = 1000;
+
 /** Starts all workers. A worker that fails is created again after a second, until the workers are stopped. */
-export function runWorkers(connection: NativeConnection, settings: WorkerSettings): RunningWorkers {
+export function runWorkers(connection: NativeConnection, settings: WorkerSettings): Stoppable {
   const { taskQueuePrefix: prefix, activities } = settings;
   const queues: Partial<WorkerOptions>[] = [
     ...settings.operators.map((operator) => ({
@@ -89,27 +89,20 @@ const DRAIN_METRICS_EVERY_MS = 1000;
 /** Sends the SDK's lines to our log and its figures to the metrics returned. Call it once, before any connection. */
 export function installRuntime(log: Log): SdkMetrics {
   const buffer = new MetricsBuffer({ maxBufferSize: BUFFERED_METRICS, useSecondsForDurations: true });
+  const at = (level: string) => (message: string, meta?: object) => {
+    write(log, level, message, meta);
+  };
   Runtime.install({
     shutdownSignals: [],
     logger: {
       log: (level, message, meta) => {
         write(log, level, message, meta);
       },
-      trace: (message, meta) => {
-        write(log, 'TRACE', message, meta);
-      },
-      debug: (message, meta) => {
-        write(log, 'DEBUG', message, meta);
-      },
-      info: (message, meta) => {
-        write(log, 'INFO', message, meta);
-      },
-      warn: (message, meta) => {
-        write(log, 'WARN', message, meta);
-      },
-      error: (message, meta) => {
-        write(log, 'ERROR', message, meta);
-      },
+      trace: at('TRACE'),
+      debug: at('DEBUG'),
+      info: at('INFO'),
+      warn: at('WARN'),
+      error: at('ERROR'),
     },
     telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, metrics: { buffer } },
   });

@@ -25,7 +25,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Its message lists every problem of the configuration, one line each. */
 export class ConfigError extends Error {}
 
-const ROLES = ['api', 'worker', 'dispatcher'] as const;
+export const ROLES = ['api', 'worker', 'dispatcher'] as const;
 export type Role = (typeof ROLES)[number];
 
 const roles = z

@@ -6,9 +6,9 @@ import { OPERATOR_IDS } from '../../domain/payments/operator-catalogue.ts';
 import type { PoolWatch } from '../../db/platform/watched-pool.ts';
 import type { Attempt } from '../../domain/webhooks/delivery.ts';
 import { OPERATOR_CALLS, OPERATOR_RESULTS, type MeasuredCall } from './measured-calls.ts';
+import { ROLES } from '../../settings/config.ts';
 import { OTHER, type MetricDescription } from './metric-description.ts';
 
-export const ROLE_NAMES = ['api', 'worker', 'dispatcher'] as const;
 /** The pools of database connections: for requests and activities, and for what is claimed from queues and recorded in batches. */
 export const POOL_NAMES = ['main', 'queues'] as const;
 export type PoolName = (typeof POOL_NAMES)[number];
@@ -20,7 +20,7 @@ export function processMetricsOf(routes: readonly string[]) {
   const call = { operator: OPERATOR_IDS, call: OPERATOR_CALLS };
   const pool = { pool: POOL_NAMES };
   return {
-    role: described('malipo_process_role', 'gauge', '1 where the process has the role', { role: ROLE_NAMES }),
+    role: described('malipo_process_role', 'gauge', '1 where the process has the role', { role: ROLES }),
     readable: described(
       'malipo_database_readable',
       'gauge',

@@ -1,6 +1,6 @@
 // The metrics of one server process: what it counts by itself, what it reads from the database, and what the Temporal SDK measures.
 import { collectDefaultMetrics, Registry, type Metric } from 'prom-client';
-import type { Role } from '../../settings/config.ts';
+import { ROLES, type Role } from '../../settings/config.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { ServiceFigures } from '../../operations/read-service-figures.ts';
 import type { FiguresReader } from './figures-reader.ts';
@@ -8,7 +8,6 @@ import {
   countProcess,
   POOL_NAMES,
   processMetricsOf,
-  ROLE_NAMES,
   showGauge,
   showTotal,
   type PoolName,
@@ -45,7 +44,7 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
     watch(parts) {
       figures = parts.figures;
       showGauge(registry, known.role, (gauge) => {
-        for (const role of ROLE_NAMES) gauge.set({ role }, parts.roles.includes(role) ? 1 : 0);
+        for (const role of ROLES) gauge.set({ role }, parts.roles.includes(role) ? 1 : 0);
       });
       showGauge(registry, known.readable, (gauge) => {
         gauge.set(latest === null ? 0 : 1);
@@ -53,7 +52,7 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
       showGauge(registry, known.connected, (gauge) => {
         gauge.set(parts.isTemporalConnected() ? 1 : 0);
       });
-      watchPools(registry, parts);
+      watchPools(registry, known, parts);
     },
     watchApi({ requestsLost, refusals, connectionsRefused }) {
       showTotal(registry, known.requestsLost, requestsLost);
@@ -71,8 +70,7 @@ export function createServerMetrics(sdk: SdkMetrics): ServerMetrics {
   };
 }
 
-function watchPools(registry: Registry, { pools }: Watched): void {
-  const known = processMetricsOf([]);
+function watchPools(registry: Registry, known: ReturnType<typeof processMetricsOf>, { pools }: Watched): void {
   showGauge(registry, known.poolSize, (gauge) => {
     for (const pool of POOL_NAMES) gauge.set({ pool }, pools[pool].options.max);
   });

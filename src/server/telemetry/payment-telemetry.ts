@@ -24,18 +24,10 @@ export type TelemetryOptions = {
 /** Each is called once its step is over. None throws, and none waits for anything. */
 export function createPaymentTelemetry(options: TelemetryOptions): PaymentTelemetry {
   return {
-    answered: (request) => {
-      answered(options, request);
-    },
-    stateChanged: (change) => {
-      stateChanged(options, change);
-    },
-    exchanged: (exchange) => {
-      exchanged(options, exchange);
-    },
-    attempted: (attempt) => {
-      attempted(options, attempt);
-    },
+    answered: answered.bind(null, options),
+    stateChanged: stateChanged.bind(null, options),
+    exchanged: exchanged.bind(null, options),
+    attempted: attempted.bind(null, options),
   };
 }
 
