@@ -1,37 +1,48 @@
-// The commands of `npm run staff` about audit logs. Each returns the text that it prints.
-import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
-import { exportAudit, verifyAudit, type KeptHead } from '../operations/accounts/verify-audit.ts';
+// The commands of `npm run staff` that verify what the service wrote: audit logs, and attested rows. Each returns the text that it prints.
+import type { z } from 'zod';
+import type { Staff } from '../domain/accounts/staff.ts';
+import { attestRows, type AttestRows } from '../operations/accounts/attest-rows.ts';
+import { exportAudit, verifyAudit } from '../operations/accounts/verify-audit.ts';
 import type { AttestedDatabase, StaffDatabase } from './server-database.ts';
+import type { auditHeads, auditPlace } from './staff-options.ts';
 
-/** The audit log is not as it was recorded. */
-export class AuditFault extends Error {}
+/** An audit log or a row is not as the service wrote it. */
+export class RecordFault extends Error {}
 
-/** Throws an AuditFault with all that is wrong. */
+/** Throws a RecordFault with all that is wrong. */
 export async function verifyAuditLogs(
-  options: {
-    readonly merchant: AuditChainName | null;
-    readonly head: readonly KeptHead[];
-  },
+  { merchant: chain, head: kept }: z.infer<typeof auditHeads>,
   { db, attestationKeys }: AttestedDatabase,
 ): Promise<string> {
-  const { merchant: chain, head: kept } = options;
   const verified = await verifyAudit(db, { chain, kept, ring: attestationKeys, at: new Date() });
   const { chains, entries, heads, waiting, faults } = verified;
-  if (faults.length > 0) throw new AuditFault(`the audit log is not as it was recorded:\n${faults.join('\n')}`);
+  if (faults.length > 0) throw new RecordFault(`the audit log is not as it was recorded:\n${faults.join('\n')}`);
   const waits = waiting === 0 ? '' : `; ${waiting} new entries wait for their link`;
   return `verified    ${chains} logs, ${entries} entries, ${heads} signed heads${waits}\n`;
 }
 
 /** Writes to standard output, because a log may be larger than memory. */
 export async function exportAuditLog(
-  options: {
-    readonly merchant: AuditChainName;
-    readonly after: bigint;
-  },
+  { merchant, after }: z.infer<typeof auditPlace>,
   { db }: StaffDatabase,
 ): Promise<string> {
-  for await (const line of exportAudit(db, options.merchant, options.after)) {
+  for await (const line of exportAudit(db, merchant, after)) {
     if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
   return '';
+}
+
+/** Throws a RecordFault with all rows that are not attested, after it did its work on the others. */
+export async function attestAllRows(
+  work: AttestRows['work'],
+  { staff: by }: { readonly staff: Staff | null },
+  { db }: AttestedDatabase,
+): Promise<string> {
+  const { attested, unattested } = await attestRows(db, { work, by, at: new Date() });
+  if (unattested.length > 0) {
+    const rows = unattested.map(({ table, key }) => `${table} ${key}`);
+    throw new RecordFault(`these rows are not as the service wrote them, and are ignored:\n${rows.join('\n')}`);
+  }
+  const done = { verify: 'verified', renew: 'renewed' }[work];
+  return `${done.padEnd(12)}${attested} rows\n`;
 }

@@ -1,8 +1,7 @@
 // The commands of `npm run staff` about merchants and people. Each returns the text that it prints.
+import type { z } from 'zod';
 import { isId, type MerchantId } from '../domain/ids.ts';
 import type { NamedPerson, Role } from '../domain/accounts/member.ts';
-import type { Staff } from '../domain/accounts/staff.ts';
-import type { Currency } from '../domain/money.ts';
 import { newToken } from '../security/token.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { decideProposal } from '../operations/accounts/decide-proposal.ts';
@@ -13,22 +12,18 @@ import type { Database } from '../db/platform/database.ts';
 import { currenciesServed } from '../domain/payments/operator-catalogue.ts';
 import type { AttestedDatabase, MaybeServedDatabase, ServedDatabase, StaffDatabase } from './server-database.ts';
 import { rebuildTotals } from '../operations/payments/rebuild-totals.ts';
+import { MAX_SHOWN } from './shown-list.ts';
+import type { anyMerchant, merchantList, newMerchant, oneMerchant, waitingChange } from './staff-options.ts';
 
 export async function createMerchantWithOwners(
-  options: {
-    readonly name: string;
-    readonly currency: Currency;
-    readonly email: readonly string[];
-    readonly staff: Staff;
-  },
+  { name, currency, email: emails, staff }: z.infer<typeof newMerchant>,
   { db, baseUrl, coverage }: ServedDatabase,
 ): Promise<string> {
   const served = currenciesServed(coverage);
-  if (!served.includes(options.currency)) {
-    throw new Error(`no operator here supports ${options.currency}; --currency must be one of ${served.join(', ')}`);
+  if (!served.includes(currency)) {
+    throw new Error(`no operator here supports ${currency}; --currency must be one of ${served.join(', ')}`);
   }
-  const owners = options.email.map((email) => ({ email, ...newToken() }));
-  const { name, currency, staff } = options;
+  const owners = emails.map((email) => ({ email, ...newToken() }));
   const invited = { by: staff, owners: owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 })) };
   const id = await createMerchant(db, { name, currency, invited, at: new Date() });
   const invitations = owners.map(
@@ -51,11 +46,9 @@ A single owner can invite another account of their own, and then move money alon
 this: let the owner invite one first of all, or name two owners here.
 `;
 
-const MAX_SHOWN = 100;
-
 /** Of each merchant: its owners, and how much waits for a second person. */
 export async function showMerchants(
-  { name = '', after = '' }: { readonly name?: string | undefined; readonly after?: string | undefined },
+  { name = '', after = '' }: z.infer<typeof merchantList>,
   { db, coverage }: MaybeServedDatabase,
 ): Promise<string> {
   const found = await listMerchants(db, { after, name, limit: MAX_SHOWN + 1 });
@@ -89,7 +82,7 @@ async function merchantLine(
 
 /** Of one merchant, or of all. */
 export async function showWaitingChanges(
-  { merchant }: { readonly merchant?: string | undefined },
+  { merchant }: z.infer<typeof anyMerchant>,
   { db }: AttestedDatabase,
 ): Promise<string> {
   const lines: string[] = [];
@@ -139,16 +132,12 @@ function rolesText(roles: readonly Role[]): string {
 }
 
 export async function approveWaitingChange(
-  options: {
-    readonly merchant: string;
-    readonly change: string;
-    readonly staff: Staff;
-  },
+  { merchant, change: id, staff }: z.infer<typeof waitingChange>,
   { db }: AttestedDatabase,
 ): Promise<string> {
-  const by = { serviceFor: options.merchant as MerchantId, staff: options.staff };
-  const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
-  if (isId('mch', options.change)) {
+  const by = { serviceFor: merchant as MerchantId, staff };
+  const input = { id, decision: 'approved', by, at: new Date() } as const;
+  if (isId('mch', id)) {
     const { member, before, after } = (await decideProposal(db, { kind: 'member_change', ...input })).proposal;
     const now = after === null ? 'no longer a member' : rolesText(after);
     return `approved    ${member.name} (${member.id}) was ${rolesText(before)} and is ${now}\n`;
@@ -164,7 +153,7 @@ token       ${approvalToken}
 }
 
 export async function rebuildMerchantTotals(
-  { merchant }: { readonly merchant: string },
+  { merchant }: z.infer<typeof oneMerchant>,
   { db }: StaffDatabase,
 ): Promise<string> {
   await rebuildTotals(db, merchant as MerchantId);

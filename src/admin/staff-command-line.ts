@@ -1,7 +1,6 @@
 // The command line of `npm run staff`: its help pages, and how arguments become one of the staff's commands.
 import { ConfigError, requiredStaffSettings } from '../settings/config.ts';
-import { AttestationFault } from './attestation-commands.ts';
-import { AuditFault } from './audit-commands.ts';
+import { RecordFault } from './audit-commands.ts';
 import type { StaffCommand, StaffEnvironment, StaffOutcome } from './staff-commands.ts';
 import { OPTIONS, parseOptions, UsageError } from './staff-options.ts';
 
@@ -44,7 +43,7 @@ export async function runStaffCommand({ args, commands, settings }: StaffRun): P
 
 function failureText(error: unknown, name: string, source: string): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (error instanceof AuditFault || error instanceof AttestationFault) return `${text}\n`;
+  if (error instanceof RecordFault) return `${text}\n`;
   if (error instanceof ConfigError) {
     return `nothing was done: ${text}\nThese are settings of the server; npm run staff -- ${name} --help names those that it needs. They come from ${source}.\n`;
   }

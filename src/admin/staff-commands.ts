@@ -1,9 +1,7 @@
 // Every command of the staff: what it does, for its help page, which options it takes, and what it needs.
 import type { z } from 'zod';
 import type { StaffNeeds } from '../settings/config.ts';
-import { attestAllRows } from './attestation-commands.ts';
-import { exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
-import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands.ts';
+import { attestAllRows, exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import {
   approveWaitingChange,
   createMerchantWithOwners,
@@ -11,20 +9,10 @@ import {
   showMerchants,
   showWaitingChanges,
 } from './merchant-commands.ts';
-import { exportDataAbout } from './personal-data-command.ts';
-import { approvePersonsRecovery, requestPersonsRecovery, showRecoveries } from './recovery-commands.ts';
-import {
-  withAttestedDatabase,
-  withCoverageIfSet,
-  withServedDatabase,
-  withStaffDatabase,
-  type AttestedDatabase,
-  type MaybeServedDatabase,
-  type ServedDatabase,
-  type StaffDatabase,
-} from './server-database.ts';
+import { settleOpenDiscrepancy, showDiscrepancies, showQuarantinedWork } from './payment-commands.ts';
+import { approvePersonsRecovery, exportDataAbout, requestPersonsRecovery, showRecoveries } from './person-commands.ts';
+import { withServerDatabase, type ServerFor } from './server-database.ts';
 import * as options from './staff-options.ts';
-import { showQuarantinedWork } from './work-commands.ts';
 
 export type StaffEnvironment = Readonly<Record<string, string | undefined>>;
 /** What a command prints on standard output; without an exit code it is 0. */
@@ -43,29 +31,29 @@ export type StaffCommand = {
 
 type Text = Pick<StaffCommand, 'usage' | 'summary' | 'help'>;
 
-type WithServer<Server> = (environment: StaffEnvironment, run: (server: Server) => Promise<string>) => Promise<string>;
-
-function commandsOn<Server>(needs: StaffNeeds, withServer: WithServer<Server>) {
+function commandsOn<Needs extends StaffNeeds>(needs: Needs) {
   return <Options>(
     text: Text,
     schema: z.ZodType<Options>,
-    run: (options: Options, server: Server) => Promise<string>,
+    run: (options: Options, server: ServerFor[Needs]) => Promise<string>,
   ): StaffCommand => ({
     ...text,
     needs,
     read(given) {
       const read = options.readOptions(schema, given);
-      return async (environment) => ({ text: await withServer(environment, (server) => run(read, server)) });
+      return async (environment) => ({
+        text: await withServerDatabase(environment, needs, (server) => run(read, server)),
+      });
     },
   });
 }
 
-const onPeople = commandsOn<AttestedDatabase>('database and keys', withAttestedDatabase);
+const onPeople = commandsOn('database and keys');
 /** Of these, the ones that need to know what the deployment reaches. */
-const onMerchants = commandsOn<ServedDatabase>('database, keys and operators', withServedDatabase);
+const onMerchants = commandsOn('database, keys and operators');
 /** Or that only say more where it is known. */
-const onMerchantList = commandsOn<MaybeServedDatabase>('database, keys and operators if set', withCoverageIfSet);
-const onPayments = commandsOn<StaffDatabase>('database', withStaffDatabase);
+const onMerchantList = commandsOn('database, keys and operators if set');
+const onPayments = commandsOn('database');
 
 const doctor: StaffCommand = {
   usage: '',

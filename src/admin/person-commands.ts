@@ -1,22 +1,18 @@
-// The commands of `npm run staff` that let a person in again. Each returns the text that it prints.
+// The commands of `npm run staff` that let a person in again, or print what is stored about one. Each returns the text that it prints.
+import type { z } from 'zod';
 import type { RecoveryId } from '../domain/ids.ts';
-import type { Staff } from '../domain/accounts/staff.ts';
 import { approveRecovery } from '../operations/accounts/approve-recovery.ts';
+import { exportPersonalData } from '../operations/accounts/export-personal-data.ts';
 import { requestRecovery } from '../operations/accounts/request-recovery.ts';
 import { listRecoveryRequests } from '../db/accounts/recovery.ts';
 import type { AttestedDatabase } from './server-database.ts';
-
-const MAX_SHOWN = 100;
+import { MAX_SHOWN, shownList } from './shown-list.ts';
+import type { approvedRecovery, lostPerson, personOrPhone } from './staff-options.ts';
 
 export async function requestPersonsRecovery(
-  options: {
-    readonly email: string;
-    readonly reason: string;
-    readonly staff: Staff;
-  },
+  { email, reason, staff }: z.infer<typeof lostPerson>,
   { db }: AttestedDatabase,
 ): Promise<string> {
-  const { email, reason, staff } = options;
   const requested = await requestRecovery(db, { email, reason, by: staff, at: new Date() });
   if (!requested) throw new Error(`no account has the address ${email}`);
   const { id, userId, name, merchants } = requested;
@@ -31,19 +27,17 @@ recovery    ${id}
 
 export async function showRecoveries({ db }: AttestedDatabase): Promise<string> {
   const found = await listRecoveryRequests(db, new Date(), MAX_SHOWN + 1);
-  if (found.length === 0) return 'no recovery is waiting\n';
-  const lines = found.slice(0, MAX_SHOWN).map(({ id, person, requestedBy, reason, expiresAt }) => {
+  const texts = { none: 'no recovery is waiting', more: 'and more: these are the oldest' };
+  return shownList(found, texts, ({ id, person, requestedBy, reason, expiresAt }) => {
     const until = `waits until ${expiresAt.toISOString()}`;
-    return `${id}  ${person.name} (${person.email}), requested by ${requestedBy}, ${until}: ${reason}\n`;
+    return `${id}  ${person.name} (${person.email}), requested by ${requestedBy}, ${until}: ${reason}`;
   });
-  return `${lines.join('')}${found.length > MAX_SHOWN ? 'and more: these are the oldest\n' : ''}`;
 }
 
 export async function approvePersonsRecovery(
-  options: { readonly recovery: string; readonly staff: Staff },
+  { recovery, staff }: z.infer<typeof approvedRecovery>,
   { db, baseUrl }: AttestedDatabase,
 ): Promise<string> {
-  const { recovery, staff } = options;
   const { request, token } = await approveRecovery(db, { id: recovery as RecoveryId, by: staff, at: new Date() });
   return `person      ${request.person.id}, ${request.person.name} (${request.person.email})
 requested   by ${request.requestedBy}: ${request.reason}
@@ -54,4 +48,14 @@ The holder of the token sets a new password with it. This removes the second fac
 
   curl -sS ${baseUrl}/v1/console/recovery --data-urlencode 'token=…' --data-urlencode 'new_password=…'
 `;
+}
+
+/** JSON lines: a row each, with the table and the merchant whose it is. */
+export async function exportDataAbout(
+  options: z.infer<typeof personOrPhone>,
+  { db }: AttestedDatabase,
+): Promise<string> {
+  const records = await exportPersonalData(db, { ...options, at: new Date() });
+  const lines = records.map(({ table, merchantId, row }) => JSON.stringify({ table, merchant_id: merchantId, row }));
+  return lines.map((line) => `${line}\n`).join('');
 }
