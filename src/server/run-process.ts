@@ -26,11 +26,27 @@ export async function runProcess(name: string, start: () => Promise<Stoppable>):
   try {
     running = await start();
   } catch (error) {
-    const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
-    process.stderr.write(`${name} cannot start: ${text ?? ''}\n`);
+    process.stderr.write(`${name} cannot start: ${textOf(error)}\n`);
     process.exit(1);
   }
   reportReady();
+}
+
+/** Runs what ends by itself, without arguments. A failure ends with code 1. */
+export async function runCommand(name: string, usage: string, work: () => Promise<void>): Promise<void> {
+  readArguments({ usage });
+  try {
+    await work();
+  } catch (error) {
+    process.stderr.write(`${name} failed: ${textOf(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** Of settings that cannot be used the problems alone; of anything else also where it failed. */
+function textOf(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  return error instanceof Error ? (error.stack ?? '') : String(error);
 }
 
 async function stopInTime(name: string, running: Stoppable): Promise<void> {
@@ -42,9 +58,7 @@ async function stopInTime(name: string, running: Stoppable): Promise<void> {
   try {
     await running.stop();
   } catch (error) {
-    process.stderr.write(
-      `${name} did not stop cleanly: ${error instanceof Error ? (error.stack ?? '') : String(error)}\n`,
-    );
+    process.stderr.write(`${name} did not stop cleanly: ${textOf(error)}\n`);
     process.exitCode = 1;
   }
 }

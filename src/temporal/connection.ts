@@ -66,10 +66,8 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
       const current = client;
       if (current === null) return 'away';
       try {
-        return await within(
-          timeoutMs,
-          current.withDeadline(Date.now() + timeoutMs, () => work(current)),
-        );
+        const called = current.withDeadline(Date.now() + timeoutMs, () => work(current));
+        return await within(timeoutMs, called, `no response within ${timeoutMs} ms`);
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError)
           throw error;
@@ -97,11 +95,11 @@ function isRefusal(error: unknown): boolean {
 }
 
 // The deadline ends one try; the connection itself retries for up to ten seconds, which is too long for a caller.
-async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
+export async function within<Result>(timeoutMs: number, work: Promise<Result>, problem: string): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`no response within ${timeoutMs} ms`));
+      reject(new Error(problem));
     }, timeoutMs);
   });
   try {

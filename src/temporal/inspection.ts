@@ -4,6 +4,7 @@ import proto from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { deliveryTaskQueue, operatorTaskQueue, reconciliationTaskQueue } from '../../workflows/contract.ts';
+import { within } from './connection.ts';
 import { findStandstill, schedulesFor, type ScheduleIntervals } from './schedules.ts';
 import { DAY_S, findMissingSearchAttributes, hasCode, NOT_FOUND } from './setup.ts';
 import type { TemporalTarget } from './transport.ts';
@@ -68,20 +69,12 @@ export async function withTemporalLook<Result>(
 
 async function connectWithin(target: TemporalTarget, timeoutMs: number): Promise<NativeConnection> {
   const connecting = NativeConnection.connect(target);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${timeoutMs / 1000} s`));
-    }, timeoutMs);
-  });
   try {
-    return await Promise.race([connecting, late]);
+    return await within(timeoutMs, connecting, `no answer within ${timeoutMs / 1000} s`);
   } catch (error) {
     // Whoever connects after all is let go: nobody waits for it any more.
     connecting.then((connection) => connection.close()).catch(() => undefined);
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

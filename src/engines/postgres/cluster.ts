@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountForPostgres, canEnter, isSafelyOurs, createFolderFor, createPrivateFolder } from './account.ts';
+import { writePrivateFile } from '../process/private-file.ts';
 import { commandLineOf, endProcess, identifyProcess } from '../process/process-identity.ts';
 import type { Account } from '../process/supervised-process.ts';
 
@@ -73,9 +74,7 @@ function readOrCreatePassword(file: string, cluster: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   if (existsSync(cluster)) throw new Error(`the database in ${cluster} is there, but its password in ${file} is not`);
   const password = randomBytes(24).toString('base64url');
-  const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(unfinished, `${password}\n`, { mode: 0o600 });
-  renameSync(unfinished, file);
+  writePrivateFile(file, `${password}\n`);
   return password;
 }
 

@@ -1,7 +1,7 @@
 // Runs a PostgreSQL server as a child process on a data folder of our own, which later starts reuse.
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, DatabaseError, escapeIdentifier } from 'pg';
+import { DatabaseError, escapeIdentifier } from 'pg';
 import { APPLICATION, REPORTS } from '../../db/platform/access.ts';
 import { createAccounts } from '../../db/platform/create-accounts.ts';
 import { requireFreePort } from '../process/ports.ts';
@@ -15,6 +15,7 @@ import {
   SUPERUSER,
   type Cluster,
 } from './cluster.ts';
+import { withConnection } from './connection.ts';
 import {
   describeExit,
   launchEngine,
@@ -199,13 +200,6 @@ async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
 }
 
 async function query(url: string, sql: string, values: readonly string[] = []): Promise<unknown[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // The server may be stopped under an open connection; the query itself rejects then.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
-  } finally {
-    await client.end();
-  }
+  const config = { connectionString: url, connectionTimeoutMillis: 10_000 };
+  return withConnection(config, async (client) => (await client.query<object>(sql, [...values])).rows);
 }

@@ -1,6 +1,7 @@
 // Chooses the ports that embedded servers listen on: the usual port, or a free one, reported by name, when that is
 // taken.
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
 export type PortRequest = {
@@ -99,7 +100,7 @@ async function holdFreePort(host: string, taken: readonly number[]): Promise<Hel
 
 async function obstacleTo(port: number, host: string): Promise<string | undefined> {
   try {
-    await listenOnce(port, host);
+    await (await listenOn(port, host)).close();
     return undefined;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
@@ -109,27 +110,15 @@ async function obstacleTo(port: number, host: string): Promise<string | undefine
   }
 }
 
-async function listenOnce(port: number, host: string): Promise<number> {
-  const held = await listenOn(port, host);
-  await held.close();
-  return held.port;
-}
-
 type HeldPort = { readonly port: number; readonly close: () => Promise<void> };
 
 async function listenOn(port: number, host: string): Promise<HeldPort> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host, exclusive: true }, resolve);
-  });
+  const server = createServer().listen({ port, host, exclusive: true });
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-      }),
+    async close() {
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
 }

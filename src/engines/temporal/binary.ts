@@ -1,5 +1,5 @@
 // Finds a Temporal server to run: from a setting, the PATH or the user's cache, downloaded once, or built once with Go.
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -72,8 +72,7 @@ export async function resolveTemporalBinary(options: TemporalBinaryOptions): Pro
     if (!problem) return onPath;
     report(`not using ${onPath}: it ${problem}`);
   }
-  const sourceDir = options.sourceDir ?? defaultSourceDir();
-  return cachedOrBuilt(CLI, problemWith, { ...options, sourceDir });
+  return cachedOrBuilt(CLI, problemWith, options);
 }
 
 /**
@@ -81,28 +80,23 @@ export async function resolveTemporalBinary(options: TemporalBinaryOptions): Pro
  * cache folder, and built the first time it is called on a machine.
  */
 export async function resolveTemporalPrograms(options: TemporalBinaryOptions): Promise<TemporalPrograms> {
-  const sourceDir = options.sourceDir ?? defaultSourceDir();
-  const given = { ...options, sourceDir };
   return {
-    server: await cachedOrBuilt(PRODUCTION_SERVER, problemWithVersion, given),
-    sqlTool: await cachedOrBuilt(SQL_TOOL, problemWithVersion, given),
+    server: await cachedOrBuilt(PRODUCTION_SERVER, problemWithVersion, options),
+    sqlTool: await cachedOrBuilt(SQL_TOOL, problemWithVersion, options),
   };
-}
-
-function defaultSourceDir(): string {
-  return join(findProjectRoot(), 'tools', 'temporal');
 }
 
 async function cachedOrBuilt(
   program: GoProgram,
   problem: (binary: string) => string | undefined,
-  options: TemporalBinaryOptions & { readonly sourceDir: string },
+  options: TemporalBinaryOptions,
 ): Promise<string> {
-  const { env, sourceDir } = options;
+  const { env, sourceDir = join(findProjectRoot(), 'tools', 'temporal') } = options;
   const cached = join(goCacheFolder(sourceDir, env), program.file);
   if (isExecutable(cached) && problem(cached) === undefined) return cached;
   const go = findOnPath('go', env);
-  const notDownloaded = program === CLI ? await downloadInto(cached, options, go !== undefined) : undefined;
+  const notDownloaded =
+    program === CLI ? await downloadInto(cached, { ...options, sourceDir }, go !== undefined) : undefined;
   if (program === CLI && notDownloaded === undefined) return cached;
   if (!go) {
     const download = notDownloaded === undefined ? '' : ` It could not be downloaded: ${notDownloaded}.`;
@@ -155,23 +149,22 @@ function pinnedVersion(sourceDir: string): string | undefined {
   )?.[1];
 }
 
+function askVersion(binary: string): SpawnSyncReturns<string> {
+  // Without HOME it does not read the user's settings.
+  return spawnSync(binary, ['--version'], { encoding: 'utf8', env: {}, timeout: VERSION_LIMIT_MS });
+}
+
 function versionOf(binary: string): string | undefined {
-  const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8', env: {}, timeout: VERSION_LIMIT_MS });
-  return /^temporal version (\S+)/.exec(stdout)?.[1];
+  return /^temporal version (\S+)/.exec(askVersion(binary).stdout)?.[1];
 }
 
 function problemWithVersion(binary: string): string | undefined {
-  const { status, error } = spawnSync(binary, ['--version'], { env: {}, timeout: VERSION_LIMIT_MS });
+  const { status, error } = askVersion(binary);
   return status === 0 ? undefined : `does not answer to --version (${error?.message ?? `code ${String(status)}`})`;
 }
 
 function problemWith(binary: string): string | undefined {
-  // Without HOME it does not read the user's settings.
-  const { stdout, status, error } = spawnSync(binary, ['--version'], {
-    encoding: 'utf8',
-    env: {},
-    timeout: VERSION_LIMIT_MS,
-  });
+  const { stdout, status, error } = askVersion(binary);
   if (error) return `cannot be run (${error.message})`;
   const version = /Server v?(\d+)\.(\d+)/.exec(stdout);
   if (status !== 0 || !version) return 'does not answer to --version as a Temporal CLI with a server does';

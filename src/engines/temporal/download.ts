@@ -1,11 +1,12 @@
 // Has the Temporal CLI downloaded by the SDK, in a process of its own that is ended when nothing comes of it in time.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../process/supervised-process.ts';
+import { removeAbandoned } from './go-build.ts';
 
 export type DownloadLimits = {
   /** Until the first byte is here, and from then on between two of them. */
@@ -31,8 +32,6 @@ export class DownloadError extends Error {}
 const LOOK_EVERY_MS = 100;
 const REPORT_EVERY_MS = 10_000;
 const MB = 1024 * 1024;
-const IS_ABANDONED_AFTER_MS = 60 * 60_000;
-const UNFINISHED = '.downloading-';
 
 /**
  * Resolves when the program is in its place, whole and tried. Each download has a folder of its own and is renamed at the end: two at
@@ -42,8 +41,9 @@ export async function downloadTemporal(download: TemporalDownload): Promise<void
   const { version, binary, problemWith, report } = download;
   const parent = join(binary, '..');
   mkdirSync(parent, { recursive: true });
-  removeAbandoned(parent, basename(binary));
-  const folder = `${binary}${UNFINISHED}${randomBytes(6).toString('hex')}`;
+  const prefix = `${basename(binary)}.downloading-`;
+  removeAbandoned(parent, prefix);
+  const folder = join(parent, `${prefix}${randomBytes(6).toString('hex')}`);
   mkdirSync(folder);
   report(`downloading the Temporal server (CLI ${version}) from temporal.download, this once`);
   try {
@@ -134,12 +134,4 @@ function endGroup({ pid }: ChildProcess): void {
 function reasonIn(said: string): string {
   const lines = said.split('\n').filter((line) => line.trim() !== '');
   return lines.at(-1)?.trim() ?? 'the download ended without a word';
-}
-
-function removeAbandoned(parent: string, name: string): void {
-  for (const entry of readdirSync(parent).filter((one) => one.startsWith(`${name}${UNFINISHED}`))) {
-    const folder = join(parent, entry);
-    const changedAtMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - changedAtMs > IS_ABANDONED_AFTER_MS) rmSync(folder, { recursive: true, force: true });
-  }
 }

@@ -25,7 +25,7 @@ export type GoProgram = {
 /** What Go printed when it could not build the program, or why the program that it built will not do. */
 export class GoBuildError extends Error {}
 
-const BUILD_IS_ABANDONED_AFTER_MS = 60 * 60_000;
+const IS_ABANDONED_AFTER_MS = 60 * 60_000;
 const ERROR_LINES = 15;
 
 /** Where this user keeps what is downloaded or built once, outside of the project. */
@@ -72,8 +72,9 @@ export async function buildWithGo(build: GoBuild, options: GoBuildOptions): Prom
   const { report } = options;
   const folder = goCacheFolder(sourceDir, options.env);
   mkdirSync(folder, { recursive: true });
-  removeAbandonedBuilds(folder, program);
-  const unfinished = join(folder, `${unfinishedPrefix(program)}${randomBytes(6).toString('hex')}`);
+  const prefix = `${program.file}.building-`;
+  removeAbandoned(folder, prefix);
+  const unfinished = join(folder, `${prefix}${randomBytes(6).toString('hex')}`);
   const binary = join(folder, program.file);
   report(`building ${program.name} with Go: ${program.howLong}, this once`);
   try {
@@ -115,14 +116,11 @@ async function runGo(
   }
 }
 
-function unfinishedPrefix({ file }: GoProgram): string {
-  return `${file}.building-`;
-}
-
-function removeAbandonedBuilds(folder: string, program: GoProgram): void {
-  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(unfinishedPrefix(program)))) {
-    const file = join(folder, name);
-    const changedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - changedAtMs > BUILD_IS_ABANDONED_AFTER_MS) rmSync(file, { force: true });
+/** Removes the files and folders whose names begin so and that a killed download or build has left. */
+export function removeAbandoned(folder: string, prefix: string): void {
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(prefix))) {
+    const path = join(folder, name);
+    const changedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - changedAtMs > IS_ABANDONED_AFTER_MS) rmSync(path, { recursive: true, force: true });
   }
 }

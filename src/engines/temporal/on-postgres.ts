@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
-import { Client } from 'pg';
+import { withConnection } from '../postgres/connection.ts';
 import { freePorts, requireFreePort } from '../process/ports.ts';
 import { launchEngine, type EngineOptions } from '../process/supervised-process.ts';
 import type { TemporalPrograms } from './binary.ts';
@@ -65,15 +65,11 @@ export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions
 
 /** For trials alone: no commit to its two databases waits for the disk from then on. The URL is that of an administrator. */
 export async function commitWithoutWaiting(adminUrl: string, databasePrefix: string): Promise<void> {
-  const client = new Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
+  await withConnection({ connectionString: adminUrl }, async (client) => {
     for (const database of Object.values(databasesOf({ databasePrefix }))) {
       await client.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
     }
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function databasesOf({ databasePrefix = 'temporal' }: Pick<TemporalOnPostgresOptions, 'databasePrefix'>) {
@@ -136,15 +132,9 @@ async function forgetMembers(options: TemporalOnPostgresOptions): Promise<void> 
   const { host, port, user, password } = options.postgres;
   const database = databasesOf(options).store;
   const limits = { connectionTimeoutMillis: DATABASE_LIMIT_MS, query_timeout: DATABASE_LIMIT_MS };
-  const client = new Client({ host, port, user, password, database, ...limits });
-  // A connection that breaks rejects the query under way; without a listener it would end the process.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    await client.query('DELETE FROM cluster_membership');
-  } finally {
-    await client.end();
-  }
+  await withConnection({ host, port, user, password, database, ...limits }, (client) =>
+    client.query('DELETE FROM cluster_membership'),
+  );
 }
 
 /** Undefined when it succeeded, otherwise the last line that it printed. */

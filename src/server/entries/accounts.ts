@@ -1,12 +1,11 @@
 // Entry of `npm run accounts`: creates the accounts and databases of the service, then ends. Safe to repeat.
-import { readArguments } from '../../arguments.mjs';
-import { ConfigError, loadAccountsSettings } from '../../settings/config.ts';
+import { loadAccountsSettings } from '../../settings/config.ts';
 import { createAccounts } from '../../db/platform/create-accounts.ts';
+import { runCommand } from '../run-process.ts';
 
-readArguments({
-  usage: 'usage: npm run accounts\n\nCreates the accounts and databases that its settings name: docs/config.md.',
-});
-try {
+const USAGE = 'usage: npm run accounts\n\nCreates the accounts and databases that its settings name: docs/config.md.';
+
+await runCommand('accounts', USAGE, async () => {
   const settings = loadAccountsSettings(process.env);
   await createAccounts({
     adminUrl: settings.MALIPO_DATABASE_ADMIN_URL.reveal(),
@@ -16,8 +15,4 @@ try {
     temporalUrl: settings.MALIPO_TEMPORAL_DATABASE_URL?.reveal(),
   });
   process.stdout.write('database: the accounts are ready\n');
-} catch (error) {
-  const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`accounts failed: ${text ?? ''}\n`);
-  process.exitCode = 1;
-}
+});
