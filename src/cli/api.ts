@@ -124,7 +124,8 @@ function parse(text: string, url: URL): unknown {
   return json;
 }
 
-function parseJson(text: string): unknown {
+/** Undefined where the text is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -113,6 +113,12 @@ export function readChoice(line: CommandLine, name: string, known: readonly stri
   return values?.[0] ?? null;
 }
 
+/** Prints a result as JSON or, for a person, as this text. */
+export function printResult({ isJson }: CommandLine, { terminal }: Context, result: unknown, text: string): void {
+  if (isJson) terminal.printJson(result);
+  else terminal.print(text);
+}
+
 /** Lines of text: the rows under a head, in columns as wide as needed. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((title, n) => Math.max(title.length, ...rows.map((row) => (row[n] ?? '').length)));

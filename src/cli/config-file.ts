@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, w
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from './api.ts';
 import { CliFailure } from './failure.ts';
 
 const sessionSchema = z.object({ email: z.string(), cookie: z.string(), origin: z.string() });
@@ -61,14 +62,6 @@ export function openConfigFile(environment: Readonly<Record<string, string | und
       });
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function writePrivately(path: string, text: string): void {

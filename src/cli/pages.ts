@@ -1,10 +1,10 @@
 // Reads the service's lists page by page, and prints them.
 import { z } from 'zod';
 import type { ApiResponse, Api, Call } from './api.ts';
-import { readCount, readMoment, table, type CommandLine } from './command.ts';
+import { printResult, readCount, readMoment, table, type CommandLine, type Context } from './command.ts';
 import { CliFailure } from './failure.ts';
 import { parseResponse } from './responses.ts';
-import type { Terminal } from './terminal.ts';
+import { signIn } from './sign-in.ts';
 
 const PAGE_SIZE = 100;
 const DEFAULT_LIMIT = 20;
@@ -52,14 +52,22 @@ export function readRange(line: CommandLine) {
 /** Prints a list as JSON or, for a person, as a table with these columns. */
 export function printList<Item>(
   { data, hasMore }: Listed<Item>,
-  { isJson }: CommandLine,
-  terminal: Terminal,
+  line: CommandLine,
+  context: Context,
   columns: Readonly<Record<string, (item: Item) => string>>,
 ): void {
-  if (isJson) {
-    terminal.printJson({ data, has_more: hasMore });
-    return;
-  }
   const rows = data.map((item) => Object.values(columns).map((cell) => cell(item)));
-  for (const text of table(Object.keys(columns), rows)) terminal.print(text);
+  printResult(line, context, { data, has_more: hasMore }, table(Object.keys(columns), rows).join('\n'));
+}
+
+/** Shows one object of the service: as JSON or, for a person, as this text. */
+export async function showOne<Schema extends z.ZodType>(
+  path: string,
+  line: CommandLine,
+  context: Context,
+  { schema, textOf }: { readonly schema: Schema; readonly textOf: (object: z.infer<Schema>) => string },
+): Promise<void> {
+  const { api } = await signIn(line, context);
+  const object = parseResponse(schema, await api.call('GET', path));
+  printResult(line, context, object, textOf(object));
 }

@@ -1,8 +1,9 @@
 // `malipo deliveries`: lists webhook deliveries, or shows one with its attempts.
+import type { z } from 'zod';
 import { DELIVERY_STATES } from '../../domain/webhooks/delivery.ts';
 import { readChoice, TEXT, type Command, type CommandLine, type Context } from '../command.ts';
-import { printList, readList, readRange } from '../pages.ts';
-import { deliverySchema, parseResponse, shownDeliverySchema } from '../responses.ts';
+import { printList, readList, readRange, showOne } from '../pages.ts';
+import { deliverySchema, shownDeliverySchema } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo deliveries [--endpoint ID] [--event ID] [--state STATE] [--since TIME] [--until TIME] [--limit N] [--json]
@@ -25,6 +26,8 @@ examples
   malipo deliveries dlv_01kdvcg…
 `;
 
+const PATH = '/v1/console/deliveries';
+
 export const deliveries: Command = {
   name: 'deliveries',
   summary: 'what was sent to which endpoint, and the answers',
@@ -33,7 +36,8 @@ export const deliveries: Command = {
   positionals: [0, 1],
   async run(line, context) {
     const [id] = line.positionals;
-    await (id === undefined ? list(line, context) : show(id, line, context));
+    if (id === undefined) await list(line, context);
+    else await showOne(`${PATH}/${encodeURIComponent(id)}`, line, context, { schema: shownDeliverySchema, textOf });
   },
 };
 
@@ -42,9 +46,8 @@ async function list(line: CommandLine, context: Context): Promise<void> {
   const { limit, ...range } = readRange(line);
   const query = { endpoint_id: line.text('endpoint'), event_id: line.text('event'), state, ...range };
   const { api } = await signIn(line, context);
-  const listed = await readList(api, { path: '/v1/console/deliveries', query, item: deliverySchema, limit });
-  const { terminal } = context;
-  printList(listed, line, terminal, {
+  const listed = await readList(api, { path: PATH, query, item: deliverySchema, limit });
+  printList(listed, line, context, {
     created: (row) => row.created_at,
     state: (row) => row.state,
     attempts: (row) => String(row.attempt_count),
@@ -53,26 +56,21 @@ async function list(line: CommandLine, context: Context): Promise<void> {
     endpoint: (row) => row.endpoint_id,
   });
   if (listed.hasMore && !line.isJson) {
-    terminal.say(`there are more: use --limit ${limit * 5}, or narrow the list with the other options`);
+    context.terminal.say(`there are more: use --limit ${limit * 5}, or narrow the list with the other options`);
   }
 }
 
-async function show(id: string, line: CommandLine, context: Context): Promise<void> {
-  const { api } = await signIn(line, context);
-  const response = await api.call('GET', `/v1/console/deliveries/${encodeURIComponent(id)}`);
-  const delivery = parseResponse(shownDeliverySchema, response);
-  const { terminal } = context;
-  if (line.isJson) {
-    terminal.printJson(delivery);
-    return;
-  }
+function textOf(delivery: z.infer<typeof shownDeliverySchema>): string {
   const { state, next_attempt_at: nextAttemptAt } = delivery;
-  terminal.print(`${delivery.id}  ${delivery.event_type} ${delivery.event_id} to ${delivery.endpoint_id}`);
-  terminal.print(nextAttemptAt === null ? state : `${state}; the next attempt at ${nextAttemptAt}`);
+  const lines = [
+    `${delivery.id}  ${delivery.event_type} ${delivery.event_id} to ${delivery.endpoint_id}`,
+    nextAttemptAt === null ? state : `${state}; the next attempt at ${nextAttemptAt}`,
+  ];
   for (const attempt of delivery.attempts) {
     const answered = attempt.status_code === null ? (attempt.error ?? 'no answer') : String(attempt.status_code);
-    terminal.print(`\n#${attempt.number}  ${attempt.started_at}  ${answered}  in ${attempt.duration_ms} ms`);
-    for (const [name, value] of Object.entries(attempt.response_headers ?? {})) terminal.print(`${name}: ${value}`);
-    if (attempt.response_body !== null && attempt.response_body !== '') terminal.print(attempt.response_body);
+    lines.push(`\n#${attempt.number}  ${attempt.started_at}  ${answered}  in ${attempt.duration_ms} ms`);
+    for (const [name, value] of Object.entries(attempt.response_headers ?? {})) lines.push(`${name}: ${value}`);
+    if (attempt.response_body !== null && attempt.response_body !== '') lines.push(attempt.response_body);
   }
+  return lines.join('\n');
 }

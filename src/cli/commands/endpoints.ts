@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES } from '../../domain/event.ts';
 import { endpointSchema, parseResponse, type EndpointObject } from '../responses.ts';
-import { readChoices, readCount, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
+import type { ApiResponse } from '../api.ts';
+import { printResult, readChoices, readCount, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
 import { usage } from '../failure.ts';
-import { printList, readList } from '../pages.ts';
+import { printList, readList, showOne } from '../pages.ts';
 import { credentialsOf, signIn, verifyAgain, type SignedIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo endpoints [list] [--json]
@@ -49,16 +50,8 @@ const ACTS: Readonly<Record<string, { readonly takes: string; readonly options: 
   show: { takes: 'ENDPOINT_ID', options: [], run: show },
   add: { takes: 'URL', options: ['description', 'types'], run: add },
   change: { takes: 'ENDPOINT_ID', options: ['url', 'description', 'types'], run: change },
-  disable: {
-    takes: 'ENDPOINT_ID',
-    options: [],
-    run: (id, line, context) => patch(id, { state: 'disabled' }, { line, context }),
-  },
-  enable: {
-    takes: 'ENDPOINT_ID',
-    options: [],
-    run: (id, line, context) => patch(id, { state: 'enabled' }, { line, context }),
-  },
+  disable: { takes: 'ENDPOINT_ID', options: [], run: setState('disabled') },
+  enable: { takes: 'ENDPOINT_ID', options: [], run: setState('enabled') },
   rotate: { takes: 'ENDPOINT_ID', options: ['keep-previous'], run: rotate },
   test: { takes: 'ENDPOINT_ID', options: [], run: test },
   delete: { takes: 'ENDPOINT_ID', options: [], run: remove },
@@ -89,7 +82,7 @@ export const endpoints: Command = {
 async function list(line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
   const listed = await readList(api, { path: PATH, query: {}, item: endpointSchema, limit: null });
-  printList(listed, line, context.terminal, {
+  printList(listed, line, context, {
     endpoint: (row) => row.id,
     state: health,
     types: typesOf,
@@ -106,35 +99,25 @@ function health({ state, disabled_reason: reason, failing_since: failingSince }:
   return failingSince === null ? state : `${state}, failing since ${failingSince}`;
 }
 
-function print(endpoint: EndpointObject, { isJson }: CommandLine, { terminal }: Context): void {
-  if (isJson) {
-    terminal.printJson(endpoint);
-    return;
-  }
-  terminal.print(`${endpoint.id}  ${endpoint.url}\nstate ${health(endpoint)}\ntypes ${typesOf(endpoint)}`);
-  if (endpoint.description !== null) terminal.print(`description ${endpoint.description}`);
+function textOf(endpoint: EndpointObject): string {
+  const description = endpoint.description === null ? '' : `\ndescription ${endpoint.description}`;
+  return `${endpoint.id}  ${endpoint.url}\nstate ${health(endpoint)}\ntypes ${typesOf(endpoint)}${description}`;
 }
 
-function printWithSecret(
-  endpoint: z.infer<typeof withSecretSchema>,
-  { isJson }: CommandLine,
-  { terminal }: Context,
-): void {
+function printWithSecret(answer: ApiResponse, line: CommandLine, context: Context): void {
+  const endpoint = parseResponse(withSecretSchema, answer);
   const { id, url, secret } = endpoint;
-  if (isJson) terminal.printJson(endpoint);
-  else terminal.print(`${id}  ${url}\nsecret ${secret}   (not shown again)`);
+  printResult(line, context, endpoint, `${id}  ${url}\nsecret ${secret}   (not shown again)`);
 }
 
 async function show(id: string, line: CommandLine, context: Context): Promise<void> {
-  const { api } = await signIn(line, context);
-  print(parseResponse(endpointSchema, await api.call('GET', pathOf(id))), line, context);
+  await showOne(pathOf(id), line, context, { schema: endpointSchema, textOf });
 }
 
 async function add(url: string, line: CommandLine, context: Context): Promise<void> {
   const settings = readSettings(line);
   const { api } = await signInAgain(line, context);
-  const added = parseResponse(withSecretSchema, await api.call('POST', PATH, { json: { url, ...settings } }));
-  printWithSecret(added, line, context);
+  printWithSecret(await api.call('POST', PATH, { json: { url, ...settings } }), line, context);
 }
 
 async function change(id: string, line: CommandLine, context: Context): Promise<void> {
@@ -142,6 +125,10 @@ async function change(id: string, line: CommandLine, context: Context): Promise<
   const changes = { ...(url !== null && { url }), ...readSettings(line) };
   if (Object.keys(changes).length === 0) throw usage('name the fields to change: --url, --description or --types');
   await patch(id, changes, { line, context });
+}
+
+function setState(state: 'disabled' | 'enabled'): Act {
+  return (id, line, context) => patch(id, { state }, { line, context });
 }
 
 /** The options that are given: an empty description is none, and `all` is every type. */
@@ -160,15 +147,15 @@ async function patch(
   { line, context }: { readonly line: CommandLine; readonly context: Context },
 ): Promise<void> {
   const { api } = await signInAgain(line, context);
-  print(parseResponse(endpointSchema, await api.call('PATCH', pathOf(id), { json: changes })), line, context);
+  const changed = parseResponse(endpointSchema, await api.call('PATCH', pathOf(id), { json: changes }));
+  printResult(line, context, changed, textOf(changed));
 }
 
 async function rotate(id: string, line: CommandLine, context: Context): Promise<void> {
   const kept = line.text('keep-previous') === '0' ? 0 : (readCount(line, 'keep-previous', MAX_KEPT_SECONDS) ?? 0);
   const { api } = await signInAgain(line, context);
   const answer = await api.call('POST', `${pathOf(id)}/rotate`, { json: { keep_previous_for: kept } });
-  const rotated = parseResponse(withSecretSchema, answer);
-  printWithSecret(rotated, line, context);
+  printWithSecret(answer, line, context);
   if (!line.isJson && kept > 0) context.terminal.say(`the previous secret also signs for ${kept} s`);
 }
 
@@ -176,18 +163,14 @@ async function test(id: string, line: CommandLine, context: Context): Promise<vo
   const { api } = await signIn(line, context);
   const tested = parseResponse(testedSchema, await api.call('POST', `${pathOf(id)}/test`));
   const { event_id: eventId, delivery_id: deliveryId } = tested;
-  const { terminal } = context;
-  if (line.isJson) terminal.printJson(tested);
-  else
-    terminal.print(`endpoint.test ${eventId} is on its way; malipo deliveries ${deliveryId} shows what was answered`);
+  const text = `endpoint.test ${eventId} is on its way; malipo deliveries ${deliveryId} shows what was answered`;
+  printResult(line, context, tested, text);
 }
 
 async function remove(id: string, line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
   await api.call('DELETE', pathOf(id));
-  const { terminal } = context;
-  if (line.isJson) terminal.printJson({ id, deleted: true });
-  else terminal.print(`${id} is deleted`);
+  printResult(line, context, { id, deleted: true }, `${id} is deleted`);
 }
 
 function pathOf(id: string): string {

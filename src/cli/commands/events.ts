@@ -1,8 +1,8 @@
 // `malipo events`: lists events, or shows one with its exact body and its deliveries.
 import { EVENT_TYPES } from '../../domain/event.ts';
 import { readChoice, TEXT, type Command, type CommandLine, type Context } from '../command.ts';
-import { printList, readList, readRange } from '../pages.ts';
-import { eventRowSchema, eventSchema, parseResponse } from '../responses.ts';
+import { printList, readList, readRange, showOne } from '../pages.ts';
+import { eventRowSchema, eventSchema, type EventObject } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo events [--type TYPE] [--since TIME] [--until TIME] [--limit N] [--json]
@@ -22,6 +22,8 @@ examples
   malipo events evt_01kdvcg… --json | jq -r .body
 `;
 
+const PATH = '/v1/console/events';
+
 export const events: Command = {
   name: 'events',
   summary: 'what happened, and its deliveries',
@@ -30,7 +32,8 @@ export const events: Command = {
   positionals: [0, 1],
   async run(line, context) {
     const [id] = line.positionals;
-    await (id === undefined ? list(line, context) : show(id, line, context));
+    if (id === undefined) await list(line, context);
+    else await showOne(`${PATH}/${encodeURIComponent(id)}`, line, context, { schema: eventSchema, textOf });
   },
 };
 
@@ -39,28 +42,22 @@ async function list(line: CommandLine, context: Context): Promise<void> {
   const { limit, ...range } = readRange(line);
   const { api } = await signIn(line, context);
   const query = { type, ...range };
-  const listed = await readList(api, { path: '/v1/console/events', query, item: eventRowSchema, limit });
-  const { terminal } = context;
-  printList(listed, line, terminal, {
+  const listed = await readList(api, { path: PATH, query, item: eventRowSchema, limit });
+  printList(listed, line, context, {
     created: (row) => row.created_at,
     type: (row) => row.type,
     event: (row) => row.id,
     of: (row) => row.object_id,
   });
-  if (listed.hasMore && !line.isJson) terminal.say(`there are more: use --limit ${limit * 5}, or a shorter time`);
+  if (listed.hasMore && !line.isJson) {
+    context.terminal.say(`there are more: use --limit ${limit * 5}, or a shorter time`);
+  }
 }
 
-async function show(id: string, line: CommandLine, context: Context): Promise<void> {
-  const { api } = await signIn(line, context);
-  const event = parseResponse(eventSchema, await api.call('GET', `/v1/console/events/${encodeURIComponent(id)}`));
-  const { terminal } = context;
-  if (line.isJson) {
-    terminal.printJson(event);
-    return;
-  }
-  terminal.print(`${event.type}  ${event.id}  of ${event.object_id}  at ${event.created_at}`);
-  for (const { id: deliveryId, endpoint_id: endpointId, state } of event.deliveries) {
-    terminal.print(`${deliveryId} to ${endpointId}: ${state}`);
-  }
-  terminal.print(`\n${event.body}`);
+function textOf(event: EventObject): string {
+  const deliveries = event.deliveries.map(
+    ({ id, endpoint_id: endpointId, state }) => `${id} to ${endpointId}: ${state}`,
+  );
+  const head = `${event.type}  ${event.id}  of ${event.object_id}  at ${event.created_at}`;
+  return [head, ...deliveries, '', event.body].join('\n');
 }

@@ -2,7 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EVENT_TYPES } from '../../domain/event.ts';
 import { eventSchema, parseResponse, type EventObject } from '../responses.ts';
-import { FLAG, readMoment, readChoices, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
+import {
+  FLAG,
+  printResult,
+  readMoment,
+  readChoices,
+  TEXT,
+  type Command,
+  type Context,
+  type CommandLine,
+} from '../command.ts';
 import { createEventFeed } from '../event-feed.ts';
 import { pollEvents } from '../event-poll.ts';
 import { usage } from '../failure.ts';
@@ -146,13 +155,9 @@ function createPrintingSink(line: CommandLine, context: Context): EventSink {
   };
 }
 
-function printEvent(
-  { id, type, created_at: createdAt, body }: EventObject,
-  { isJson }: CommandLine,
-  { terminal }: Context,
-): void {
-  if (isJson) terminal.printJson({ event_id: id, type, body });
-  else terminal.print(`${createdAt}  ${type}  ${id}\n${body}`);
+function printEvent(event: EventObject, line: CommandLine, context: Context): void {
+  const { id, type, created_at: createdAt, body } = event;
+  printResult(line, context, { event_id: id, type, body }, `${createdAt}  ${type}  ${id}\n${body}`);
 }
 
 /** Prints one attempt as a line of the result. */

@@ -5,6 +5,7 @@ import { deliverySchema, parseResponse, replaySchema, type DeliveryObject, type 
 import type { Api } from '../api.ts';
 import {
   FLAG,
+  printResult,
   readCount,
   readMoment,
   readChoices,
@@ -15,6 +16,7 @@ import {
 } from '../command.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { signIn } from '../sign-in.ts';
+import { replayText } from './replays.ts';
 
 const HELP = `usage: malipo replay DELIVERY_ID [--wait] [--timeout SECONDS] [--json]
        malipo replay [--endpoint ID] [--state A,B] [--since TIME] [--until TIME] [--all] [--wait] [--timeout SECONDS] [--json]
@@ -88,8 +90,7 @@ async function replayOne(id: string, line: CommandLine, { context, giveUpAtMs }:
     delivery = parseResponse(deliverySchema, await api.call('GET', path));
   }
   const { state, event_type: type, endpoint_id: endpointId } = delivery;
-  if (line.isJson) context.terminal.printJson(delivery);
-  else context.terminal.print(`${delivery.id} ${type} to ${endpointId}: ${state}`);
+  printResult(line, context, delivery, `${delivery.id} ${type} to ${endpointId}: ${state}`);
   if (!line.flag('wait') || state === 'delivered') return;
   const hint = `malipo deliveries ${delivery.id} shows what was answered`;
   if (isDone(delivery)) throw new CliFailure('failed', `it was not delivered; ${hint}`);
@@ -98,18 +99,12 @@ async function replayOne(id: string, line: CommandLine, { context, giveUpAtMs }:
 
 async function replayMany(filter: object, line: CommandLine, { context, giveUpAtMs }: Waiting): Promise<void> {
   const { api } = await signIn(line, context);
-  const { terminal } = context;
-  const started = parseResponse(
-    replaySchema,
-    await api.call('POST', '/v1/console/deliveries/replay', { json: filter }),
-  );
-  if (!line.isJson) terminal.say(`${started.id}: ${replayTotalText(started.total)} to send again`);
+  const response = await api.call('POST', '/v1/console/deliveries/replay', { json: filter });
+  const started = parseResponse(replaySchema, response);
+  if (!line.isJson) context.terminal.say(`${started.id}: ${replayTotalText(started.total)} to send again`);
   const last = line.flag('wait') ? await waitForReplay(api, started, { context, giveUpAtMs }) : started;
-  const { id, state, total, replayed, skipped } = last;
-  const skippedText = skipped > 0 ? `, ${skipped} skipped` : '';
-  if (line.isJson) terminal.printJson(last);
-  else terminal.print(`${id} is ${state}: ${replayed} of ${replayTotalText(total)} sent again${skippedText}`);
-  if (line.flag('wait') && state !== 'completed') {
+  printResult(line, context, last, replayText(last));
+  if (line.flag('wait') && last.state !== 'completed') {
     throw new CliFailure('timedOut', 'the replay continues in the background; malipo deliveries shows its results');
   }
 }

@@ -1,8 +1,8 @@
 // `malipo replays`: lists the replays of many deliveries, or shows one with how far it came.
 import { TEXT, type Command } from '../command.ts';
 import { replayTotalText } from '../../domain/webhooks/replay.ts';
-import { printList, readList, readRange } from '../pages.ts';
-import { parseResponse, replaySchema, type ReplayObject } from '../responses.ts';
+import { printList, readList, readRange, showOne } from '../pages.ts';
+import { replaySchema, type ReplayObject } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo replays [--limit N] [--json]
@@ -29,19 +29,20 @@ export const replays: Command = {
   positionals: [0, 1],
   async run(line, context) {
     const { limit } = readRange(line);
-    const { terminal } = context;
     const [id] = line.positionals;
-    const { api } = await signIn(line, context);
-    if (id === undefined) {
-      const listed = await readList(api, { path: PATH, query: {}, item: replaySchema, limit });
-      printList(listed, line, terminal, { replay: (row) => row.id, state: (row) => row.state, sent: sentText });
+    if (id !== undefined) {
+      await showOne(`${PATH}/${encodeURIComponent(id)}`, line, context, { schema: replaySchema, textOf: replayText });
       return;
     }
-    const found = parseResponse(replaySchema, await api.call('GET', `${PATH}/${encodeURIComponent(id)}`));
-    if (line.isJson) terminal.printJson(found);
-    else terminal.print(`${found.id} is ${found.state}: ${sentText(found)}`);
+    const { api } = await signIn(line, context);
+    const listed = await readList(api, { path: PATH, query: {}, item: replaySchema, limit });
+    printList(listed, line, context, { replay: (row) => row.id, state: (row) => row.state, sent: sentText });
   },
 };
+
+export function replayText(replay: ReplayObject): string {
+  return `${replay.id} is ${replay.state}: ${sentText(replay)}`;
+}
 
 function sentText({ total, replayed, skipped }: ReplayObject): string {
   return `${replayed} of ${replayTotalText(total)} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`;

@@ -1,7 +1,7 @@
 // `malipo trigger`: triggers an event of a type in a test environment, and prints it.
 import type { EventType } from '../../domain/event.ts';
 import type { EventObject } from '../responses.ts';
-import { readCount, TEXT, type Command } from '../command.ts';
+import { printResult, readCount, TEXT, type Command } from '../command.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { requireTest, signIn } from '../sign-in.ts';
 import {
@@ -66,9 +66,7 @@ export const trigger: Command = {
     requireTest(signedIn, 'trigger');
     const started: Trigger = { signedIn, context, amount, giveUpAtMs: Date.now() + timeoutMs };
     const event = await triggerEvent(started, type, endpoint);
-    const { terminal } = context;
-    if (line.isJson) terminal.printJson(event);
-    else terminal.print(`${event.type}  ${event.id}  of ${event.object_id}\n${indented(event.body)}`);
+    printResult(line, context, event, `${event.type}  ${event.id}  of ${event.object_id}\n${indented(event.body)}`);
   },
 };
 

@@ -1,5 +1,5 @@
 // `malipo whoami`: shows whose session the commands use, at which service, in which roles.
-import type { Command, Context, CommandLine } from '../command.ts';
+import { printResult, type Command, type Context, type CommandLine } from '../command.ts';
 import { signIn, type SignedIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo whoami [--base-url URL] [--json]
@@ -21,12 +21,9 @@ export const whoami: Command = {
   },
 };
 
-export function printSession({ api, session }: SignedIn, { isJson }: CommandLine, { terminal }: Context): void {
-  if (isJson) {
-    terminal.printJson({ base_url: api.baseUrl, ...session });
-    return;
-  }
+export function printSession({ api, session }: SignedIn, line: CommandLine, context: Context): void {
   const { person, merchant, roles, environment } = session;
-  terminal.print(`${person.name} <${person.email}> at ${api.baseUrl} (${environment})`);
-  terminal.print(`for ${merchant.name} ${merchant.id} (${merchant.currency}), as ${roles.join(', ')}`);
+  const who = `${person.name} <${person.email}> at ${api.baseUrl} (${environment})`;
+  const where = `for ${merchant.name} ${merchant.id} (${merchant.currency}), as ${roles.join(', ')}`;
+  printResult(line, context, { base_url: api.baseUrl, ...session }, `${who}\n${where}`);
 }
