@@ -1,10 +1,10 @@
 // What the indexes, triggers and constraints on the way cost PostgreSQL when a collection is accepted: the same statement in
 // databases that lack some of them, in turns within one run.
-import { readFileSync } from 'node:fs';
 import type { ApiKey } from '../src/db/accounts/api-key.ts';
 import type { Database } from '../src/db/platform/database.ts';
 import { acceptCollections } from '../src/db/payments/collection-acceptance.ts';
 import { addKey, newAcceptance, startBenchDatabase, type BenchDatabase } from './bench-database.ts';
+import { cpuMsOf } from './cpu.ts';
 import { median, printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 2000);
@@ -77,14 +77,14 @@ async function copyWithout(bench: BenchDatabase, name: string, sql: string): Pro
 /** CPU milliseconds of the connection's process for each collection. */
 async function accept(db: Database, key: ApiKey): Promise<number> {
   const { rows } = await db.pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const cpuMs = () => Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
-  const before = cpuMs();
+  const pid = rows[0]?.pid ?? 0;
+  const before = cpuMsOf(pid);
   for (let first = 0; first < COUNT; first += TOGETHER) {
     const acceptances = Array.from({ length: TOGETHER }, (_, index) => newAcceptance(key, first + index));
     const accepted = await acceptCollections(db, acceptances);
     if (accepted.size < TOGETHER) throw new Error('a collection was not accepted');
   }
-  return (cpuMs() - before) / COUNT;
+  return (cpuMsOf(pid) - before) / COUNT;
 }
 
 function report(databases: readonly { name: string; parts: number; costsMs: readonly number[] }[]): void {

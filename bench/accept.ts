@@ -3,18 +3,11 @@
 // `BENCH_BESIDE` names the folder of another checkout that is built, which is measured in the same turns on engines of its own.
 import { randomInt } from 'node:crypto';
 import type { Database } from '../src/db/platform/database.ts';
-import {
-  addMerchant,
-  addPayoutMerchant,
-  forkEntry,
-  messageFrom,
-  requestPayment,
-  startBenchEnvironment,
-  type BenchEnvironment,
-} from './bench-environment.ts';
+import { forkServer, requestPayment, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { callAll } from './callers.ts';
-import { cpuSecondsByName } from './cpu.ts';
-import { median, percentile, printTable } from './table.ts';
+import { cpuMsSince, cpuSecondsByName, type Pids } from './cpu.ts';
+import { addMerchant, addPayoutMerchant } from './merchants.ts';
+import { median, percentile, printTable, type Round } from './table.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -31,12 +24,7 @@ type Shape = 'bare' | 'whole' | 'beside';
 type Target = {
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly pids: Readonly<Record<string, number | undefined>>;
-};
-type Round = {
-  readonly perSecond: number;
-  readonly cpuMs: Readonly<Record<string, number>>;
-  readonly latenciesMs: readonly number[];
+  readonly pids: Pids;
 };
 type Rounds = Readonly<Record<Shape, readonly Round[]>>;
 
@@ -44,12 +32,11 @@ export async function benchAccept(): Promise<void> {
   const bench = await startBench();
   const beside = BESIDE === undefined ? null : await startBench(BESIDE);
   const benches = beside ? [bench, beside] : [bench];
-  const bareProcess = forkEntry('bare-server-process', [bench.postgres.urlFor('malipo')]);
-  const { port } = await messageFrom<{ port: number }>(bareProcess);
-  const pids = { server: bareProcess.pid, PostgreSQL: bench.postgres.pid };
+  const bare = await forkServer('bare-server-process', [bench.postgres.urlFor('malipo')]);
+  const pids = { server: bare.child.pid, PostgreSQL: bench.postgres.pid };
   const whole = await targetOf(bench);
   const targets: Record<Shape, Target> = {
-    bare: { baseUrl: `http://127.0.0.1:${port}`, apiKey: whole.apiKey, pids },
+    bare: { baseUrl: `http://127.0.0.1:${bare.port}`, apiKey: whole.apiKey, pids },
     whole,
     beside: beside ? await targetOf(beside) : whole,
   };
@@ -74,7 +61,7 @@ export async function benchAccept(): Promise<void> {
   process.stdout.write(`\nratio: ${median(ratios).toFixed(2)} (rounds: ${each})\n\n`);
   report(calm, `at ${rate.toFixed(0)} a second`);
   for (const { temporal } of benches) process.kill(temporal.pid, 'SIGCONT');
-  bareProcess.kill();
+  bare.child.kill();
   for (const each of benches) await each.stop();
 }
 
@@ -136,10 +123,7 @@ async function measure(target: Target, run: (latenciesMs: number[]) => Promise<v
   await run(latenciesMs);
   const count = latenciesMs.length;
   const perSecond = (count * 1000) / (performance.now() - startedMs);
-  const cpuMs = Object.entries(cpuSecondsByName(target.pids)).map(
-    ([name, total]) => [name, ((total - (before[name] ?? 0)) * 1000) / count] as const,
-  );
-  return { perSecond, cpuMs: Object.fromEntries(cpuMs), latenciesMs };
+  return { perSecond, cpuMs: cpuMsSince(before, target.pids, count), latenciesMs };
 }
 
 /** Another one each time, as the phones of payers are. */

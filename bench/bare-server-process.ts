@@ -1,10 +1,9 @@
 // A server that does the least that accepting a request takes: Koa, a JSON body, one INSERT with a unique key, and a response.
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Koa from 'koa';
 import { Pool } from 'pg';
+import { serve } from './serve.ts';
 
 const [url = ''] = process.argv.slice(2);
 const pool = new Pool({ connectionString: url, max: 16 });
@@ -26,7 +25,4 @@ app.use(async (ctx) => {
   ctx.body = { id, ...body };
 });
 
-const handle = app.callback();
-const server = createServer((request, response) => void handle(request, response));
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('disconnect', () => process.exit(0));
+serve(app.callback());

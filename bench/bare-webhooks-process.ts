@@ -1,13 +1,12 @@
 // The least that sends webhooks durably: an HTTP server that inserts a message, and a loop that claims some, sends each and marks it.
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { Pool } from 'pg';
 import { Agent, request } from 'undici';
 import { claimMessages, createMessages, insertMessage, markDelivered, type Message } from './bare-messages.ts';
+import { serve } from './serve.ts';
 
 /** As many as our own dispatcher sends for one merchant. */
 const MOST_IN_FLIGHT = 128;
@@ -45,8 +44,5 @@ app.use(async (ctx) => {
   ctx.status = 202;
   ctx.body = { event_id: id };
 });
-const handle = app.callback();
-const server = createServer((incoming, response) => void handle(incoming, response));
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+serve(app.callback());
 void poll();
-process.on('disconnect', () => process.exit(0));

@@ -13,7 +13,7 @@ import { newId } from '../src/domain/ids.ts';
 import { prepareDatabase } from '../src/server/prepare-database.ts';
 import { hashApiKey } from '../src/security/api-key.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
-import { addMerchant } from './bench-environment.ts';
+import { addMerchant } from './merchants.ts';
 
 /** Seals and attests in every run, so that a later one can go on with a folder that is kept. */
 export const KEY_RING = [{ name: 'bench', key: createSecretKey(Buffer.alloc(32, 'bench')) }] as const;

@@ -1,6 +1,6 @@
 // The bench environment: engines, sandbox operator and server, each in its own process, as in a real start.
 import { fork, type ChildProcess } from 'node:child_process';
-import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,11 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { request } from 'undici';
 import { loadConfig } from '../src/settings/config.ts';
-import { SCOPES } from '../src/domain/accounts/api-key.ts';
-import type { MerchantId } from '../src/domain/ids.ts';
-import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
-import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
 import type { prepareDatabase } from '../src/server/prepare-database.ts';
 import { openDatabase, type Database } from '../src/db/platform/database.ts';
@@ -238,45 +233,6 @@ async function settingsFor(databaseUrl: string, temporal: TemporalServer, option
   };
 }
 
-/** A merchant whose API key may do everything but create payouts, because no person has made it. */
-export async function addMerchant(db: Database): Promise<{ readonly merchantId: MerchantId; readonly apiKey: string }> {
-  const at = new Date();
-  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-  const scopes = SCOPES.filter((scope) => scope !== 'payouts:write');
-  const owner = { createdBy: null, by: null, expiresAt: null };
-  const { key } = await createApiKey(db, { merchantId, name: 'bench', environment: 'test', scopes, ...owner, at });
-  return { merchantId, apiKey: key };
-}
-
-/** A merchant with more money than a benchmark pays out, whose API key a maker has made. */
-export async function addPayoutMerchant(
-  db: Database,
-): Promise<{ readonly merchantId: MerchantId; readonly apiKey: string }> {
-  const at = new Date();
-  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-  const createdBy = await enrolMember(db, {
-    ...{ merchantId, email: `${randomUUID()}@bench.example`, name: 'Maker', roles: ['maker'] },
-    // Nobody logs in, so nothing of this is used.
-    ...{ passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA', totpSecret: null, at },
-    keyRing: [{ name: 'bench', key: createSecretKey(randomBytes(32)) }],
-  });
-  const what = {
-    name: 'bench',
-    environment: 'test',
-    scopes: ['payouts:write'],
-    by: null,
-    expiresAt: null,
-    at,
-  } as const;
-  const { key } = await createApiKey(db, { ...what, merchantId, createdBy });
-  await db.pool.query(
-    `SET session_replication_role = replica;
-     UPDATE ledger_accounts SET balance_minor = 1e15 WHERE id = '${merchantId}/available';
-     RESET session_replication_role`,
-  );
-  return { merchantId, apiKey: key };
-}
-
 /** Runs a TypeScript file of this folder as a child process with an IPC channel. */
 export function forkEntry(name: string, args: readonly string[] = []): ChildProcess {
   const entry = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
@@ -286,6 +242,13 @@ export function forkEntry(name: string, args: readonly string[] = []): ChildProc
 export async function messageFrom<Message>(child: ChildProcess): Promise<Message> {
   const [message] = (await once(child, 'message')) as [Message];
   return message;
+}
+
+/** Runs one of the servers of this folder; resolves once it listens. */
+export async function forkServer(name: string, args: readonly string[] = []) {
+  const child = forkEntry(name, args);
+  const { port } = await messageFrom<{ port: number }>(child);
+  return { child, port };
 }
 
 /** Requests one collection under a new idempotency key, of a payer who pays at once, or of this phone. */

@@ -1,19 +1,19 @@
 // Compares whole collections with the bare workflow, in turns on one Temporal server within one run; and with those that
 // `BENCH_BESIDE` names, on engines of their own.
 import type { ChildProcess } from 'node:child_process';
-import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { loadConfig } from '../src/settings/config.ts';
-import { cpuSecondsOf, ownCpuSeconds } from './cpu.ts';
+import { cpuMsSince, cpuSecondsByName, type Pids } from './cpu.ts';
 import {
-  addMerchant,
   forkEntry,
+  forkServer,
   messageFrom,
   NAMESPACE,
   requestCollection,
   startBenchEnvironment,
   type BenchEnvironment,
 } from './bench-environment.ts';
-import { median, percentile, printTable } from './table.ts';
+import { addEndpoint, addMerchant } from './merchants.ts';
+import { median, percentile, printTable, type Round } from './table.ts';
 import type { TemporalEngine } from './temporal-engine.ts';
 
 export const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
@@ -30,15 +30,9 @@ const DECISION_MS = 100;
  */
 const BESIDE = (process.env['BENCH_BESIDE'] ?? '').split(' ').filter((each) => each !== '');
 
-export type Round = {
-  readonly perSecond: number;
-  readonly cpuMs: Readonly<Record<string, number>>;
-  readonly latenciesMs: readonly number[];
-};
-
 type Shape = {
   run(count: number): Promise<number[]>;
-  readonly pids: () => Readonly<Record<string, number | undefined>>;
+  readonly pids: () => Pids;
   stop(): Promise<void>;
 };
 
@@ -112,12 +106,10 @@ async function runBare(bare: ChildProcess, count: number): Promise<number[]> {
 
 /** Whole collections of a new merchant with a receiver of its own, from request to webhook, some in flight at a time. */
 export async function startWholeShape(bench: BenchEnvironment) {
-  const receiver = forkEntry('receiver-process');
-  const { port } = await messageFrom<{ port: number }>(receiver);
+  const { child: receiver, port } = await forkServer('receiver-process');
   const { merchantId, apiKey } = await addMerchant(bench.db);
   const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
-  const url = `http://127.0.0.1:${port}/`;
-  await registerEndpoint(bench.db, { merchantId, url, description: null, eventTypes: null, keyRing, at: new Date() });
+  await addEndpoint(bench.db, { merchantId, url: `http://127.0.0.1:${port}/`, keyRing });
   const arrivals = new Map<string, (atMs: number) => void>();
   const early = new Map<string, number>();
   receiver.on('message', ({ id, atMs }: { id: string; atMs: number }) => {
@@ -159,25 +151,12 @@ export async function startWholeShape(bench: BenchEnvironment) {
 }
 
 /** What `work`, which makes `COUNT` collections, costs these processes. */
-export async function measure(
-  pids: Readonly<Record<string, number | undefined>>,
-  work: () => Promise<number[]>,
-): Promise<Round> {
-  const cpu = () => Object.entries(pids).map(([name, pid]) => [name, secondsOf(pid)] as const);
-  const before = new Map(cpu());
+export async function measure(pids: Pids, work: () => Promise<number[]>): Promise<Round> {
+  const before = cpuSecondsByName(pids);
   const startedMs = performance.now();
   const latenciesMs = await work();
   const seconds = (performance.now() - startedMs) / 1000;
-  const cpuMs = Object.fromEntries(
-    cpu().map(([name, total]) => [name, ((total - (before.get(name) ?? 0)) * 1000) / COUNT]),
-  );
-  return { perSecond: COUNT / seconds, cpuMs, latenciesMs };
-}
-
-// All other processes are children of this one, so this one counts without its children.
-function secondsOf(pid: number | undefined): number {
-  if (pid === undefined) return 0;
-  return pid === process.pid ? ownCpuSeconds() : cpuSecondsOf(pid);
+  return { perSecond: COUNT / seconds, cpuMs: cpuMsSince(before, pids, COUNT), latenciesMs };
 }
 
 function report(rounds: readonly Readonly<Record<string, Round>>[]): void {

@@ -6,13 +6,13 @@ const TICKS_PER_SECOND = 100;
 type Stat = { readonly parent: number; readonly ticks: number };
 
 /** CPU seconds of this process alone. */
-export function ownCpuSeconds(): number {
+function ownCpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000_000;
 }
 
 /** CPU seconds of the process and all its running and reaped descendants. */
-export function cpuSecondsOf(pid: number): number {
+function cpuSecondsOf(pid: number): number {
   return familyStats(pid).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
 }
 
@@ -38,11 +38,22 @@ function familyStats(pid: number): (Stat & { readonly pid: number })[] {
   return family;
 }
 
-/** The same of each process, by its name; 0 for one that is not there. */
-export function cpuSecondsByName(pids: Readonly<Record<string, number | undefined>>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(pids).map(([name, pid]) => [name, pid === undefined ? 0 : cpuSecondsOf(pid)]),
-  );
+/** Processes by what they are called in a report; undefined for one that is not there. */
+export type Pids = Readonly<Record<string, number | undefined>>;
+
+/** CPU seconds of each process, 0 for one that is not there. All others are children of this one, which counts without its children. */
+export function cpuSecondsByName(pids: Pids): Record<string, number> {
+  const secondsOf = (pid: number | undefined): number => {
+    if (pid === undefined) return 0;
+    return pid === process.pid ? ownCpuSeconds() : cpuSecondsOf(pid);
+  };
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, secondsOf(pid)]));
+}
+
+/** CPU milliseconds of each process since `cpuSecondsByName` returned `before`, for each of `count` things that were done. */
+export function cpuMsSince(before: Readonly<Record<string, number>>, pids: Pids, count = 1): Record<string, number> {
+  const now = Object.entries(cpuSecondsByName(pids));
+  return Object.fromEntries(now.map(([name, total]) => [name, ((total - (before[name] ?? 0)) * 1000) / count]));
 }
 
 /** CPU milliseconds of the first thread of a process, to the nanosecond: all of it for one of PostgreSQL’s. */

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
-import { addMerchant, requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { addMerchant } from './merchants.ts';
 import { printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 1500);

@@ -20,7 +20,6 @@ import { checkLedgerChanges } from '../src/operations/payments/check-ledger-chan
 import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
-import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { getOverview } from '../src/operations/get-overview.ts';
 import { checkLedger } from '../src/operations/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/operations/payments/check-recent-payments.ts';
@@ -29,9 +28,9 @@ import { readServiceFigures } from '../src/operations/read-service-figures.ts';
 import { createReleaseAttestor } from '../src/security/release-attestation.ts';
 import { deliveredAtOnce, makeBacklog } from './backlog.ts';
 import { findKey, KEY_RING, newAcceptance, startBenchDatabase, type BenchDatabase } from './bench-database.ts';
-import { addMerchant } from './bench-environment.ts';
 import { cpuMsOf } from './cpu.ts';
 import { writeManyRows } from './many-rows.ts';
+import { addEndpoint, addMerchant, UNUSED_PASSWORD_HASH } from './merchants.ts';
 import { median, printTable } from './table.ts';
 
 /** Where the databases are kept, so that a later run measures without filling them again. */
@@ -131,12 +130,11 @@ async function filledWith(bench: BenchDatabase, name: string, payments: number):
 
 async function fill(db: Database, payments: number): Promise<Merchant> {
   const { merchantId, apiKey } = await addMerchant(db);
-  const at = new Date();
   const person = { email: 'maker@shop.example', name: 'Maker', roles: ['maker'] as const, totpSecret: null };
-  const passwordHash = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA';
-  const makerId = await enrolMember(db, { merchantId, ...person, passwordHash, keyRing: KEY_RING, at });
-  const endpoint = { merchantId, url: 'https://merchant.example/hook', description: null, eventTypes: null };
-  const { id: endpointId } = await registerEndpoint(db, { ...endpoint, keyRing: KEY_RING, at });
+  const login = { passwordHash: UNUSED_PASSWORD_HASH, keyRing: KEY_RING };
+  const makerId = await enrolMember(db, { merchantId, ...person, ...login, at: new Date() });
+  const endpoint = { merchantId, url: 'https://merchant.example/hook', keyRing: KEY_RING };
+  const endpointId = await addEndpoint(db, endpoint);
   await writeManyRows(db, { merchantId, makerId, endpointId, payments });
   await rebuildTotals(db, merchantId);
   await db.pool.query('VACUUM ANALYZE');

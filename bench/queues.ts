@@ -10,10 +10,9 @@ import {
 } from '../src/db/webhooks/delivery.ts';
 import { claimUnstarted, markStarted } from '../src/db/work/work.ts';
 import { lowestIdAt, type DeliveryId } from '../src/domain/ids.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
-import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { deliveredAtOnce, makeBacklog, type BacklogTarget } from './backlog.ts';
 import { KEY_RING, startBenchDatabase } from './bench-database.ts';
+import { addReceivers } from './merchants.ts';
 import { median, printTable } from './table.ts';
 
 const MANY = Number(process.env['BENCH_DELIVERIES'] ?? 30_000_000);
@@ -61,7 +60,8 @@ export async function benchQueues(): Promise<void> {
 
 /** Delivered and dead-lettered deliveries of several merchants, without their events, as years would have left them. */
 async function fill(db: Database, deliveries: number): Promise<Filled> {
-  const targets = await addTargets(db);
+  const urls = Array.from({ length: ENDPOINTS }, () => 'https://merchant.example/hook');
+  const targets = await addReceivers(db, urls, KEY_RING);
   const client = await db.pool.connect();
   await client.query('SET session_replication_role = replica; SET synchronous_commit = off');
   for (let first = 1; first <= deliveries; first += BATCH) {
@@ -86,17 +86,6 @@ async function fill(db: Database, deliveries: number): Promise<Filled> {
   await client.query('RESET session_replication_role; RESET synchronous_commit');
   client.release();
   return { db, deliveries, targets };
-}
-
-async function addTargets(db: Database): Promise<BacklogTarget[]> {
-  const targets: BacklogTarget[] = [];
-  const at = new Date();
-  for (let index = 0; index < ENDPOINTS; index++) {
-    const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-    const endpoint = { merchantId, url: 'https://merchant.example/hook', description: null, eventTypes: null };
-    targets.push({ merchantId, endpointId: (await registerEndpoint(db, { ...endpoint, keyRing: KEY_RING, at })).id });
-  }
-  return targets;
 }
 
 /** A long backlog of one endpoint, and short ones of all others, of which some fail; and deliveries that workflows retry. */

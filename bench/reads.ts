@@ -4,15 +4,13 @@ import { request } from 'undici';
 import { loadConfig } from '../src/settings/config.ts';
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
 import type { MerchantId } from '../src/domain/ids.ts';
-import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { rebuildTotals } from '../src/operations/payments/rebuild-totals.ts';
-import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { hashPassword } from '../src/security/password.ts';
 import { generateTotpSecret } from '../src/security/totp.ts';
 import { startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { writeManyRows } from './many-rows.ts';
+import { addApiKey, addEndpoint, newMerchant } from './merchants.ts';
 import { logIn, ownPage, PASSWORD } from './people.ts';
 import { median, percentile, printTable } from './table.ts';
 
@@ -63,7 +61,7 @@ async function addCaller(bench: BenchEnvironment, name: string, payments: number
   const { db, environment } = bench;
   const at = new Date();
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
-  const merchantId = await createMerchant(db, { name, currency: 'UGX', at });
+  const merchantId = await newMerchant(db, name);
   const passwordHash = await hashPassword(PASSWORD);
   const enrol = async (role: 'owner' | 'maker' | 'approver') => {
     const [email, totpSecret] = [`${role}@${name}.example`, generateTotpSecret()];
@@ -72,19 +70,8 @@ async function addCaller(bench: BenchEnvironment, name: string, payments: number
     return { id, email, totpSecret, merchantId };
   };
   const [owner, maker, approver] = [await enrol('owner'), await enrol('maker'), await enrol('approver')];
-  const endpoint = { merchantId, url: 'http://127.0.0.1:9/', description: null, eventTypes: null, keyRing, at };
-  const { id: endpointId } = await registerEndpoint(db, endpoint);
-  const key = {
-    merchantId,
-    name: 'bench',
-    environment: 'test',
-    scopes: SCOPES,
-    expiresAt: null,
-    createdBy: maker.id,
-    by: null,
-    at,
-  } as const;
-  const { key: apiKey } = await createApiKey(db, key);
+  const endpointId = await addEndpoint(db, { merchantId, url: 'http://127.0.0.1:9/', keyRing });
+  const apiKey = await addApiKey(db, { merchantId, scopes: SCOPES, createdBy: maker.id });
   await writeManyRows(db, { merchantId, makerId: maker.id, endpointId, payments });
   await rebuildTotals(db, merchantId);
   // After the rows, which take longer to write than a step-up lasts.
@@ -207,12 +194,8 @@ function writes(bench: BenchEnvironment): [string, CallFor][] {
     [
       'POST /v1/console/payouts/{id}/release',
       async (caller) => {
-        const { text } = await send(bench, caller, {
-          method: 'POST',
-          path: '/v1/api/payouts',
-          body: payment,
-          as: 'key',
-        });
+        const payout = { method: 'POST', path: '/v1/api/payouts', body: payment, as: 'key' } as const;
+        const { text } = await send(bench, caller, payout);
         const { id } = JSON.parse(text) as { id: string };
         return { method: 'POST', path: `/v1/console/payouts/${id}/release`, body: {}, as: 'approver' };
       },

@@ -1,10 +1,9 @@
 // A webhook receiver in its own process: responds 200 at once and reports the end of each collection to its parent.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serve } from './serve.ts';
 
 const ENDS = new Set(['collection.succeeded', 'collection.failed', 'collection.expired']);
 
-const server = createServer((request, response) => {
+serve((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
@@ -16,5 +15,3 @@ const server = createServer((request, response) => {
     if (ENDS.has(event.type)) process.send?.({ id: event.data.object.id, atMs: Date.now() });
   });
 });
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('disconnect', () => process.exit(0));

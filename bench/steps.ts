@@ -101,13 +101,14 @@ function printEach(title: string, busy: Counts, idle: Counts, idleShare: number)
     .map(([name, count]) => [name, (count - (idle.get(name) ?? 0) * idleShare) / COUNT] as const)
     .filter(([, count]) => count >= 0.01)
     .sort(([, a], [, b]) => b - a);
-  const sum = each.reduce((total, [, count]) => total + count, 0);
-  printTable([
-    [title, 'for each collection'],
-    ...each.map(([name, count]) => [name, count.toFixed(2)]),
-    ['all', sum.toFixed(2)],
-  ]);
+  printWithSum(title, each);
   process.stdout.write('\n');
+}
+
+function printWithSum(title: string, each: readonly (readonly [name: string, count: number])[]): void {
+  const sum = each.reduce((total, [, count]) => total + count, 0);
+  const lines = [...each, ['all', sum] as const].map(([name, count]) => [name, count.toFixed(2)]);
+  printTable([[title, 'for each collection'], ...lines]);
 }
 
 async function printHistories({ temporal }: BenchEnvironment): Promise<void> {
@@ -127,11 +128,6 @@ async function printHistories({ temporal }: BenchEnvironment): Promise<void> {
   }
   await connection.close();
   const each = [...types].map(([type, count]) => [type.replace('EventAttributes', ''), count / sizes.length] as const);
-  const sum = each.reduce((total, [, count]) => total + count, 0);
-  printTable([
-    ['events of a history', 'for each collection'],
-    ...each.map(([type, count]) => [type, count.toFixed(2)]),
-    ['all', sum.toFixed(2)],
-  ]);
+  printWithSum('events of a history', each);
   process.stdout.write(`\nmedian size of a history: ${(median(sizes) / 1000).toFixed(1)} kB\n`);
 }

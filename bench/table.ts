@@ -1,4 +1,12 @@
-// Prints figures as a text table, and computes percentiles.
+// The figures of a benchmark: what is measured, percentiles, and text tables.
+
+/** What was measured in one turn. */
+export type Round = {
+  readonly perSecond: number;
+  /** Of each process, for each of what was done. */
+  readonly cpuMs: Readonly<Record<string, number>>;
+  readonly latenciesMs: readonly number[];
+};
 
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

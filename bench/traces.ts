@@ -1,14 +1,13 @@
 // Compares whole collections with traces and without, in turns within one run, each with engines and processes of its own.
-import { COUNT, measure, ROUNDS, startWholeShape, type Round } from './collections.ts';
-import { forkEntry, messageFrom, startBenchEnvironment } from './bench-environment.ts';
-import { median, printTable } from './table.ts';
+import { COUNT, measure, ROUNDS, startWholeShape } from './collections.ts';
+import { forkServer, messageFrom, startBenchEnvironment } from './bench-environment.ts';
+import { median, printTable, type Round } from './table.ts';
 
 const DECISION_MS = 100;
 const WARM_UP = 100;
 
 export async function benchTraces(): Promise<void> {
-  const collector = forkEntry('collector-process');
-  const { port } = await messageFrom<{ port: number }>(collector);
+  const { child: collector, port } = await forkServer('collector-process');
   const off = await startShape({});
   const on = await startShape({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
   for (const shape of [off, on]) await shape.run(WARM_UP);

@@ -7,7 +7,7 @@ import { freePort } from '../src/engines/process/ports.ts';
 import type { CollectionId } from '../src/domain/ids.ts';
 import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { startWholeShape } from './collections.ts';
-import { cpuSecondsByName, familyOf } from './cpu.ts';
+import { cpuMsSince, cpuSecondsByName, familyOf } from './cpu.ts';
 import { printTable } from './table.ts';
 
 export type WaitingEnvironment = {
@@ -97,8 +97,8 @@ export async function costOf(
   const startedMs = performance.now();
   await work();
   const seconds = (performance.now() - startedMs) / 1000;
-  const after = cpuSecondsByName(pidsOf(bench));
-  const cpuMs = byProcess((name) => ((after[name] ?? 0) - (before[name] ?? 0)) * 1000);
+  const spentMs = cpuMsSince(before, pidsOf(bench));
+  const cpuMs = byProcess((name) => spentMs[name] ?? 0);
   return { cpuMs, seconds, queries: (await statusQueries()) - queriesBefore };
 }
 

@@ -2,10 +2,10 @@
 // their memory, against none of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../src/engines/process/ports.ts';
-import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { loadConfig } from '../src/settings/config.ts';
-import { addPayoutMerchant, requestPayment } from './bench-environment.ts';
+import { requestPayment } from './bench-environment.ts';
 import { callAll } from './callers.ts';
+import { addEndpoint, addPayoutMerchant } from './merchants.ts';
 import { printTable } from './table.ts';
 import {
   acceptedId,
@@ -51,8 +51,7 @@ async function createPayouts(waiting: WaitingEnvironment): Promise<void> {
   const { merchantId, apiKey } = await addPayoutMerchant(bench.db);
   const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
   // Nothing listens there.
-  const url = `http://127.0.0.1:${await freePort()}/`;
-  await registerEndpoint(bench.db, { merchantId, url, description: null, eventTypes: null, keyRing, at: new Date() });
+  await addEndpoint(bench.db, { merchantId, url: `http://127.0.0.1:${await freePort()}/`, keyRing });
   const request = async () => acceptedId(await requestPayment(bench, 'payout', apiKey, '256772000100'));
   await callAll({ count: PAYOUTS, callers: CALLERS }, async () => {
     await untilAccepted(request);

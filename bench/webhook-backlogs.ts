@@ -3,12 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../src/settings/config.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
-import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { makeBacklog, type BacklogTarget } from './backlog.ts';
-import { cpuSecondsByName } from './cpu.ts';
-import { forkEntry, messageFrom, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
-import { printTable } from './table.ts';
+import { cpuMsSince, cpuSecondsByName, type Pids } from './cpu.ts';
+import { forkServer, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { addReceivers } from './merchants.ts';
+import { printTable, type Round } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 20_000);
 const TEXTBOOK_COUNT = Number(process.env['BENCH_TEXTBOOK_COUNT'] ?? 500);
@@ -18,18 +17,19 @@ const WORKERS = 16;
 const WARM_UP = 500;
 const POLL_EVERY_MS = 100;
 
-type Run = {
-  readonly perSecond: number;
-  readonly cpuMs: Readonly<Record<string, number>>;
+type Run = Pick<Round, 'perSecond' | 'cpuMs'> & {
   /** Resident memory of the server at the start of the run, and its maximum. */
   readonly memoryMb: readonly [number, number];
 };
 
 export async function benchBacklogs(): Promise<void> {
   const bench = await startBenchEnvironment({ sandboxDecisionMs: 100 });
-  const receiver = forkEntry('slow-receiver-process', [String(WORKERS)]);
-  const { port } = await messageFrom<{ port: number }>(receiver);
-  const targetsAt = (ms: number) => register(bench, (index) => `http://127.0.0.1:${port}/${ms}/${index}`);
+  const { child: receiver, port } = await forkServer('slow-receiver-process', [String(WORKERS)]);
+  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
+  const targetsAt = (ms: number) => {
+    const urls = Array.from({ length: RECEIVERS }, (_, index) => `http://127.0.0.1:${port}/${ms}/${index}`);
+    return addReceivers(bench.db, urls, keyRing);
+  };
   const pids = { server: bench.server.pid(), PostgreSQL: bench.postgres.pid, Temporal: bench.temporal.pid };
   const quick = await targetsAt(1);
   const measured = (targets: readonly BacklogTarget[], count: number, state: 'pending' | 'retrying') =>
@@ -45,22 +45,7 @@ export async function benchBacklogs(): Promise<void> {
   await bench.stop();
 }
 
-async function register(
-  { db, environment }: BenchEnvironment,
-  urlOf: (index: number) => string,
-): Promise<BacklogTarget[]> {
-  const at = new Date();
-  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(environment).settings;
-  const targets: BacklogTarget[] = [];
-  for (let index = 0; index < RECEIVERS; index++) {
-    const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-    const input = { merchantId, url: urlOf(index), description: null, eventTypes: null, keyRing, at };
-    targets.push({ merchantId, endpointId: (await registerEndpoint(db, input)).id });
-  }
-  return targets;
-}
-
-type Watched = { readonly bench: BenchEnvironment; readonly pids: Readonly<Record<string, number | undefined>> };
+type Watched = { readonly bench: BenchEnvironment; readonly pids: Pids };
 
 async function measure(
   { bench: { db }, pids }: Watched,
@@ -83,14 +68,8 @@ async function measure(
     await sleep(POLL_EVERY_MS);
   }
   const seconds = (performance.now() - startedMs) / 1000;
-  const cpuMs = Object.entries(cpuSecondsByName(pids)).map(([name, total]) => {
-    return [name, ((total - (cpuBefore[name] ?? 0)) * 1000) / backlog.count] as const;
-  });
-  return {
-    perSecond: backlog.count / seconds,
-    cpuMs: Object.fromEntries(cpuMs),
-    memoryMb: [memoryBefore, memoryMax],
-  };
+  const cpuMs = cpuMsSince(cpuBefore, pids, backlog.count);
+  return { perSecond: backlog.count / seconds, cpuMs, memoryMb: [memoryBefore, memoryMax] };
 }
 
 function memoryMbOf(pid: number | undefined): number {

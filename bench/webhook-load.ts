@@ -2,11 +2,11 @@
 // is that of a comparison of products: 32 callers, 10,000 messages, a receiver that takes 1 ms or 50 ms, durable storage.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { forkEntry, messageFrom, startBenchEnvironment } from './bench-environment.ts';
+import { forkServer, messageFrom, startBenchEnvironment } from './bench-environment.ts';
 import type { Load } from './callers.ts';
-import { cpuSecondsByName } from './cpu.ts';
+import { cpuMsSince, cpuSecondsByName } from './cpu.ts';
 import type { Written } from './event-writer-process.ts';
-import { median, percentile, printTable } from './table.ts';
+import { median, percentile, printTable, type Round } from './table.ts';
 import { bareProduct, ourProduct, startWriter, WAYS, type Product, type Way } from './webhook-products.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 10_000);
@@ -20,30 +20,22 @@ const CASES = process.env['BENCH_CASES'] ?? '';
 const WARM_UP = 500;
 const POLL_EVERY_MS = 50;
 
-type Result = {
-  readonly perSecond: number;
-  readonly latenciesMs: readonly number[];
-  /** Of each process, for each message. */
-  readonly cpuMs: Readonly<Record<string, number>>;
-};
 /** What is measured of a product: each kind of load, at each receiver, and each way in which the messages come. */
-type Case = { readonly name: string; readonly product: Product; readonly run: () => Promise<Result> };
+type Case = { readonly name: string; readonly product: Product; readonly run: () => Promise<Round> };
 
 export async function benchWebhookLoad(): Promise<void> {
   const bench = await startBenchEnvironment({ sandboxDecisionMs: 100 });
-  const receiver = forkEntry('timed-receiver-process');
-  const { port } = await messageFrom<{ port: number }>(receiver);
-  const bare = forkEntry('bare-webhooks-process', [bench.postgres.urlFor('malipo')]);
-  const { port: barePort } = await messageFrom<{ port: number }>(bare);
+  const { child: receiver, port } = await forkServer('timed-receiver-process');
+  const bare = await forkServer('bare-webhooks-process', [bench.postgres.urlFor('malipo')]);
   const writer = await startWriter(bench);
   const cases: Case[] = [];
   for (const ms of RECEIVER_MS) {
     const target = { bench, writer, url: `http://127.0.0.1:${port}/${ms}` };
-    const products = [await ourProduct(target), await bareProduct(target, bare, barePort)];
+    const products = [await ourProduct(target), await bareProduct(target, bare.child, bare.port)];
     for (const product of products) await flood(product, receiver, { way: 'operation', count: WARM_UP });
     cases.push(...casesOf(products, receiver, ms));
   }
-  const results = new Map<Case, Result[]>(cases.filter(({ name }) => name.includes(CASES)).map((each) => [each, []]));
+  const results = new Map<Case, Round[]>(cases.filter(({ name }) => name.includes(CASES)).map((each) => [each, []]));
   for (let round = 1; round <= ROUNDS; round++) {
     for (const [each, of] of results) {
       of.push(await each.run());
@@ -53,14 +45,14 @@ export async function benchWebhookLoad(): Promise<void> {
     }
   }
   report(results);
-  for (const child of [receiver, bare, writer]) child.kill();
+  for (const child of [receiver, bare.child, writer]) child.kill();
   await bench.stop();
 }
 
 /** The products in turns. */
 function casesOf(products: readonly Product[], receiver: ChildProcess, ms: number): Case[] {
   const cases: Case[] = [];
-  const add = (name: string, run: (product: Product) => Promise<Result>): void => {
+  const add = (name: string, run: (product: Product) => Promise<Round>): void => {
     for (const product of products) cases.push({ name, product, run: () => run(product) });
   };
   for (const way of WAYS) add(`${way}, ${ms} ms`, (product) => flood(product, receiver, { way, count: COUNT }));
@@ -72,11 +64,11 @@ function casesOf(products: readonly Product[], receiver: ChildProcess, ms: numbe
 
 type Flood = { readonly way: Way; readonly count: number };
 
-function flood(product: Product, receiver: ChildProcess, { way, count }: Flood): Promise<Result> {
+function flood(product: Product, receiver: ChildProcess, { way, count }: Flood): Promise<Round> {
   return measure(product, receiver, { way, load: { count, callers: CALLERS } });
 }
 
-function pace(product: Product, receiver: ChildProcess, way: Way): Promise<Result> {
+function pace(product: Product, receiver: ChildProcess, way: Way): Promise<Round> {
   const load = { count: CALM_PER_SECOND * CALM_SECONDS, perSecond: CALM_PER_SECOND };
   return measure(product, receiver, { way, load });
 }
@@ -85,20 +77,20 @@ async function measure(
   product: Product,
   receiver: ChildProcess,
   { way, load }: { readonly way: Way; readonly load: Load },
-): Promise<Result> {
+): Promise<Round> {
   const before = cpuSecondsByName(product.pids);
   const [sent, received] = await Promise.all([product.send[way](load), receive(receiver, load.count)]);
-  const cpuMs = cpuSince(before, product, load.count);
+  const cpuMs = cpuMsSince(before, product.pids, load.count);
   return { ...timesOf(sent, received), cpuMs };
 }
 
-async function drain(product: Product, receiver: ChildProcess): Promise<Result> {
+async function drain(product: Product, receiver: ChildProcess): Promise<Round> {
   const before = cpuSecondsByName(product.pids);
   const receiving = receive(receiver, COUNT);
   await product.queue(COUNT);
   const received = [...(await receiving).values()].sort((a, b) => a - b);
   const seconds = ((received.at(-1) ?? 0) - (received[0] ?? 0)) / 1000;
-  return { perSecond: COUNT / seconds, latenciesMs: [], cpuMs: cpuSince(before, product, COUNT) };
+  return { perSecond: COUNT / seconds, latenciesMs: [], cpuMs: cpuMsSince(before, product.pids, COUNT) };
 }
 
 /** Resolves to when each message came, once so many did. */
@@ -112,19 +104,14 @@ async function receive(receiver: ChildProcess, count: number): Promise<ReadonlyM
   return received;
 }
 
-function timesOf(sent: Written, received: ReadonlyMap<string, number>): Omit<Result, 'cpuMs'> {
+function timesOf(sent: Written, received: ReadonlyMap<string, number>): Omit<Round, 'cpuMs'> {
   const latenciesMs = sent.map(([id, atMs]) => (received.get(id) ?? Number.NaN) - atMs);
   const firstMs = Math.min(...sent.map(([, atMs]) => atMs));
   const lastMs = Math.max(...received.values());
   return { perSecond: (sent.length * 1000) / (lastMs - firstMs), latenciesMs };
 }
 
-function cpuSince(before: Record<string, number>, { pids }: Product, count: number): Record<string, number> {
-  const entries = Object.entries(cpuSecondsByName(pids));
-  return Object.fromEntries(entries.map(([name, total]) => [name, ((total - (before[name] ?? 0)) * 1000) / count]));
-}
-
-function report(results: ReadonlyMap<Case, readonly Result[]>): void {
+function report(results: ReadonlyMap<Case, readonly Round[]>): void {
   const rows = [...results].map(([{ name, product }, all]) => {
     const latencies = all.flatMap(({ latenciesMs }) => latenciesMs);
     const p = (share: number) => (latencies.length === 0 ? '' : percentile(latencies, share).toFixed(1));

@@ -3,16 +3,16 @@ import type { ChildProcess } from 'node:child_process';
 import { Agent, request } from 'undici';
 import { loadConfig } from '../src/settings/config.ts';
 import { newId, type CollectionId, type MerchantId } from '../src/domain/ids.ts';
-import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
-import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { hashPassword } from '../src/security/password.ts';
 import { generateTotpSecret } from '../src/security/totp.ts';
 import { makeBacklog } from './backlog.ts';
 import { insertMessages } from './bare-messages.ts';
 import { forkEntry, messageFrom, type BenchEnvironment } from './bench-environment.ts';
 import { callAll, type Load } from './callers.ts';
+import type { Pids } from './cpu.ts';
 import type { WriterCommand, Written } from './event-writer-process.ts';
+import { addEndpoint, newMerchant } from './merchants.ts';
 import { nowMs } from './now.ts';
 import { logIn, ownPage, PASSWORD } from './people.ts';
 
@@ -22,7 +22,7 @@ export type Way = (typeof WAYS)[number];
 
 export type Product = {
   readonly name: string;
-  readonly pids: Readonly<Record<string, number | undefined>>;
+  readonly pids: Pids;
   /** Resolves to the ids of all messages, and when each was committed or accepted. */
   readonly send: Readonly<Record<Way, (load: Load) => Promise<Written>>>;
   /** Makes so many be pending at one moment; the ids are not known. */
@@ -39,14 +39,12 @@ type Target = { readonly bench: BenchEnvironment; readonly writer: ChildProcess;
 export async function ourProduct(target: Target): Promise<Product> {
   const { bench, writer, url } = target;
   const { db, environment, baseUrl } = bench;
-  const at = new Date();
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
-  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
-  const endpoint = { merchantId, url, description: null, eventTypes: null };
-  const { id: endpointId } = await registerEndpoint(db, { ...endpoint, keyRing, at });
+  const merchantId = await newMerchant(db);
+  const endpointId = await addEndpoint(db, { merchantId, url, keyRing });
   const person = { email: `owner@${merchantId}.example`, totpSecret: generateTotpSecret(), merchantId };
   const enrolled = { ...person, passwordHash: await hashPassword(PASSWORD), name: 'Owner', roles: ['owner'] as const };
-  await enrolMember(db, { ...enrolled, keyRing, at });
+  await enrolMember(db, { ...enrolled, keyRing, at: new Date() });
   const headers = { cookie: await logIn(baseUrl, person), ...ownPage(baseUrl) };
   const path = `${baseUrl}/v1/console/endpoints/${endpointId}/test`;
   return {
