@@ -6,7 +6,6 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
 
 const { positionals: chosen } = readArguments({
@@ -15,7 +14,7 @@ const { positionals: chosen } = readArguments({
   positionals: [0, 4],
 });
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');
 /** For each part the hash of the inputs that it was built from. */
 const stamps = join(dist, '.built');

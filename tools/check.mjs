@@ -1,10 +1,9 @@
 // `npm run check`: format, lint, types, unused code, packages, structure and unit tests. The one command a contributor must know.
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
-import { startProgram } from './programs.mjs';
+import { runCollecting } from './programs.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = dirname(import.meta.dirname);
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 
 /** A step that takes longer has hung and is ended. */
@@ -42,7 +41,9 @@ export async function startCheck(further = []) {
   const failed = [];
   const run = async ([name, command, args]) => {
     const startedMs = performance.now();
-    const { status } = await runApart(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
+    const { status, output } = await runCollecting(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
+    // Once it has ended, so that it does not mix with what another program prints.
+    process.stdout.write(output);
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
     if (status !== 0) failed.push(name);
@@ -53,17 +54,7 @@ export async function startCheck(further = []) {
   return { failed: linted.then(() => failed) };
 }
 
-/** What it prints appears once it has ended, so that it does not mix with what another program prints. */
-async function runApart(command, args, options) {
-  const { child, ended } = startProgram(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const exit = await ended;
-  process.stdout.write(output);
-  return exit;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] === import.meta.filename) {
   readArguments({
     usage: 'usage: npm run check\n\nChecks format, lint, types, packages and structure, and runs the unit tests.',
   });

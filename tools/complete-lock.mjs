@@ -8,7 +8,6 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
 import { npmCommand } from './npm.mjs';
 
@@ -18,7 +17,7 @@ const { positionals } = readArguments({
     'Adds the optional packages of other systems, and missing digests, to package-lock.json of the folder; by default to ours.',
   positionals: [0, 1],
 });
-const root = positionals[0] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const root = positionals[0] ?? dirname(import.meta.dirname);
 const file = join(root, 'package-lock.json');
 const SYSTEM =
   /-(android|darwin|linux|win32|freebsd|openharmony|openbsd|netbsd|aix|sunos)-([a-z0-9]+?)(?:-(gnu|musl|msvc|gnueabihf|musleabihf|eabi))?$/;

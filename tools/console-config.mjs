@@ -1,9 +1,8 @@
 // How Vite builds the console, and serves it to `npm run dev`.
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = dirname(import.meta.dirname);
 
 export const consoleConfig = {
   configFile: false,

@@ -3,7 +3,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
 
 readArguments({
@@ -11,7 +10,7 @@ readArguments({
     'usage: npm run dev\n\nRuns all of Malipo; restarts the server and reloads the console when their sources change.',
 });
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = dirname(import.meta.dirname);
 const HOST = '127.0.0.1';
 /** An editor that saves several files at once causes one restart. */
 const QUIET_MS = 200;

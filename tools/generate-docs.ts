@@ -20,7 +20,7 @@ import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout
 import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/project-root.ts';
 import { generatedGuides } from './guide-pages.ts';
-import { markdownTable } from './markdown.ts';
+import { code, markdownTable, page } from './markdown.ts';
 import { metricSections, metricsOfNode } from './metrics-page.ts';
 import { schemaOfNewDatabase } from './schema-page.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
@@ -39,8 +39,8 @@ export async function generatedPages(): Promise<Readonly<Record<string, string>>
 }
 
 async function metricsPage(): Promise<string> {
-  const ofNode = (await metricsOfNode()).map((name) => `\`${name}\``).join(', ');
-  return page('Metrics', [
+  const ofNode = (await metricsOfNode()).map(code).join(', ');
+  return page('Metrics', NOTICE, [
     'Every server process shows these metrics for Prometheus at `/metrics` of its own port (`MALIPO_METRICS_HOST`, `MALIPO_METRICS_PORT`), whatever its roles. [deploy/](../deploy/README.md) has rules and dashboards, [the runbook](runbook.md) what to do at each alert.',
     'The values of a label are in the first row that has it, and again where they change.',
     ...metricSections().flatMap(({ title, text, rows }) => [
@@ -54,7 +54,7 @@ async function metricsPage(): Promise<string> {
 }
 
 function statesPage(): string {
-  return page('States', [
+  return page('States', NOTICE, [
     'Each arrow has the transition input that causes it. Any other input changes nothing, and the database refuses every other transition. A state without an arrow from it is final. [The guide](guides/states.md) says what each state means for money, and lists the failure codes.',
     '## Collections',
     transitions('initiated', COLLECTION_TRANSITIONS),
@@ -81,15 +81,15 @@ function transitions(first: string, states: Readonly<Record<string, Readonly<Rec
 
 function configPage(): string {
   const settingsOf = (process: Parameters<typeof describeSettings>[0]) =>
-    describeSettings(process).map(({ name, fallback }) => [`\`${name}\``, fallback]);
+    describeSettings(process).map(({ name, fallback }) => [code(name), fallback]);
   const durations = CLOCK_NAMES.map((name) => {
     const { meaning, real, demo } = DURATIONS[name];
-    return [`\`${clockSetting(name)}\``, meaning, String(real), String(demo), least(name), leastInLive(name)];
+    return [code(clockSetting(name)), meaning, String(real), String(demo), least(name), leastInLive(name)];
   });
-  return page('Configuration', [
+  return page('Configuration', NOTICE, [
     'Each process reads its settings from the environment at its start. If it cannot use them, it lists every problem and ends.',
     `A secret may come from a file, as a vault or a container provides it: the setting with \`_FILE\` after its name has the path and replaces the setting itself. Line breaks at the end of the file are ignored. These are: ${secretFileSettings()
-      .map((name) => `\`${name}\``)
+      .map(code)
       .join(', ')}.`,
     '## The server',
     markdownTable(['setting', 'default'], settingsOf('server')),
@@ -111,7 +111,7 @@ function configPage(): string {
 function doctorPage(): string {
   const rowOf = ({ name, looksAt, remedy }: Pick<Check, 'name' | 'looksAt' | 'remedy'>) => [name, looksAt, remedy];
   const rows = (...kinds: readonly Check['on'][]) => CHECKS.filter(({ on }) => kinds.includes(on)).map(rowOf);
-  return page('The doctor', [
+  return page('The doctor', NOTICE, [
     '`npm run staff -- doctor` inspects a deployment and prints each fault with its remedy. It changes nothing. It skips what it cannot reach, and checks the rest. The exit code is 1 when something is wrong, and 0 otherwise; a note is no fault.',
     markdownTable(
       ['check', 'what must be true', 'remedy'],
@@ -124,10 +124,6 @@ function doctorPage(): string {
       ],
     ),
   ]);
-}
-
-function page(title: string, parts: readonly string[]): string {
-  return [`# ${title}`, NOTICE, ...parts].join('\n\n') + '\n';
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -7,7 +7,7 @@ import { COLLECTION_STATES, COLLECTION_TRANSITIONS, type CollectionState } from 
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS, type PayoutState } from '../src/domain/payments/payout.ts';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../src/sandbox/behaviours.ts';
-import { markdownTable } from './markdown.ts';
+import { code, markdownTable, page } from './markdown.ts';
 
 const NOTICE = '<!-- Generated from the code by `npm run docs`; do not edit. -->';
 
@@ -44,7 +44,7 @@ const PAYOUT_MEANINGS: Readonly<Record<PayoutState, string>> = {
 };
 
 function statesGuide(): string {
-  return page('Payment states', [
+  return page('Payment states', NOTICE, [
     'A state says what is true of the money. Write your code for the states, not for the order in which events arrive: fetch the payment, read `state`, and treat a state that you do not know as undecided.',
     '## Collections',
     'Only `succeeded` means paid. A `202` means that we took the request, and nothing more.',
@@ -89,7 +89,7 @@ function testNumbersGuide(): string {
     summary,
     PAYOUT_BEHAVIOURS.get(endsIn)?.summary ?? 'paid',
   ]);
-  return page('Test numbers', [
+  return page('Test numbers', NOTICE, [
     'With a test key no money moves and no phone rings. The sandbox operator stands in for the mobile-money operator, and **the last three digits of the phone decide how a payment ends**. Put any valid number of your market before them: `256772000` and `006` is `256772000006`, a payer without enough money.',
     markdownTable(['ends in', 'a collection', 'a payout'], [...rows, ['anything else', 'paid', 'paid']]),
     'A paid payment is `succeeded`, a prompt that times out `expired`, any refusal `failed`. `009` is `reconciling` and then `succeeded`, a collection with `late: true`. `010` is `reconciling`, a collection until it expires with the failure `unknown`, a payout for ever. `015` is `succeeded` and then `reversed`.',
@@ -129,7 +129,7 @@ function errorsGuide(): string {
     `\`${type}\`. ${about}`,
     markdownTable(['code', 'HTTP', 'cause', 'remedy'], rowsOfErrors(type as ErrorType)),
   ]);
-  return page('Errors', [
+  return page('Errors', NOTICE, [
     'Every error has one shape. Decide by `code`; treat a code that you do not know like its `type`. `message` tells people what to do next, and may change.',
     fence(
       'json',
@@ -171,14 +171,6 @@ function nextOf(targets: Readonly<Record<string, string>>): string {
   return next.length === 0 ? 'nothing: final' : next.map(code).join(', ');
 }
 
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
 function fence(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``;
-}
-
-function page(title: string, parts: readonly string[]): string {
-  return [`# ${title}`, NOTICE, ...parts].join('\n\n') + '\n';
 }

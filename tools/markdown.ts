@@ -1,5 +1,13 @@
 // What generated Markdown pages are made of.
 
+export function page(title: string, notice: string, parts: readonly string[]): string {
+  return [`# ${title}`, notice, ...parts].join('\n\n') + '\n';
+}
+
+export function code(text: string): string {
+  return `\`${text}\``;
+}
+
 /** A table without spaces around its cells: nobody edits it, and it is shorter to read in a comparison of versions. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `|${cells.join('|')}|`;

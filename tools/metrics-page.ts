@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { metricCatalogue } from '../src/server/metrics/catalogue.ts';
 import type { MetricDescription } from '../src/server/metrics/metric-description.ts';
 import { apiRoutes } from './api-routes.ts';
+import { code } from './markdown.ts';
 
 /** A label with more values than these is described in words. */
 const MAX_VALUES_SHOWN = 14;
@@ -48,17 +49,17 @@ function createRows(): (metric: MetricDescription) => string[] {
   return ({ name, type, help, labels }) => {
     const texts = Object.entries(labels).map(([label, values]) => {
       const text = textOf(label, values);
-      if (lastShown.get(label) === text) return `\`${label}\``;
+      if (lastShown.get(label) === text) return code(label);
       lastShown.set(label, text);
-      return `\`${label}\`: ${text}`;
+      return `${code(label)}: ${text}`;
     });
-    return [`\`${name}\``, type, help, texts.join('; ')];
+    return [code(name), type, help, texts.join('; ')];
   };
 }
 
 function textOf(label: string, values: readonly string[]): string {
   if (values.length > MAX_VALUES_SHOWN) return MANY_VALUES[label] ?? '';
-  return values.map((value) => `\`${value}\``).join(', ');
+  return values.map(code).join(', ');
 }
 
 /** The metrics that `prom-client` takes of any process of Node.js. */

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { endWithUsage, readArguments } from '../src/arguments.mjs';
 import { npmCommand } from './npm.mjs';
 
@@ -11,7 +10,7 @@ const USAGE = `usage: node tools/packages.mjs check|audit [PROJECT]
 
 check compares licences and the recorded audit; audit (npm run audit) records a new one.`;
 const {
-  positionals: [command, root = dirname(dirname(fileURLToPath(import.meta.url)))],
+  positionals: [command, root = dirname(import.meta.dirname)],
 } = readArguments({ usage: USAGE, positionals: [1, 2] });
 const recordFile = join(root, 'docs', 'packages.json');
 

@@ -34,6 +34,15 @@ export function runProgram(command, args, options) {
   return startProgram(command, args, options).ended;
 }
 
+/** Resolves to the exit with all that the program printed, to either output. */
+export async function runCollecting(command, args, options) {
+  const { child, ended } = startProgram(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const exit = await ended;
+  return { ...exit, output };
+}
+
 async function untilEnded(child, limitMs, graceMs) {
   let ending;
   const end = () => (ending ??= endGroup(child.pid, graceMs));

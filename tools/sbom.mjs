@@ -3,13 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
 import { npmCommand } from './npm.mjs';
 
 readArguments({ usage: 'usage: npm run sbom\n\nPrints what is in a release, as CycloneDX.' });
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = dirname(import.meta.dirname);
 const parent = mkdtempSync(join(tmpdir(), 'malipo-sbom-'));
 // npm names what it lists after the folder.
 const folder = join(parent, 'malipo');

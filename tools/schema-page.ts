@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, type ClientBase } from 'pg';
+import type { ClientBase } from 'pg';
 import { migrate } from '../src/db/platform/migrate.ts';
 import { freePort } from '../src/engines/process/ports.ts';
+import { withConnection } from '../src/engines/postgres/connection.ts';
 import { startPostgresServer } from '../src/engines/postgres/server.ts';
 import { dumpSchema } from './dump-schema.ts';
 
@@ -29,13 +30,7 @@ export async function schemaOfNewDatabase(): Promise<string> {
   try {
     const { ownerUrl } = await server.ensureAccounts('malipo');
     await migrate(ownerUrl);
-    const client = new Client({ connectionString: ownerUrl });
-    await client.connect();
-    try {
-      return await schemaPage(client);
-    } finally {
-      await client.end();
-    }
+    return await withConnection({ connectionString: ownerUrl }, schemaPage);
   } finally {
     await server.stop();
     for (const data of [folder, `${folder}-postgres`]) await rm(data, { recursive: true, force: true });

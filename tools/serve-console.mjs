@@ -1,6 +1,5 @@
 // Serves the console from its sources, and each change of them to the pages that are open; everything else comes from the server.
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 import { readArguments } from '../src/arguments.mjs';
 import { consoleConfig } from './console-config.mjs';
@@ -17,7 +16,7 @@ const server = await createServer({
     port: Number(port),
     strictPort: true,
     // What the console shares with the server is beside it.
-    fs: { allow: [dirname(dirname(fileURLToPath(import.meta.url)))] },
+    fs: { allow: [dirname(import.meta.dirname)] },
     proxy: { '^/(?!console(/|$))': target },
   },
 });

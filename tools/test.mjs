@@ -4,17 +4,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { readArguments } from '../src/arguments.mjs';
 import { startCheck } from './check.mjs';
 import { runFailedOnceMore } from './once-more.mjs';
-import { runProgram, startProgram } from './programs.mjs';
+import { runCollecting, runProgram, startProgram } from './programs.mjs';
 
 readArguments({
   usage: 'usage: npm test\n\nRuns everything that CI runs. One test file: npx mocha test/db/database.test.ts',
 });
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = dirname(import.meta.dirname);
 const MINUTE_MS = 60_000;
 /** Each kind of program has hung when it takes longer, and is ended together with what it started. */
 const LIMITS_MS = {
@@ -159,14 +158,8 @@ function runNode(args) {
 /** Runs a TypeScript program; its output is printed only when it fails. */
 async function runQuietly(args, limitMs) {
   const startedMs = performance.now();
-  const { child, ended } = startProgram(process.execPath, ['--import=tsx/esm', ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    limitMs,
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const { status, signal } = await ended;
+  const program = ['--import=tsx/esm', ...args];
+  const { status, signal, output } = await runCollecting(process.execPath, program, { cwd: root, limitMs });
   if (status !== 0) console.log(`${output}ended by ${signal ?? `code ${status}`}`);
   return { status, ms: performance.now() - startedMs };
 }
