@@ -1,12 +1,11 @@
 // The bench environment: engines, sandbox operator and server, each in its own process, as in a real start.
 import { fork, type ChildProcess } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
 import { request } from 'undici';
 import { loadConfig } from '../src/settings/config.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
@@ -14,11 +13,13 @@ import type { prepareDatabase } from '../src/server/prepare-database.ts';
 import { openDatabase, type Database } from '../src/db/platform/database.ts';
 import { startChild, type SupervisedChild } from '../src/engines/process/child-process.ts';
 import { freePort } from '../src/engines/process/ports.ts';
+import { freshSecrets } from '../src/dev/demo-secrets.ts';
+import { withConnection } from '../src/engines/postgres/connection.ts';
 import { startPostgresServer, type PostgresServer } from '../src/engines/postgres/server.ts';
 import { findProjectRoot } from '../src/project-root.ts';
 import type { TemporalServer } from '../src/engines/temporal/server.ts';
 import { familyOf } from './cpu.ts';
-import { startTemporalEngine, TEMPORAL_DATABASE, type TemporalEngine } from './temporal-engine.ts';
+import { startTemporalEngine, type TemporalEngine } from './temporal-engine.ts';
 
 export const NAMESPACE = 'malipo-test';
 
@@ -75,10 +76,7 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   const startTemporal = (on: PostgresServer) =>
     startTemporalEngine(engine, on, { folder, namespace: NAMESPACE, port: temporalPort });
   const postgres = await startPostgres();
-  const { ownerUrl, applicationUrl } = await postgres.ensureAccounts(
-    'malipo',
-    engine === 'sqlite' ? undefined : TEMPORAL_DATABASE,
-  );
+  const { ownerUrl, applicationUrl } = await postgres.ensureAccounts('malipo');
   const temporal = await startTemporal(postgres);
   const prepare = await preparedBy(root);
   await prepare(ownerUrl, 'test');
@@ -194,13 +192,12 @@ async function preparedBy(root: string): Promise<typeof prepareDatabase> {
 
 /** Writes and frees as many files of the log as are kept. */
 async function fillWal(postgres: PostgresServer): Promise<void> {
-  const client = new Client({ connectionString: postgres.adminUrl });
-  await client.connect();
-  for (let file = 0; file < WAL_FILES; file++) {
-    await client.query(`SELECT pg_logical_emit_message(false, 'bench', ''), pg_switch_wal()`);
-  }
-  await client.query('CHECKPOINT');
-  await client.end();
+  await withConnection({ connectionString: postgres.adminUrl }, async (client) => {
+    for (let file = 0; file < WAL_FILES; file++) {
+      await client.query(`SELECT pg_logical_emit_message(false, 'bench', ''), pg_switch_wal()`);
+    }
+    await client.query('CHECKPOINT');
+  });
 }
 
 async function settingsFor(databaseUrl: string, temporal: TemporalServer, options: BenchEnvironmentOptions) {
@@ -216,19 +213,11 @@ async function settingsFor(databaseUrl: string, temporal: TemporalServer, option
     // All clients have this machine's address.
     MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: '5000',
     MALIPO_LOG_LEVEL: 'warn',
-    MALIPO_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}`,
-    MALIPO_ATTESTATION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    ...freshSecrets('bench'),
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_SANDBOX_PORT: String(sandboxPort),
     MALIPO_SANDBOX_DECISION_MS: String(options.sandboxDecisionMs),
     MALIPO_MTN_MOMO_BASE_URL: `http://127.0.0.1:${sandboxPort}`,
-    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
-    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'bench',
-    MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
-    MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'bench',
-    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'bench',
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'bench',
     ...options.environment,
   };
 }

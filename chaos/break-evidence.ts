@@ -18,7 +18,13 @@ export type Breakage = {
   readonly apply: (copy: Copy) => Promise<string>;
 };
 
-export const PAID_COLLECTION = `SELECT id FROM payments WHERE kind = 'collection' AND state = 'succeeded' AND amount_minor < 1000000 ORDER BY id LIMIT 1`;
+/** Selects the first payment of which the condition holds. */
+export function firstPayment(condition: string): string {
+  return `SELECT id, operator_reference AS reference, idempotency_key AS key, phone, amount_minor::text AS amount
+    FROM payments WHERE ${condition} ORDER BY id LIMIT 1`;
+}
+
+export const PAID_COLLECTION = firstPayment(`kind = 'collection' AND state = 'succeeded' AND amount_minor < 1000000`);
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -68,15 +74,7 @@ export async function doubleEvent(copy: Copy): Promise<string> {
 
 // As a server would that draws a new reference for a repeated send.
 export async function sendAgain(copy: Copy): Promise<string> {
-  const {
-    id = '',
-    phone,
-    amount,
-  } = await rowOf(
-    copy,
-    `SELECT id, phone, amount_minor::text AS amount FROM (${PAID_COLLECTION}) AS c
-    JOIN payments USING (id)`,
-  );
+  const { id = '', phone, amount } = await rowOf(copy, PAID_COLLECTION);
   const { topology, evidence } = copy;
   const settings = topology.environment;
   const base = `${topology.sandbox.url}/collection`;

@@ -4,6 +4,7 @@ import {
   appendLine,
   change,
   changeLines,
+  firstPayment,
   forgetAtOperator,
   isSame,
   linesOf,
@@ -16,11 +17,11 @@ import {
 import type { Evidence, ProcessEnd } from './checker/evidence.ts';
 import { EVENT_BREAKAGES } from './event-breakages.ts';
 
-const PAID_PAYOUT = `SELECT id FROM payments WHERE kind = 'payout' AND state = 'succeeded' ORDER BY id LIMIT 1`;
-const FAILED_COLLECTION = `SELECT id FROM payments WHERE kind = 'collection' AND state = 'failed' ORDER BY id LIMIT 1`;
-const EXPIRED_COLLECTION = `SELECT id, operator_reference AS reference FROM payments WHERE kind = 'collection' AND state = 'expired' ORDER BY id LIMIT 1`;
-const REFUSED_PAYOUT = `SELECT id, operator_reference AS reference FROM payments WHERE kind = 'payout' AND state = 'failed' ORDER BY id LIMIT 1`;
-const UNDECIDED_PAYOUT = `SELECT id FROM payments WHERE kind = 'payout' AND state = 'reconciling' ORDER BY id LIMIT 1`;
+const PAID_PAYOUT = firstPayment(`kind = 'payout' AND state = 'succeeded'`);
+const FAILED_COLLECTION = firstPayment(`kind = 'collection' AND state = 'failed'`);
+const EXPIRED_COLLECTION = firstPayment(`kind = 'collection' AND state = 'expired'`);
+const REFUSED_PAYOUT = firstPayment(`kind = 'payout' AND state = 'failed'`);
+const UNDECIDED_PAYOUT = firstPayment(`kind = 'payout' AND state = 'reconciling'`);
 const AVAILABLE_ACCOUNT = `SELECT id FROM ledger_accounts WHERE kind = 'available' ORDER BY id LIMIT 1`;
 const RAISE_BALANCE = 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1';
 const NEVER_SENT = `UPDATE payments SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`;
@@ -36,11 +37,7 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'a prompt that was raised twice under one reference',
     rule: 'sent_twice',
     apply: async (copy) => {
-      const { id = '', reference } = await rowOf(
-        copy,
-        `SELECT id, operator_reference AS reference FROM (${PAID_COLLECTION}) AS c
-        JOIN payments USING (id)`,
-      );
+      const { id = '', reference } = await rowOf(copy, PAID_COLLECTION);
       changeLines(copy.evidence.operatorFile, (line) =>
         line['operatorReference'] === reference ? [{ ...line, promptsRaised: 2 }] : [line],
       );
@@ -76,11 +73,7 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'a payment that nobody requested',
     rule: 'row_without_request',
     apply: async (copy) => {
-      const { id = '', key } = await rowOf(
-        copy,
-        `SELECT id, idempotency_key AS key FROM (${PAID_COLLECTION}) AS c
-        JOIN payments USING (id)`,
-      );
+      const { id = '', key } = await rowOf(copy, PAID_COLLECTION);
       changeLines(copy.evidence.journalFile, (line) => (line['key'] === key ? [] : [line]));
       return id;
     },
@@ -140,7 +133,7 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'a refund that was sent without a release',
     rule: 'sent_without_release',
     apply: change(
-      `SELECT id FROM payments WHERE kind = 'reversal' AND state = 'succeeded' ORDER BY id LIMIT 1`,
+      firstPayment(`kind = 'reversal' AND state = 'succeeded'`),
       'DELETE FROM approvals WHERE payment_id = $1',
     ),
   },
@@ -193,7 +186,7 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'a refund that failed for a reason of the operator, which never saw it',
     rule: 'reason_contradicts_operator',
     apply: forgetAtOperator(
-      "SELECT id, operator_reference AS reference FROM payments WHERE kind = 'reversal' AND send_begun_at IS NOT NULL ORDER BY id LIMIT 1",
+      firstPayment(`kind = 'reversal' AND send_begun_at IS NOT NULL`),
       `UPDATE payments SET state = 'failed', failure_code = 'payer_not_found', status_attestation = '' WHERE id = $1`,
     ),
   },
@@ -239,10 +232,7 @@ function endProcess({ processFile }: Evidence, end: Omit<ProcessEnd, 'name' | 'a
 
 /** The payout that was left alone, with an approval by an approver of its merchant. */
 async function approveQueued(copy: Copy): Promise<string> {
-  const { id = '' } = await rowOf(
-    copy,
-    `SELECT id FROM payments WHERE kind = 'payout' AND state = 'queued' ORDER BY id LIMIT 1`,
-  );
+  const { id = '' } = await rowOf(copy, firstPayment(`kind = 'payout' AND state = 'queued'`));
   await rowOf(
     copy,
     `INSERT INTO approvals (payment_id, user_id, merchant_id, approved_at, attestation)

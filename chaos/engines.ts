@@ -64,8 +64,8 @@ export async function startTemporal(
 type ServerOptions = { readonly host: string; readonly port: number; readonly logFile: string };
 type Start = (signal: AbortSignal) => Promise<TemporalServer>;
 
-async function developmentServer(
-  { folder, report, namespace }: EngineOptions & { readonly namespace: string },
+export async function developmentServer(
+  { folder, report, namespace }: Pick<EngineOptions, 'folder' | 'report'> & { readonly namespace: string },
   common: ServerOptions,
 ): Promise<Start> {
   const binary = await resolveTemporalBinary({ report, env: process.env });
@@ -73,7 +73,8 @@ async function developmentServer(
   return (signal) => startTemporalServer({ ...common, binary, databaseFile, namespaces: [namespace], signal });
 }
 
-async function productionServer(
+/** Its databases are created where they are not there yet. */
+export async function productionServer(
   postgres: PostgresServer,
   { folder, kind, report }: EngineOptions,
   common: ServerOptions,

@@ -1,9 +1,9 @@
 // Carries out the scheduled faults, and heals each when its time is over.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { request } from 'undici';
+import { withConnection } from '../src/engines/postgres/connection.ts';
+import { identifyProcess, isRunning } from '../src/engines/process/process-identity.ts';
 import type { FaultLine } from './checker/evidence.ts';
 import type { Engine } from './engine.ts';
 import { openLineFile } from './line-file.ts';
@@ -148,23 +148,14 @@ async function untilAllRun(engines: readonly Engine[]): Promise<void> {
 /** Stands still until it is healed. */
 export async function stopProcess(part: Part | undefined): Promise<Heal> {
   const pid = part?.pid();
-  if (pid === undefined) return Promise.resolve(NOT_HEALED);
   // The same process later: its number may belong to another one by then.
-  const startedAt = startOf(pid);
-  process.kill(pid, 'SIGSTOP');
+  const stopped = pid === undefined ? undefined : identifyProcess(pid);
+  if (stopped === undefined) return Promise.resolve(NOT_HEALED);
+  process.kill(stopped.pid, 'SIGSTOP');
   return () => {
-    if (startOf(pid) === startedAt) process.kill(pid, 'SIGCONT');
+    if (isRunning(stopped)) process.kill(stopped.pid, 'SIGCONT');
     return Promise.resolve();
   };
-}
-
-/** When the process started, in the kernel's own count; null when there is none. */
-function startOf(pid: number): string | null {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 async function terminateBackends(
@@ -172,20 +163,18 @@ async function terminateBackends(
   report: Report,
   isWanted: (pid: number) => boolean,
 ): Promise<Heal> {
-  const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: SWITCH_LIMIT_MS });
-  client.on('error', () => undefined);
+  const config = { connectionString: adminUrl, connectionTimeoutMillis: SWITCH_LIMIT_MS };
   try {
-    await client.connect();
-    const { rows } = await client.query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity WHERE datname = 'malipo' AND backend_type = 'client backend'`,
-    );
-    const chosen = rows.map(({ pid }) => pid).filter(isWanted);
-    await client.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [chosen]);
+    await withConnection(config, async (client) => {
+      const { rows } = await client.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = 'malipo' AND backend_type = 'client backend'`,
+      );
+      const chosen = rows.map(({ pid }) => pid).filter(isWanted);
+      await client.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [chosen]);
+    });
   } catch (error) {
     // PostgreSQL itself is away because of another fault.
     report(`no connection could be ended: ${String(error)}`);
-  } finally {
-    await client.end().catch(() => undefined);
   }
   return NOT_HEALED;
 }

@@ -1,6 +1,7 @@
 // Rows written one after the other beside Temporal's, by which one sees how many of its commits each pull of the plug has lost.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { withConnection } from '../src/engines/postgres/connection.ts';
 import type { PostgresServer } from '../src/engines/postgres/server.ts';
 import { TEMPORAL_DATABASE } from './engines.ts';
 
@@ -31,7 +32,6 @@ export async function startMarkers(postgres: PostgresServer): Promise<Markers> {
   const stopping = new AbortController();
 
   async function write(client: Client): Promise<void> {
-    await client.connect();
     const { rows } = await client.query<{ kept: number }>('SELECT coalesce(max(number), 0) AS kept FROM chaos_markers');
     const kept = rows[0]?.kept ?? 0;
     if (confirmedAtMs.size > 0) losses.push(lossAfter(kept));
@@ -49,13 +49,13 @@ export async function startMarkers(postgres: PostgresServer): Promise<Markers> {
     return { atMs, markers: lost.length, spanMs: atMs - (lost[0]?.[1] ?? atMs) };
   }
 
-  await onConnection(connectionString, async (client) => {
-    await client.connect();
+  const config = { connectionString, connectionTimeoutMillis: CONNECT_LIMIT_MS };
+  await withConnection(config, async (client) => {
     await client.query('CREATE TABLE chaos_markers (number integer PRIMARY KEY)');
   });
   const written = (async () => {
     while (!stopping.signal.aborted) {
-      await onConnection(connectionString, write).catch(() => undefined);
+      await withConnection(config, write).catch(() => undefined);
       await sleep(AGAIN_MS);
     }
   })();
@@ -66,15 +66,4 @@ export async function startMarkers(postgres: PostgresServer): Promise<Markers> {
       return losses;
     },
   };
-}
-
-async function onConnection(connectionString: string, work: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_LIMIT_MS });
-  // A connection that breaks rejects the query under way; without a listener it would end the process.
-  client.on('error', () => undefined);
-  try {
-    await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

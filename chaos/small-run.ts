@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client as PgClient } from 'pg';
+import { withConnection } from '../src/engines/postgres/connection.ts';
 import type { Breakage } from './break-evidence.ts';
 import { breakService, type BrokenService } from './broken-services.ts';
 import { endLimitMs, MERCHANTS, prepare, untilClean } from './campaign.ts';
@@ -60,8 +60,7 @@ const PLAN: readonly PlannedPayment[] = PAYMENTS.map((payment, index) => ({
   thoughtMs: 0,
 }));
 
-/** Resolves when everything is at its end and the servers are stopped, so that they do not react to a breakage. */
-export async function runSmall(report: (line: string) => void): Promise<SmallRun> {
+async function startSmall(report: (line: string) => void) {
   const topology = await startTopology({ ...SMALL, report });
   const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
   const stop = async (): Promise<void> => {
@@ -69,6 +68,12 @@ export async function runSmall(report: (line: string) => void): Promise<SmallRun
     await topology.stop();
     rmSync(topology.folder, { recursive: true, force: true });
   };
+  return { topology, client, stop };
+}
+
+/** Resolves when everything is at its end and the servers are stopped, so that they do not react to a breakage. */
+export async function runSmall(report: (line: string) => void): Promise<SmallRun> {
+  const { topology, client, stop } = await startSmall(report);
   try {
     await prepare(topology, client, PLAN.length);
     await runLoad(PLAN, { client, merchants: topology.merchants, startMs: Date.now() });
@@ -93,8 +98,7 @@ const LOOK_EVERY_MS = 1000;
 
 /** Runs the same payments with a broken service, until the checker names the broken rule or the time is over. */
 export async function runBroken(service: BrokenService, report: (line: string) => void): Promise<Judgement> {
-  const topology = await startTopology({ ...SMALL, report });
-  const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
+  const { topology, client, stop } = await startSmall(report);
   try {
     await prepare(topology, client, PLAN.length);
     const folder = join(topology.folder, 'broken');
@@ -111,20 +115,20 @@ export async function runBroken(service: BrokenService, report: (line: string) =
       await sleep(LOOK_EVERY_MS);
     }
   } finally {
-    await client.close();
-    await topology.stop();
-    rmSync(topology.folder, { recursive: true, force: true });
+    await stop();
   }
 }
 
 async function judgeBroken(topology: Topology, whole: Evidence, breakage: Breakage, number: number) {
   const name = `broken_${number}`;
   const files = copyFiles(whole, join(topology.folder, name));
-  await withClient(topology.adminUrl, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE malipo`));
+  await withConnection({ connectionString: topology.adminUrl }, (client) =>
+    client.query(`CREATE DATABASE ${name} TEMPLATE malipo`),
+  );
   const url = new URL(whole.databaseUrl);
   url.pathname = `/${name}`;
   const evidence: Evidence = { ...files, databaseUrl: url.href };
-  const id = await withClient(url.href, async (db) => {
+  const id = await withConnection({ connectionString: url.href }, async (db) => {
     // Changes rows as only a superuser can, past all constraints and triggers.
     await db.query('SET session_replication_role = replica');
     return breakage.apply({ evidence, db, topology });
@@ -142,14 +146,4 @@ function copyFiles(evidence: Evidence, folder: string): Evidence {
     return [name, copy] as const;
   });
   return { ...evidence, ...Object.fromEntries(copies) };
-}
-
-async function withClient<Result>(url: string, work: (client: PgClient) => Promise<Result>): Promise<Result> {
-  const client = new PgClient({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,10 +1,10 @@
 // The processes of a campaign: engines, sandbox operator, receiver and servers, each started again when it dies.
-import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../src/settings/config.ts';
+import { freshSecrets } from '../src/dev/demo-secrets.ts';
 import { startChild, type ChildEvent, type SupervisedChild } from '../src/engines/process/child-process.ts';
 import { freePort } from '../src/engines/process/ports.ts';
 import type { PostgresServer } from '../src/engines/postgres/server.ts';
@@ -192,20 +192,12 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
     // All clients have this machine's address.
     MALIPO_HTTP_MAX_CONNECTIONS_PER_ADDRESS: '5000',
     MALIPO_LOG_LEVEL: 'info',
-    MALIPO_SECRET_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
-    MALIPO_ATTESTATION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
+    ...freshSecrets('chaos'),
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_SANDBOX_PORT: String(sandboxPort),
     MALIPO_SANDBOX_DATA_FILE: join(folder, 'sandbox.jsonl'),
     ...SANDBOX_TIMES,
     MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${sandboxPort}`,
-    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
-    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'chaos',
-    MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
-    MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'chaos',
-    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'chaos',
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
-    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'chaos',
   };
 }
 

@@ -45,14 +45,8 @@ const PAYOUT_STATES: Readonly<Record<Truth, readonly string[]>> = {
   refused: ['failed'],
   given_back: ['reversed'],
 };
-const REVERSAL_STATES: Readonly<Record<Truth, readonly string[]>> = {
-  unknown: ['queued', 'rejected', 'cancelled', 'expired', 'failed'],
-  pending: [],
-  paid: ['succeeded'],
-  expired: ['failed'],
-  refused: ['failed'],
-  given_back: [],
-};
+/** The operator gives no refund back. */
+const REVERSAL_STATES = { ...PAYOUT_STATES, given_back: [] };
 const AWAITED = ['initiated', 'prompted', 'released', 'reconciling'];
 
 function checkStates({ records, operator }: Case): Violation[] {
@@ -123,14 +117,13 @@ function checkSameFields(evidence: Case): Violation[] {
   });
 }
 
-function checkSentOnce({ operator, records }: Case): Violation[] {
+function checkSentOnce(evidence: Case): Violation[] {
+  const { operator } = evidence;
   const accepted = [...operator.values()].filter(({ state }) => state !== 'NOT_ACCEPTED');
-  const ids = new Map(
-    [...records.collections, ...records.payouts, ...records.reversals].map((row) => [row.operatorReference, row.id]),
-  );
+  const rows = rowsByReference(evidence);
   const twice = (payment: OperatorPayment, text: string): Violation => ({
     rule: 'sent_twice',
-    id: ids.get(payment.operatorReference) ?? payment.operatorReference,
+    id: rows.get(payment.operatorReference)?.id ?? payment.operatorReference,
     text,
   });
   const byReference = accepted.flatMap((payment) => {

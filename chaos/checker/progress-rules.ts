@@ -13,6 +13,9 @@ export const progressRules: Rules = (evidence) => [
   ...checkProcesses(evidence),
 ];
 
+const PENDING_COLLECTION = ['initiated', 'prompted', 'reconciling'];
+const PENDING_MONEY_OUT = ['queued', 'released', 'reconciling'];
+
 type Pending = { readonly id: string; readonly state: string; readonly updatedAt: Date };
 
 function checkPending({ records, operator, workflows }: Case): Violation[] {
@@ -30,14 +33,9 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
     return open.has(row.id) ? [] : [stuck(row, 'and no workflow is open for it')];
   };
   return [
-    ...records.collections
-      .filter(({ state }) => ['initiated', 'prompted', 'reconciling'].includes(state))
-      .flatMap((row) => check(row, [])),
-    ...records.payouts
-      .filter(({ state }) => ['queued', 'released', 'reconciling'].includes(state))
-      .flatMap((row) => check(row, ['queued', 'reconciling'])),
-    ...records.reversals
-      .filter(({ state }) => ['queued', 'released', 'reconciling'].includes(state))
+    ...records.collections.filter(({ state }) => PENDING_COLLECTION.includes(state)).flatMap((row) => check(row, [])),
+    ...[...records.payouts, ...records.reversals]
+      .filter(({ state }) => PENDING_MONEY_OUT.includes(state))
       .flatMap((row) => check(row, ['queued', 'reconciling'])),
   ];
 }
@@ -61,32 +59,18 @@ function checkWorkflows({ records, workflows }: Case): Violation[] {
   const add = (rows: readonly { id: string; state: string }[], states: readonly string[]) => {
     for (const { id, state } of rows) if (states.includes(state)) waiting.add(id);
   };
-  add(records.collections, ['initiated', 'prompted', 'reconciling']);
-  add(records.payouts, ['queued', 'released', 'reconciling']);
-  add(records.reversals, ['queued', 'released', 'reconciling']);
+  add(records.collections, PENDING_COLLECTION);
+  add([...records.payouts, ...records.reversals], PENDING_MONEY_OUT);
   add(records.deliveries, ['pending', 'retrying']);
-  return workflows.flatMap(({ workflowId, resourceId, taskAttempts }): Violation[] => {
-    const isWanted = resourceId === null || waiting.has(resourceId);
-    return [
-      ...(isWanted
-        ? []
-        : [
-            {
-              rule: 'workflow_without_payment',
-              id: workflowId,
-              text: `it is open, and ${resourceId} does not wait`,
-            } as const,
-          ]),
-      ...(taskAttempts < TASK_ATTEMPTS_LIMIT
-        ? []
-        : [
-            {
-              rule: 'workflow_failing',
-              id: workflowId,
-              text: `its task is tried for the ${taskAttempts}th time`,
-            } as const,
-          ]),
-    ];
+  return workflows.flatMap(({ workflowId: id, resourceId, taskAttempts }) => {
+    const violations: Violation[] = [];
+    if (resourceId !== null && !waiting.has(resourceId)) {
+      violations.push({ rule: 'workflow_without_payment', id, text: `it is open, and ${resourceId} does not wait` });
+    }
+    if (taskAttempts >= TASK_ATTEMPTS_LIMIT) {
+      violations.push({ rule: 'workflow_failing', id, text: `its task is tried for the ${taskAttempts}th time` });
+    }
+    return violations;
   });
 }
 

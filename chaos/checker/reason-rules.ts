@@ -2,10 +2,11 @@
 import type { OperatorPayment } from './evidence.ts';
 import { refundedCollections, truthOf } from './operator-rules.ts';
 import type { ReversalRow } from './records.ts';
+import { OUTAGES } from './send-rules.ts';
 import type { Case, Rules, Violation } from './violation.ts';
 
 type Kind = OperatorPayment['kind'];
-type Failed = { readonly id: string; readonly operatorReference: string; readonly failureCode: string | null };
+type Failed = Pick<ReversalRow, 'id' | 'operatorReference' | 'failureCode'>;
 
 /** What a merchant is told for each reason of the operator: about a collection, and about money that we pay. */
 const REASONS: Readonly<Record<string, { readonly collection?: string; readonly moneyOut?: string }>> = {
@@ -19,8 +20,6 @@ const REASONS: Readonly<Record<string, { readonly collection?: string; readonly 
   PAYEE_NOT_ALLOWED_TO_RECEIVE: { moneyOut: 'operator_rejected' },
   INTERNAL_PROCESSING_ERROR: { moneyOut: 'operator_rejected' },
 };
-/** Nothing was sent; it was sent and never accepted; nobody could find out. */
-const OUTAGES = ['service_unavailable', 'operator_unavailable', 'unknown'];
 
 export const reasonRules: Rules = ({ records, operator }: Case) => {
   const collections = new Map(records.collections.map((row) => [row.id, row]));

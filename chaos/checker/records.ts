@@ -31,23 +31,12 @@ export type PayoutRow = PaymentRow & {
   /** Null until it is released. */
   readonly sendDeadlineAt: Date | null;
 };
-export type ReversalRow = {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly collectionId: string;
-  readonly state: string;
-  readonly operatorReference: string;
-  readonly failureCode: string | null;
-  /** Of its collection. */
-  readonly amount: number;
-  readonly createdBy: string;
-  readonly approvalsRequired: number;
-  readonly decidedBy: string | null;
-  /** Null until it is released. */
-  readonly sendDeadlineAt: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-};
+/** Its amount is that of its collection. */
+export type ReversalRow = Pick<
+  PayoutRow,
+  | ('id' | 'merchantId' | 'state' | 'operatorReference' | 'failureCode' | 'amount' | 'createdAt' | 'updatedAt')
+  | ('createdBy' | 'approvalsRequired' | 'decidedBy' | 'sendDeadlineAt')
+> & { readonly collectionId: string };
 /** Of a payout or a refund. */
 export type ApprovalRow = { readonly paymentId: string; readonly userId: string; readonly approvedAt: Date };
 export type TransferRow = {

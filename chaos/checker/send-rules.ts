@@ -1,6 +1,7 @@
 // Rules about sends: what was to be sent reached the operator, unless something that was broken then explains why not.
 import type { BrokenPart, RecordedFault } from './evidence.ts';
 import { truthOf } from './operator-rules.ts';
+import type { ReversalRow } from './records.ts';
 import { groupBy, type Case, type Rules } from './violation.ts';
 
 /** A payment that was to be sent, with the time in which it might be. */
@@ -22,7 +23,8 @@ const NEEDED: readonly BrokenPart[] = ['server', 'temporal', 'postgres', 'operat
  */
 export const CATCH_UP_MS = 30_000;
 
-const OUTAGES = ['service_unavailable', 'operator_unavailable', 'unknown'];
+/** Nothing was sent; it was sent and never accepted; nobody could find out. */
+export const OUTAGES = ['service_unavailable', 'operator_unavailable', 'unknown'];
 
 export const sendRules: Rules = (evidence) =>
   sendsOf(evidence).flatMap((send) => {
@@ -49,12 +51,7 @@ export function sendsOf({ records, operator }: Case): Send[] {
   const releasedAt = (id: string): Date | null =>
     events.get(id)?.find(({ type }) => type === 'payout.released')?.createdAt ?? null;
   const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
-  type Row = {
-    readonly id: string;
-    readonly operatorReference: string;
-    readonly sendDeadlineAt: Date | null;
-    readonly failureCode: string | null;
-  };
+  type Row = Pick<ReversalRow, 'id' | 'operatorReference' | 'sendDeadlineAt' | 'failureCode'>;
   const send = (kind: Send['kind'], from: Date | null, row: Row): Send[] => {
     if (from === null || row.sendDeadlineAt === null) return [];
     const isUnknown = truthOf(operator.get(row.operatorReference)) === 'unknown';

@@ -24,7 +24,7 @@ export function demoSecrets(file: string, database: string | undefined): Record<
     const problem = found === undefined ? 'is gone' : `has no ${SEALING_KEY}`;
     throw new Error(`${file} ${problem}, and the database in ${database} is there. ${remedy}`);
   }
-  const fresh = freshSecrets();
+  const fresh = freshSecrets('demo');
   const secrets = { ...fresh, ...known };
   if (Object.keys(fresh).some((name) => known[name] === undefined)) {
     writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
@@ -32,10 +32,11 @@ export function demoSecrets(file: string, database: string | undefined): Record<
   return secrets;
 }
 
-function freshSecrets(): Record<string, string> {
+/** For a server beside a sandbox operator of its own. The keys of the rings have this name. */
+export function freshSecrets(keyName: string): Record<string, string> {
   return {
-    [SEALING_KEY]: `demo:${randomBytes(32).toString('base64')}`,
-    MALIPO_ATTESTATION_KEYS: `demo:${randomBytes(32).toString('base64')}`,
+    [SEALING_KEY]: `${keyName}:${randomBytes(32).toString('base64')}`,
+    MALIPO_ATTESTATION_KEYS: `${keyName}:${randomBytes(32).toString('base64')}`,
     MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
     MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
     MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
