@@ -31,16 +31,18 @@ export type StaffCommand = {
 
 type Text = Pick<StaffCommand, 'usage' | 'summary' | 'help'>;
 
+type Run<Options, Server> = {
+  /** The options that it takes. */
+  readonly takes: z.ZodType<Options>;
+  readonly run: (options: Options, server: Server) => Promise<string>;
+};
+
 function commandsOn<Needs extends StaffNeeds>(needs: Needs) {
-  return <Options>(
-    text: Text,
-    schema: z.ZodType<Options>,
-    run: (options: Options, server: ServerFor[Needs]) => Promise<string>,
-  ): StaffCommand => ({
+  return <Options>({ takes, run, ...text }: Text & Run<Options, ServerFor[Needs]>): StaffCommand => ({
     ...text,
     needs,
     read(given) {
-      const read = options.readOptions(schema, given);
+      const read = options.readOptions(takes, given);
       return async (environment) => ({
         text: await withServerDatabase(environment, needs, (server) => run(read, server)),
       });
@@ -72,164 +74,132 @@ docs/doctor.md lists every check. The exit code is 1 when something is wrong, an
 /** By name, in the order of the help page. Those that act name who of the staff does: they take `--staff`. */
 export const STAFF_COMMANDS: Readonly<Record<string, StaffCommand>> = {
   doctor,
-  merchants: onMerchantList(
-    {
-      usage: '[--name NAME] [--after ID]',
-      summary: 'the merchants, with their owners',
-      help: `Shows the merchants, a hundred at a time: those whose name contains NAME, or all. For each merchant it shows the number
+  merchants: onMerchantList({
+    usage: '[--name NAME] [--after ID]',
+    summary: 'the merchants, with their owners',
+    help: `Shows the merchants, a hundred at a time: those whose name contains NAME, or all. For each merchant it shows the number
 of people and owners, the changes that wait for a second person, and, where MALIPO_MTN_MOMO_TARGET_ENVIRONMENT is set, whether no
 operator supports its currency here.`,
-    },
-    options.merchantList,
-    showMerchants,
-  ),
-  create: onMerchants(
-    {
-      usage: '--name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME',
-      summary: 'create a merchant, and invite its owners',
-      help: `Creates a merchant and prints an invitation for each of its first owners, one or two. The holder of an invitation becomes
+    takes: options.merchantList,
+    run: showMerchants,
+  }),
+  create: onMerchants({
+    usage: '--name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME',
+    summary: 'create a merchant, and invite its owners',
+    help: `Creates a merchant and prints an invitation for each of its first owners, one or two. The holder of an invitation becomes
 that owner: hand it to them and to nobody else. It works once, for 7 days. An operator here must support the currency.
 Name two owners if there are two people. From then on two people must agree before anybody gets a role that moves money
 out, even before the second owner accepts. A single owner can invite another account of their own, and then move money
 alone.`,
-    },
-    options.newMerchant,
-    createMerchantWithOwners,
-  ),
-  waiting: onPeople(
-    {
-      usage: '[--merchant ID]',
-      summary: 'what waits for a second owner or admin',
-      help: 'Shows what waits for a second owner or admin of one merchant, or of all.',
-    },
-    options.anyMerchant,
-    showWaitingChanges,
-  ),
-  approve: onPeople(
-    {
-      usage: '--merchant ID --change ID --staff NAME',
-      summary: 'approve such a change in place of a second person who is gone',
-      help: `Approves a waiting change, in place of a second person who is gone. First make sure, outside the console, that the
+    takes: options.newMerchant,
+    run: createMerchantWithOwners,
+  }),
+  waiting: onPeople({
+    usage: '[--merchant ID]',
+    summary: 'what waits for a second owner or admin',
+    help: 'Shows what waits for a second owner or admin of one merchant, or of all.',
+    takes: options.anyMerchant,
+    run: showWaitingChanges,
+  }),
+  approve: onPeople({
+    usage: '--merchant ID --change ID --staff NAME',
+    summary: 'approve such a change in place of a second person who is gone',
+    help: `Approves a waiting change, in place of a second person who is gone. First make sure, outside the console, that the
 merchant wants the change. The audit log of the merchant records who of the staff approved it.`,
-    },
-    options.waitingChange,
-    approveWaitingChange,
-  ),
-  recover: onPeople(
-    {
-      usage: '--email ADDRESS --reason TEXT --staff NAME',
-      summary: 'request the recovery of an account',
-      help: `Requests the recovery of an account whose person lost the password or second factor. First verify who they are.
+    takes: options.waitingChange,
+    run: approveWaitingChange,
+  }),
+  recover: onPeople({
+    usage: '--email ADDRESS --reason TEXT --staff NAME',
+    summary: 'request the recovery of an account',
+    help: `Requests the recovery of an account whose person lost the password or second factor. First verify who they are.
 The request alone has no effect: another member of the staff must approve it within 24 hours.`,
-    },
-    options.lostPerson,
-    requestPersonsRecovery,
-  ),
-  recoveries: onPeople(
-    {
-      usage: '',
-      summary: 'the recoveries that wait for a second member of the staff',
-      help: 'Shows the recoveries that wait for a second member of the staff, with who requested them and why.',
-    },
-    options.nothing,
-    (_none, server) => showRecoveries(server),
-  ),
-  'approve-recovery': onPeople(
-    {
-      usage: '--recovery ID --staff NAME',
-      summary: 'approve such a recovery, and get the token for the person',
-      help: `Approves a recovery and prints a token with which the person sets a new password. The member of the staff who
+    takes: options.lostPerson,
+    run: requestPersonsRecovery,
+  }),
+  recoveries: onPeople({
+    usage: '',
+    summary: 'the recoveries that wait for a second member of the staff',
+    help: 'Shows the recoveries that wait for a second member of the staff, with who requested them and why.',
+    takes: options.nothing,
+    run: (_none, server) => showRecoveries(server),
+  }),
+  'approve-recovery': onPeople({
+    usage: '--recovery ID --staff NAME',
+    summary: 'approve such a recovery, and get the token for the person',
+    help: `Approves a recovery and prints a token with which the person sets a new password. The member of the staff who
 requested the recovery cannot approve it. The token works once, for 24 hours. Its use removes the second factor and
 ends the sessions of the person. At log-in, the owners of the person's merchants see each step and who took it.`,
-    },
-    options.approvedRecovery,
-    approvePersonsRecovery,
-  ),
-  discrepancies: onPayments(
-    {
-      usage: '',
-      summary: 'the open discrepancies between operators and ended payments',
-      help: 'Shows, for all merchants, the ended payments that an operator reports differently, until each is settled.',
-    },
-    options.nothing,
-    (_none, server) => showDiscrepancies(server),
-  ),
-  settle: onPayments(
-    {
-      usage: '--id NUMBER --how TEXT --staff NAME',
-      summary: 'record how a discrepancy was settled',
-      help: `Records how a discrepancy was settled with the operator and the merchant. It moves no money. The check of the ledger
+    takes: options.approvedRecovery,
+    run: approvePersonsRecovery,
+  }),
+  discrepancies: onPayments({
+    usage: '',
+    summary: 'the open discrepancies between operators and ended payments',
+    help: 'Shows, for all merchants, the ended payments that an operator reports differently, until each is settled.',
+    takes: options.nothing,
+    run: (_none, server) => showDiscrepancies(server),
+  }),
+  settle: onPayments({
+    usage: '--id NUMBER --how TEXT --staff NAME',
+    summary: 'record how a discrepancy was settled',
+    help: `Records how a discrepancy was settled with the operator and the merchant. It moves no money. The check of the ledger
 no longer names the discrepancy. The merchant's audit log shows the text and which member of the staff wrote it.`,
-    },
-    options.settledDiscrepancy,
-    settleOpenDiscrepancy,
-  ),
-  quarantined: onPayments(
-    {
-      usage: '',
-      summary: 'the work whose workflow fails again and again',
-      help: `Shows, for all merchants, the payments and deliveries whose workflow failed so often that it is retried only once an
+    takes: options.settledDiscrepancy,
+    run: settleOpenDiscrepancy,
+  }),
+  quarantined: onPayments({
+    usage: '',
+    summary: 'the work whose workflow fails again and again',
+    help: `Shows, for all merchants, the payments and deliveries whose workflow failed so often that it is retried only once an
 hour. The log and the Temporal UI give the reason.`,
-    },
-    options.nothing,
-    (_none, server) => showQuarantinedWork(server),
-  ),
-  'rebuild-totals': onPayments(
-    {
-      usage: '--merchant ID',
-      summary: 'count a merchant’s payments again',
-      help: 'Counts the payments of a merchant again, for the totals in its console. Payments continue meanwhile.',
-    },
-    options.oneMerchant,
-    rebuildMerchantTotals,
-  ),
-  'personal-data': onPeople(
-    {
-      usage: '--phone NUMBER|--email ADDRESS --staff NAME',
-      summary: 'what is stored about a phone number or a person',
-      help: `Prints what is stored about a phone number or a person, at all merchants, as JSON lines. The audit log of each
+    takes: options.nothing,
+    run: (_none, server) => showQuarantinedWork(server),
+  }),
+  'rebuild-totals': onPayments({
+    usage: '--merchant ID',
+    summary: 'count a merchant’s payments again',
+    help: 'Counts the payments of a merchant again, for the totals in its console. Payments continue meanwhile.',
+    takes: options.oneMerchant,
+    run: rebuildMerchantTotals,
+  }),
+  'personal-data': onPeople({
+    usage: '--phone NUMBER|--email ADDRESS --staff NAME',
+    summary: 'what is stored about a phone number or a person',
+    help: `Prints what is stored about a phone number or a person, at all merchants, as JSON lines. The audit log of each
 merchant concerned records the export, and which member of the staff made it.`,
-    },
-    options.personOrPhone,
-    exportDataAbout,
-  ),
-  'audit verify': onPeople(
-    {
-      usage: '[--merchant ID|service] [--head POSITION:HASH]…',
-      summary: 'whether audit logs are as they were recorded',
-      help: `Recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
+    takes: options.personOrPhone,
+    run: exportDataAbout,
+  }),
+  'audit verify': onPeople({
+    usage: '[--merchant ID|service] [--head POSITION:HASH]…',
+    summary: 'whether audit logs are as they were recorded',
+    help: `Recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
 when an entry was changed, removed or added by hand. --head names a head that was kept elsewhere: the server's log has
 one head a day for each merchant.`,
-    },
-    options.auditHeads,
-    verifyAuditLogs,
-  ),
-  'audit export': onPayments(
-    {
-      usage: '--merchant ID|service [--after POSITION]',
-      summary: 'print an audit log',
-      help: 'Prints an audit log as JSON lines. Each line has the SHA-256 of the previous line.',
-    },
-    options.auditPlace,
-    exportAuditLog,
-  ),
-  'attestations verify': onPeople(
-    {
-      usage: '',
-      summary: 'whether the service wrote the rows that grant rights',
-      help: `Names each row that grants rights (people, members, keys, policies, proposals) and that the service did not write as
+    takes: options.auditHeads,
+    run: verifyAuditLogs,
+  }),
+  'audit export': onPayments({
+    usage: '--merchant ID|service [--after POSITION]',
+    summary: 'print an audit log',
+    help: 'Prints an audit log as JSON lines. Each line has the SHA-256 of the previous line.',
+    takes: options.auditPlace,
+    run: exportAuditLog,
+  }),
+  'attestations verify': onPeople({
+    usage: '',
+    summary: 'whether the service wrote the rows that grant rights',
+    help: `Names each row that grants rights (people, members, keys, policies, proposals) and that the service did not write as
 it is. The service ignores these rows: restore them from a backup.`,
-    },
-    options.nothing,
-    (_none, server) => attestAllRows('verify', { staff: null }, server),
-  ),
-  'attestations renew': onPeople(
-    {
-      usage: '--staff NAME',
-      summary: 'attest these rows with the first key, so that others can go',
-      help: 'Attests these rows with the first of MALIPO_ATTESTATION_KEYS, so that the other keys can be removed.',
-    },
-    options.staffAlone,
-    (by, server) => attestAllRows('renew', by, server),
-  ),
+    takes: options.nothing,
+    run: (_none, server) => attestAllRows('verify', { staff: null }, server),
+  }),
+  'attestations renew': onPeople({
+    usage: '--staff NAME',
+    summary: 'attest these rows with the first key, so that others can go',
+    help: 'Attests these rows with the first of MALIPO_ATTESTATION_KEYS, so that the other keys can be removed.',
+    takes: options.staffAlone,
+    run: (by, server) => attestAllRows('renew', by, server),
+  }),
 };

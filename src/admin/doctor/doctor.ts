@@ -35,7 +35,7 @@ export async function examine(environment: Subject['environment']): Promise<{ te
     ...(await lookAtDatabase(subject)),
     ...(await lookAtTemporal(subject)),
   ];
-  const wrong = looked.filter(({ findings }) => findings?.some(isWrong) === true).length;
+  const wrong = looked.filter(({ findings }) => findings?.some((each) => typeof each === 'string')).length;
   const unseen = looked.filter(({ findings }) => findings === null).length;
   const all = `${looked.length - unseen} checked, ${wrong === 0 ? 'nothing' : wrong} wrong`;
   const text = `${looked.map(textOf).join('')}\n${all}${unseen === 0 ? '' : `, ${unseen} skipped`}\n`;
@@ -48,10 +48,6 @@ function whereOf({ settings }: Subject): string {
   const database = address === undefined ? 'no database' : `${address.host}${address.pathname} as ${address.username}`;
   const { MALIPO_ENVIRONMENT: environment = 'unknown', MALIPO_TEMPORAL_ADDRESS: temporal = 'no Temporal' } = settings;
   return `environment ${environment}, PostgreSQL ${database}, Temporal ${temporal}`;
-}
-
-function isWrong(finding: Finding): boolean {
-  return typeof finding === 'string';
 }
 
 function textOf({ name, remedy, findings }: Looked): string {
