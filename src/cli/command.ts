@@ -26,9 +26,10 @@ export type Command = {
   readonly name: string;
   readonly summary: string;
   readonly help: string;
-  readonly options: Options;
-  /** The least and the most positional arguments it takes. */
-  readonly positionals: readonly [number, number];
+  /** Besides those of every command; none by default. */
+  readonly options?: Options;
+  /** The least and the most positional arguments it takes; none by default. */
+  readonly positionals?: readonly [number, number];
   /** Ctrl-C is its normal end, signalled by `stop`. */
   readonly endsByInterrupt?: true;
   run(line: CommandLine, context: Context): Promise<void>;
@@ -42,7 +43,7 @@ const GLOBAL_OPTIONS: Options = { 'base-url': TEXT, json: FLAG, help: { type: 'b
 /** Throws a usage failure for arguments and options that the command does not take. */
 export function parseCommandLine(command: Command, args: readonly string[]): CommandLine {
   const { values, positionals } = parse(command, args);
-  const [fewest, most] = command.positionals;
+  const [fewest, most] = command.positionals ?? [0, 0];
   const isHelp = values['help'] === true;
   if (!isHelp && positionals.length < fewest) throw usage(`malipo ${command.name} needs more arguments`);
   if (!isHelp && positionals.length > most) {
@@ -79,11 +80,11 @@ export function readCount(line: CommandLine, name: string, most: number): number
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A time in RFC 3339, or relative to now: `90s`, `10m`, `2h`, `3d` ago. Null without the option. */
-export function readMoment(line: CommandLine, name: string, now = Date.now()): Date | null {
+export function readMoment(line: CommandLine, name: string): Date | null {
   const text = line.text(name);
   if (text === null) return null;
   const [, count, unit = ''] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined) return new Date(now - Number(count) * (UNIT_MS[unit] ?? 0));
+  if (count !== undefined) return new Date(Date.now() - Number(count) * (UNIT_MS[unit] ?? 0));
   const moment = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
     ? new Date(text)
     : new Date(NaN);

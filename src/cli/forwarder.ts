@@ -44,13 +44,23 @@ export function readForwardUrl(text: string): URL {
 export function createForwarder({ url, secret, stop }: ForwarderOptions): Forwarder {
   return {
     async forward({ id, body }, onAttempt) {
+      const bytes = Buffer.from(body);
       const deliveryId = newId('dlv');
       for (const [index, waitMs] of WAITS_MS.entries()) {
         const isAwake = await sleep(waitMs, true, { signal: stop }).catch(() => false);
         if (!isAwake) return false;
         const number = index + 1;
         const startedMs = performance.now();
-        const response = await post({ id, body, deliveryId, number });
+        const headers = {
+          'content-type': 'application/json',
+          'malipo-signature': signatureHeader(bytes, [secret], Math.floor(Date.now() / 1000)),
+          'malipo-event-id': id,
+          'malipo-delivery-id': deliveryId,
+          'malipo-attempt': String(number),
+          'user-agent': 'Malipo-Webhooks/1',
+          'content-length': String(bytes.length),
+        };
+        const response = await send(url, { headers, bytes, stop });
         if (stop.aborted && response.statusCode === null) return false;
         const isAccepted = response.statusCode !== null && response.statusCode >= 200 && response.statusCode <= 299;
         const outcome = isAccepted ? 'accepted' : number === MAX_ATTEMPTS ? 'given_up' : 'retrying';
@@ -60,33 +70,6 @@ export function createForwarder({ url, secret, stop }: ForwarderOptions): Forwar
       return false;
     },
   };
-
-  type ForwardedEvent = {
-    readonly id: string;
-    readonly body: string;
-    readonly deliveryId: string;
-    readonly number: number;
-  };
-
-  // Not `fetch`, which adds headers of its own and follows redirects.
-  async function post({
-    id,
-    body,
-    deliveryId,
-    number,
-  }: ForwardedEvent): Promise<Pick<Attempt, 'statusCode' | 'error'>> {
-    const bytes = Buffer.from(body);
-    const headers = {
-      'content-type': 'application/json',
-      'malipo-signature': signatureHeader(bytes, [secret], Math.floor(Date.now() / 1000)),
-      'malipo-event-id': id,
-      'malipo-delivery-id': deliveryId,
-      'malipo-attempt': String(number),
-      'user-agent': 'Malipo-Webhooks/1',
-      'content-length': String(bytes.length),
-    };
-    return send(url, { headers, bytes, stop });
-  }
 }
 
 type Exchange = {
@@ -95,7 +78,10 @@ type Exchange = {
   readonly stop: AbortSignal;
 };
 
-/** Never rejects, and always resolves: with the status of a response, or with why there is none that counts. */
+/**
+ * Never rejects, and always resolves: with the status of a response, or with why there is none that counts. Not by `fetch`, which adds
+ * headers of its own and follows redirects.
+ */
 function send(url: URL, { headers, bytes, stop }: Exchange): Promise<Pick<Attempt, 'statusCode' | 'error'>> {
   const limit = AbortSignal.timeout(ATTEMPT_LIMIT_MS);
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;

@@ -101,11 +101,8 @@ async function resume(
 ): Promise<SignedIn | null> {
   const saved = context.config.read().places[baseUrl]?.sessions[email];
   if (!saved) return null;
-  const { cookie, origin } = saved;
-  const onCookie = (fresh: string) => {
-    saveSession(context, baseUrl, { email, cookie: fresh, origin });
-  };
-  const api = createApi({ baseUrl, cookie, origin, stop: context.stop, onCookie });
+  const { origin } = saved;
+  const api = apiOf({ ...saved, email }, baseUrl, context);
   try {
     const session = parseResponse(sessionSchema, await api.call('GET', SESSION));
     return merchantId === null || merchantId === session.merchant.id ? { api, origin, session } : null;
@@ -120,10 +117,7 @@ async function resume(
 export async function logIn(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
   const origin = await readOrigin(baseUrl, context);
   const { email, password, merchantId } = credentials;
-  const onCookie = (cookie: string) => {
-    saveSession(context, baseUrl, { email, cookie, origin });
-  };
-  const api = createApi({ baseUrl, cookie: null, origin, stop: context.stop, onCookie });
+  const api = apiOf({ email, cookie: null, origin }, baseUrl, context);
   try {
     const response = await withCode(credentials, (totp) => {
       const code = totp !== null && { totp };
@@ -198,14 +192,16 @@ async function readOrigin(baseUrl: string, { stop }: Context): Promise<string> {
   return new URL(parseResponse(documentSchema, answer).servers[0].url).origin;
 }
 
-function saveSession(
-  { config }: Context,
-  baseUrl: string,
-  session: { email: string; cookie: string; origin: string },
-): void {
-  config.change(baseUrl, ({ sessions }) => {
-    sessions[session.email] = session;
-  });
+type Login = { readonly email: string; readonly cookie: string | null; readonly origin: string };
+
+/** Keeps each new cookie of the session. */
+function apiOf({ email, cookie, origin }: Login, baseUrl: string, { config, stop }: Context): Api {
+  const onCookie = (fresh: string) => {
+    config.change(baseUrl, ({ sessions }) => {
+      sessions[email] = { email, cookie: fresh, origin };
+    });
+  };
+  return createApi({ baseUrl, cookie, origin, stop, onCookie });
 }
 
 /** Refuses a service that moves real money. */

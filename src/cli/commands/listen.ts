@@ -54,7 +54,6 @@ export const listen: Command = {
   summary: 'receive test webhooks on your own machine',
   help: HELP,
   options: { 'forward-to': TEXT, types: TEXT, since: TEXT, secret: TEXT, print: FLAG },
-  positionals: [0, 0],
   endsByInterrupt: true,
   async run(line, context) {
     const target = line.text('forward-to');

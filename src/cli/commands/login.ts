@@ -35,7 +35,6 @@ export const login: Command = {
   summary: 'open a session and keep it',
   help: HELP,
   options: { merchant: TEXT },
-  positionals: [0, 0],
   async run(line, context) {
     const baseUrl = baseUrlOf(line, context);
     const { environment } = context;

@@ -13,8 +13,6 @@ export const logout: Command = {
   name: 'logout',
   summary: 'end the kept sessions',
   help: HELP,
-  options: {},
-  positionals: [0, 0],
   async run(line, context) {
     const { config, terminal, stop } = context;
     const baseUrl = baseUrlOf(line, context);

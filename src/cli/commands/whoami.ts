@@ -14,8 +14,6 @@ export const whoami: Command = {
   name: 'whoami',
   summary: 'who is logged in, where, in which roles',
   help: HELP,
-  options: {},
-  positionals: [0, 0],
   async run(line, context) {
     printSession(await signIn(line, context), line, context);
   },
