@@ -82,7 +82,7 @@ export async function productionServer(
   const programs = await resolveTemporalPrograms({ report, env: process.env });
   const { host, port } = postgres;
   await postgres.ensureAccounts(DATABASE, TEMPORAL_DATABASE);
-  if (isAsync(kind)) await commitWithoutWaiting(postgres.adminUrl, TEMPORAL_DATABASE);
+  if (isAsync(kind)) await commitWithoutWaiting(postgres.adminUrl);
   const { username: user, password } = new URL(postgres.urlFor(TEMPORAL_DATABASE, TEMPORAL));
   return () => startTemporalOnPostgres({ ...common, programs, postgres: { host, port, user, password }, folder });
 }

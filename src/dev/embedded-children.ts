@@ -1,17 +1,16 @@
 // Our own processes of the embedded start: server, sandbox operator and demo receiver, restarted when they die.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChild, type ChildEvent, type SupervisedChild } from '../engines/process/child-process.ts';
+import {
+  startChild,
+  type ChildEvent,
+  type ChildOptions,
+  type SupervisedChild,
+} from '../engines/process/child-process.ts';
 import { findProjectRoot } from '../project-root.ts';
-import type { RunRecord } from './run-record.ts';
-import type { Report } from './embedded-engines.ts';
+import type { EngineOptions } from './embedded-engines.ts';
 
-export type ChildPlan = {
-  readonly name: string;
-  readonly entry: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly ready: 'message' | { readonly url: string };
-};
+export type ChildPlan = Pick<ChildOptions, 'name' | 'entry' | 'env' | 'ready'>;
 
 export function processEntry(name: 'server' | 'sandbox'): string {
   return fileURLToPath(new URL(`../server/entries/${name}.js`, import.meta.url));
@@ -24,14 +23,8 @@ export function receiverEntry(): string {
 /** Starts the child and keeps it running; reports each death and restart. */
 export function startOwnProcess(
   plan: ChildPlan,
-  context: {
-    readonly dataDir: string;
-    readonly record: RunRecord;
-    readonly report: Report;
-    readonly stopping: AbortSignal;
-  },
+  { record, report, dataDir, stopping }: Pick<EngineOptions, 'record' | 'report' | 'dataDir' | 'stopping'>,
 ): Promise<SupervisedChild> {
-  const { record, report, dataDir, stopping } = context;
   let isUp = false;
   const onEvent = (event: ChildEvent): void => {
     switch (event.type) {
@@ -52,11 +45,8 @@ export function startOwnProcess(
     }
   };
   return startChild({
-    name: plan.name,
-    entry: plan.entry,
-    env: plan.env,
+    ...plan,
     logFile: join(dataDir, 'log', `${plan.name.replace(/[^a-z]+/g, '-')}.log`),
-    ready: plan.ready,
     stopping,
     onEvent,
   });

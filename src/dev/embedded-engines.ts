@@ -14,8 +14,6 @@ import { startTemporalServer, type TemporalServer } from '../engines/temporal/se
 export const HOST = '127.0.0.1';
 const DATABASE = 'malipo';
 
-export type Report = (line: string) => void;
-
 export type EngineOptions = {
   readonly dataDir: string;
   readonly settings: StartSettings;
@@ -23,7 +21,7 @@ export type EngineOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly namespace: string;
   readonly record: RunRecord;
-  readonly report: Report;
+  readonly report: (line: string) => void;
   /** Once it is aborted nothing is started again. */
   readonly stopping: AbortSignal;
 };

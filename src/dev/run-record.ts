@@ -19,12 +19,7 @@ export type RunRecord = {
   close(): void;
 };
 
-export type RunRecordOptions = {
-  readonly dataDir: string;
-  readonly report: (line: string) => void;
-  /** How long a leftover process may take to stop before it is killed. */
-  readonly leftoverLimitMs?: number;
-};
+type RunRecordOptions = { readonly dataDir: string; readonly report: (line: string) => void };
 
 const identity = z.object({ pid: z.int().positive(), startedAt: z.string() });
 const contentSchema = z.object({
@@ -34,37 +29,31 @@ const contentSchema = z.object({
 type Content = z.infer<typeof contentSchema>;
 
 const MAX_TRIES = 5;
+/** How long a process of an earlier run, or of this one, may take to stop before it is killed. */
+const STOP_LIMIT_MS = 20_000;
 
 /**
  * Claims the data folder for this process. Throws, naming the other process, while another run has it. Processes that a
  * killed run left behind are ended first, but only if both process number and start time are as recorded.
  */
-export async function openRunRecord({
-  dataDir,
-  report,
-  leftoverLimitMs = 20_000,
-}: RunRecordOptions): Promise<RunRecord> {
+export async function openRunRecord({ dataDir, report }: RunRecordOptions): Promise<RunRecord> {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, 'run.json');
   const supervisor = ownIdentity();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    if (claim(file, { supervisor, children: [] })) return recordAt(file, supervisor, { report, leftoverLimitMs });
+    if (claim(file, { supervisor, children: [] })) return recordAt(file, supervisor, report);
     const earlier = readContent(file, report);
     if (earlier && isRunning(earlier.supervisor)) {
       const { pid } = earlier.supervisor;
       throw new Error(`Malipo already runs on ${dataDir} as process ${pid}. Stop that one first: kill ${pid}`);
     }
-    if (earlier) await endLeftovers(earlier, report, leftoverLimitMs);
+    if (earlier) await endLeftovers(earlier, report);
     discard(file, earlier);
   }
   throw new Error(`could not claim ${file}: other starts keep taking it`);
 }
 
-function recordAt(
-  file: string,
-  supervisor: ProcessIdentity,
-  { report, leftoverLimitMs: limitMs }: Required<Omit<RunRecordOptions, 'dataDir'>>,
-): RunRecord {
+function recordAt(file: string, supervisor: ProcessIdentity, report: RunRecordOptions['report']): RunRecord {
   let children: Content['children'] = [];
   let isOver = false;
   // A record that is out of date costs a clean-up by hand after a killed run, and must not end the run itself.
@@ -93,7 +82,7 @@ function recordAt(
     },
     endChildren: async () => {
       isOver = true;
-      await endInReverse(children, limitMs);
+      await endInReverse(children);
     },
     close: () => {
       isOver = true;
@@ -136,21 +125,17 @@ function discard(file: string, stale: Content | undefined): void {
   }
 }
 
-async function endLeftovers(
-  { supervisor, children }: Content,
-  report: (line: string) => void,
-  limitMs: number,
-): Promise<void> {
-  for (const { name, pid } of await endInReverse(children, limitMs)) {
+async function endLeftovers({ supervisor, children }: Content, report: RunRecordOptions['report']): Promise<void> {
+  for (const { name, pid } of await endInReverse(children)) {
     report(`ended ${name} (process ${pid}), left behind by the run of process ${supervisor.pid}`);
   }
 }
 
 // The last started is ended first, so servers end before the database they use. Returns those that still ran.
-async function endInReverse(children: Content['children'], limitMs: number): Promise<Content['children']> {
+async function endInReverse(children: Content['children']): Promise<Content['children']> {
   const ended: Content['children'] = [];
   for (const child of children.toReversed()) {
-    if (await endProcess(child, child.stopSignal, limitMs)) ended.push(child);
+    if (await endProcess(child, child.stopSignal, STOP_LIMIT_MS)) ended.push(child);
   }
   return ended;
 }

@@ -95,8 +95,7 @@ function findIncompleteTransport(environment: Environment): string[] {
 
 // What the operators of a network between the service and its engines could read or change, or who could reach them.
 function findOpenLiveTransport(environment: Environment): string[] {
-  const problems: string[] = [];
-  problems.push(...findOpenDatabase(environment, 'MALIPO_DATABASE_URL'));
+  const problems = findOpenDatabase(environment, 'MALIPO_DATABASE_URL');
   if (environment['MALIPO_TEMPORAL_TLS'] !== 'true') {
     problems.push('MALIPO_TEMPORAL_TLS: must be true in the live environment');
   }

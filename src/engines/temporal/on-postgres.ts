@@ -20,8 +20,6 @@ export type TemporalOnPostgresOptions = EngineOptions & {
     readonly user: string;
     readonly password: string;
   };
-  /** The names of its two databases begin so: `temporal` and `temporal_visibility` by default. */
-  readonly databasePrefix?: string;
   readonly folder: string;
   readonly host: string;
   readonly port: number;
@@ -29,6 +27,7 @@ export type TemporalOnPostgresOptions = EngineOptions & {
 
 // As in docker-compose.yml. It cannot be changed once the databases are there.
 const HISTORY_SHARDS = '4';
+const DATABASES = { store: 'temporal', visibility: 'temporal_visibility' } as const;
 const STOP = { signal: 'SIGTERM', limitMs: 20_000 } as const;
 const DATABASE_LIMIT_MS = 20_000;
 /** There in every cluster, before anybody has created a namespace. */
@@ -64,28 +63,23 @@ export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions
 }
 
 /** For trials alone: no commit to its two databases waits for the disk from then on. The URL is that of an administrator. */
-export async function commitWithoutWaiting(adminUrl: string, databasePrefix: string): Promise<void> {
+export async function commitWithoutWaiting(adminUrl: string): Promise<void> {
   await withConnection({ connectionString: adminUrl }, async (client) => {
-    for (const database of Object.values(databasesOf({ databasePrefix }))) {
+    for (const database of Object.values(DATABASES)) {
       await client.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
     }
   });
 }
 
-function databasesOf({ databasePrefix = 'temporal' }: Pick<TemporalOnPostgresOptions, 'databasePrefix'>) {
-  return { store: databasePrefix, visibility: `${databasePrefix}_visibility` };
-}
-
 async function environmentFor(options: TemporalOnPostgresOptions): Promise<Record<string, string>> {
   const { postgres, host, port, folder } = options;
-  const { store, visibility } = databasesOf(options);
   const inner = await freePorts(INNER_PORTS.length, host, [port]);
   return {
     ...TEMPORAL_ENVIRONMENT,
     LOG_LEVEL: 'warn',
     DB: 'postgres12_pgx',
-    DBNAME: store,
-    VISIBILITY_DBNAME: visibility,
+    DBNAME: DATABASES.store,
+    VISIBILITY_DBNAME: DATABASES.visibility,
     POSTGRES_SEEDS: postgres.host,
     DB_PORT: String(postgres.port),
     VISIBILITY_DB_PORT: String(postgres.port),
@@ -109,10 +103,9 @@ function writeDynamicConfig(folder: string): string {
 }
 
 async function prepareSchemas(options: TemporalOnPostgresOptions): Promise<void> {
-  const { store, visibility } = databasesOf(options);
   for (const [database, schema] of [
-    [store, 'temporal'],
-    [visibility, 'visibility'],
+    [DATABASES.store, 'temporal'],
+    [DATABASES.visibility, 'visibility'],
   ] as const) {
     const tool = (...args: string[]): Promise<string | undefined> => runSqlTool(options, ['--db', database, ...args]);
     // Both fail where an earlier start has been. Whatever else is wrong, the update fails of it too.
@@ -130,9 +123,8 @@ async function prepareSchemas(options: TemporalOnPostgresOptions): Promise<void>
  */
 async function forgetMembers(options: TemporalOnPostgresOptions): Promise<void> {
   const { host, port, user, password } = options.postgres;
-  const database = databasesOf(options).store;
   const limits = { connectionTimeoutMillis: DATABASE_LIMIT_MS, query_timeout: DATABASE_LIMIT_MS };
-  await withConnection({ host, port, user, password, database, ...limits }, (client) =>
+  await withConnection({ host, port, user, password, database: DATABASES.store, ...limits }, (client) =>
     client.query('DELETE FROM cluster_membership'),
   );
 }

@@ -20,12 +20,21 @@ export type Sample = { readonly labels: Labels; readonly value: number; readonly
 
 export type ReadMetric = MetricDescription & { readonly read: (figures: ServiceFigures) => readonly Sample[] };
 
-const PAYMENT_STATES = [...new Set<string>([...COLLECTION_STATES, ...PAYOUT_STATES, ...REVERSAL_STATES])];
+const STATES_OF: Readonly<Record<(typeof PAYMENT_KINDS)[number], readonly string[]>> = {
+  collection: COLLECTION_STATES,
+  payout: PAYOUT_STATES,
+  reversal: REVERSAL_STATES,
+};
+const PAYMENT_STATES = [...new Set(Object.values(STATES_OF).flat())];
 const PAYMENT = { kind: PAYMENT_KINDS, operator: OPERATOR_IDS, state: PAYMENT_STATES };
 const UP_TO = `; counted up to ${COUNTED_UP_TO} of each`;
 
 function gauge(name: string, help: string, valueOf: (figures: ServiceFigures) => number): ReadMetric {
   return { name, type: 'gauge', help, labels: {}, read: (figures) => [{ labels: {}, value: valueOf(figures) }] };
+}
+
+function counter(...described: Parameters<typeof gauge>): ReadMetric {
+  return { ...gauge(...described), type: 'counter' };
 }
 
 type GaugeOfRows<Row> = readonly [name: string, help: string, valueOf: (row: Row) => number];
@@ -49,12 +58,6 @@ function gaugesPer<Label extends string, Row extends Readonly<Record<Label, stri
       }),
   }));
 }
-
-const STATES_OF: Readonly<Record<(typeof PAYMENT_KINDS)[number], readonly string[]>> = {
-  collection: COLLECTION_STATES,
-  payout: PAYOUT_STATES,
-  reversal: REVERSAL_STATES,
-};
 
 function paymentSamples({ payments }: ServiceFigures, read: 'present' | 'entered'): Sample[] {
   return PAYMENT_KINDS.flatMap((kind) =>
@@ -179,14 +182,11 @@ const BACKLOG_METRICS: readonly ReadMetric[] = [
       ({ oldestMs }) => oldestMs / 1000,
     ],
   ]),
-  {
-    ...gauge(
-      'malipo_workflows_replaced_total',
-      'Runs that could not progress and were replaced, by all servers',
-      ({ replacedRuns }) => replacedRuns,
-    ),
-    type: 'counter',
-  },
+  counter(
+    'malipo_workflows_replaced_total',
+    'Runs that could not progress and were replaced, by all servers',
+    ({ replacedRuns }) => replacedRuns,
+  ),
 ];
 
 const DELIVERY_METRICS: readonly ReadMetric[] = [
@@ -205,14 +205,11 @@ const DELIVERY_METRICS: readonly ReadMetric[] = [
     `Deliveries that were not accepted and are retried${UP_TO}`,
     ({ deliveries }) => deliveries.retrying,
   ),
-  {
-    ...gauge(
-      'malipo_deliveries_dead_lettered_total',
-      'Deliveries that were given up since counting began, as last folded by a dispatcher',
-      ({ payments }) => payments.find(({ kind }) => kind === 'delivery')?.entered ?? 0,
-    ),
-    type: 'counter',
-  },
+  counter(
+    'malipo_deliveries_dead_lettered_total',
+    'Deliveries that were given up since counting began, as last folded by a dispatcher',
+    ({ payments }) => payments.find(({ kind }) => kind === 'delivery')?.entered ?? 0,
+  ),
   ...gaugesPer('reason', SHOWN_DISABLED_REASONS, ({ disabledEndpoints }) => disabledEndpoints, [
     [
       'malipo_endpoints_disabled',
