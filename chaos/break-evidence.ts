@@ -26,6 +26,9 @@ export function firstPayment(condition: string): string {
 
 export const PAID_COLLECTION = firstPayment(`kind = 'collection' AND state = 'succeeded' AND amount_minor < 1000000`);
 
+/** By the rule that must name them: how each is applied, by its name. */
+export type BreakagesByRule = Readonly<Partial<Record<RuleName, Readonly<Record<string, Breakage['apply']>>>>>;
+
 export type Line = Readonly<Record<string, unknown>>;
 
 export async function rowOf(

@@ -12,9 +12,11 @@ import {
   sendAgain,
   PAID_COLLECTION,
   type Breakage,
+  type BreakagesByRule,
   type Copy,
 } from './break-evidence.ts';
 import type { Evidence, ProcessEnd } from './checker/evidence.ts';
+import type { RuleName } from './checker/violation.ts';
 import { EVENT_BREAKAGES } from './event-breakages.ts';
 
 const PAID_PAYOUT = firstPayment(`kind = 'payout' AND state = 'succeeded'`);
@@ -26,17 +28,10 @@ const AVAILABLE_ACCOUNT = `SELECT id FROM ledger_accounts WHERE kind = 'availabl
 const RAISE_BALANCE = 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1';
 const NEVER_SENT = `UPDATE payments SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`;
 
-export const BREAKAGES: readonly Breakage[] = [
-  ...EVENT_BREAKAGES,
-  {
-    name: 'a collection that was sent under a second reference',
-    rule: 'sent_twice',
-    apply: sendAgain,
-  },
-  {
-    name: 'a prompt that was raised twice under one reference',
-    rule: 'sent_twice',
-    apply: async (copy) => {
+const BREAKAGES_BY_RULE: BreakagesByRule = {
+  sent_twice: {
+    'a collection that was sent under a second reference': sendAgain,
+    'a prompt that was raised twice under one reference': async (copy) => {
       const { id = '', reference } = await rowOf(copy, PAID_COLLECTION);
       changeLines(copy.evidence.operatorFile, (line) =>
         line['operatorReference'] === reference ? [{ ...line, promptsRaised: 2 }] : [line],
@@ -44,44 +39,35 @@ export const BREAKAGES: readonly Breakage[] = [
       return id;
     },
   },
-  {
-    name: 'an entry of the ledger that was changed',
-    rule: 'transfers_wrong',
-    apply: change(PAID_COLLECTION, `UPDATE ledger_transfers SET amount_minor = amount_minor + 1 WHERE payment_id = $1`),
+  transfers_wrong: {
+    'an entry of the ledger that was changed': change(
+      PAID_COLLECTION,
+      `UPDATE ledger_transfers SET amount_minor = amount_minor + 1 WHERE payment_id = $1`,
+    ),
   },
-  {
-    name: 'a balance that was changed',
-    rule: 'balance_differs_from_entries',
-    apply: change(AVAILABLE_ACCOUNT, RAISE_BALANCE),
+  balance_differs_from_entries: {
+    'a balance that was changed': change(AVAILABLE_ACCOUNT, RAISE_BALANCE),
   },
-  {
-    name: 'money that was created by a transfer and its balance together',
-    rule: 'balance_differs_from_operator',
-    apply: change(
+  balance_differs_from_operator: {
+    'money that was created by a transfer and its balance together': change(
       AVAILABLE_ACCOUNT,
       RAISE_BALANCE,
       `UPDATE ledger_transfers SET amount_minor = amount_minor + 1
        WHERE id = (SELECT min(t.id) FROM ledger_transfers t WHERE credit_account_id = $1 AND kind = 'collection_paid')`,
     ),
   },
-  {
-    name: 'an accepted request that was lost',
-    rule: 'accepted_request_lost',
-    apply: change(PAID_COLLECTION, 'DELETE FROM payments WHERE id = $1'),
+  accepted_request_lost: {
+    'an accepted request that was lost': change(PAID_COLLECTION, 'DELETE FROM payments WHERE id = $1'),
   },
-  {
-    name: 'a payment that nobody requested',
-    rule: 'row_without_request',
-    apply: async (copy) => {
+  row_without_request: {
+    'a payment that nobody requested': async (copy) => {
       const { id = '', key } = await rowOf(copy, PAID_COLLECTION);
       changeLines(copy.evidence.journalFile, (line) => (line['key'] === key ? [] : [line]));
       return id;
     },
   },
-  {
-    name: 'a repeated request that got other bytes',
-    rule: 'replay_differs',
-    apply: (copy) => {
+  replay_differs: {
+    'a repeated request that got other bytes': (copy) => {
       const [first] = linesOf(copy.evidence.journalFile).filter(
         ({ type, status }) => type === 'result' && status === 202,
       );
@@ -92,124 +78,79 @@ export const BREAKAGES: readonly Breakage[] = [
       return Promise.resolve(String(request?.['key']));
     },
   },
-  {
-    name: 'a state that contradicts the operator',
-    rule: 'state_contradicts_operator',
-    apply: change(
+  state_contradicts_operator: {
+    'a state that contradicts the operator': change(
       PAID_COLLECTION,
       `UPDATE payments SET state = 'expired', failure_code = 'unknown', operator_receipt = NULL,
            previous_state = 'prompted' WHERE id = $1`,
     ),
-  },
-  {
-    name: 'held money that was given back while the operator may still pay',
-    rule: 'state_contradicts_operator',
-    apply: change(
+    'held money that was given back while the operator may still pay': change(
       UNDECIDED_PAYOUT,
       `UPDATE payments SET state = 'failed', failure_code = 'unknown', previous_state = 'reconciling' WHERE id = $1`,
     ),
   },
-  {
-    name: 'an expiry that says that nothing was sent',
-    rule: 'reason_contradicts_operator',
-    apply: change(EXPIRED_COLLECTION, NEVER_SENT),
+  reason_contradicts_operator: {
+    'an expiry that says that nothing was sent': change(EXPIRED_COLLECTION, NEVER_SENT),
+    'a payout that failed for a reason of the operator, which never saw it': forgetAtOperator(REFUSED_PAYOUT),
+    'a refund that failed for a reason of the operator, which never saw it': forgetAtOperator(
+      firstPayment(`kind = 'reversal' AND send_begun_at IS NOT NULL`),
+      `UPDATE payments SET state = 'failed', failure_code = 'payer_not_found', status_attestation = '' WHERE id = $1`,
+    ),
+    'a collection that failed for another reason than the operator gave': change(
+      FAILED_COLLECTION,
+      `UPDATE payments SET failure_code = 'insufficient_funds' WHERE id = $1`,
+    ),
   },
-  {
-    name: 'a payout that was sent without a release',
-    rule: 'sent_without_release',
-    apply: change(PAID_PAYOUT, 'DELETE FROM approvals WHERE payment_id = $1'),
-  },
-  {
-    name: 'a payout above the limit of its merchant that one person released',
-    rule: 'sent_without_release',
-    apply: change(
+  sent_without_release: {
+    'a payout that was sent without a release': change(PAID_PAYOUT, 'DELETE FROM approvals WHERE payment_id = $1'),
+    'a payout above the limit of its merchant that one person released': change(
       `SELECT payment_id AS id FROM approvals WHERE payment_id LIKE 'pay%' GROUP BY 1 HAVING count(*) = 2 ORDER BY 1 LIMIT 1`,
       `DELETE FROM approvals WHERE payment_id = $1 AND user_id = (
          SELECT max(user_id) FROM approvals WHERE payment_id = $1)`,
       'UPDATE payments SET approvals_required = 1 WHERE id = $1',
     ),
-  },
-  {
-    name: 'a refund that was sent without a release',
-    rule: 'sent_without_release',
-    apply: change(
+    'a refund that was sent without a release': change(
       firstPayment(`kind = 'reversal' AND state = 'succeeded'`),
       'DELETE FROM approvals WHERE payment_id = $1',
     ),
   },
-  {
-    name: 'a decision without its entry in the audit log',
-    rule: 'audit_missing',
-    apply: change(PAID_PAYOUT, 'DELETE FROM audit_entries WHERE subject_id = $1'),
+  audit_missing: {
+    'a decision without its entry in the audit log': change(
+      PAID_PAYOUT,
+      'DELETE FROM audit_entries WHERE subject_id = $1',
+    ),
   },
-  {
-    name: 'a server that ended by itself',
-    rule: 'process_ended',
-    apply: ({ evidence }) => endProcess(evidence, { pid: 4242, reason: 'ended with code 1', wasReady: true }),
-  },
-  {
-    name: 'a server that ended by a signal of its own',
-    rule: 'process_ended',
-    apply: ({ evidence }) => endProcess(evidence, { pid: 4242, reason: 'was ended by SIGSEGV', wasReady: true }),
-  },
-  {
-    name: 'a server that somebody else killed while it started',
-    rule: 'process_ended',
-    apply: ({ evidence }) => {
+  process_ended: {
+    'a server that ended by itself': ({ evidence }) =>
+      endProcess(evidence, { pid: 4242, reason: 'ended with code 1', wasReady: true }),
+    'a server that ended by a signal of its own': ({ evidence }) =>
+      endProcess(evidence, { pid: 4242, reason: 'was ended by SIGSEGV', wasReady: true }),
+    'a server that somebody else killed while it started': ({ evidence }) => {
       const killed = { type: 'signal', pid: 4141, signal: 'SIGKILL', atMs: Date.now() };
       appendLine(evidence.faultFile, killed);
       const reason = 'it was ended by SIGKILL before it was ready. The end of server.log:\n';
       return endProcess(evidence, { pid: 4242, reason, wasReady: false });
     },
   },
-  {
-    name: 'an approved payout that is not released',
-    rule: 'decision_ignored',
-    apply: approveQueued,
-  },
-  {
-    name: 'an approved payout that expired',
-    rule: 'decision_ignored',
-    apply: async (copy) => {
+  decision_ignored: {
+    'an approved payout that is not released': approveQueued,
+    'an approved payout that expired': async (copy) => {
       const id = await approveQueued(copy);
       const expire = `UPDATE payments SET state = 'expired', previous_state = 'queued', version = 1 WHERE id = $1`;
       await copy.db.query(expire, [id]);
       return id;
     },
   },
-  {
-    name: 'a payout that failed for a reason of the operator, which never saw it',
-    rule: 'reason_contradicts_operator',
-    apply: forgetAtOperator(REFUSED_PAYOUT),
-  },
-  {
-    name: 'a refund that failed for a reason of the operator, which never saw it',
-    rule: 'reason_contradicts_operator',
-    apply: forgetAtOperator(
-      firstPayment(`kind = 'reversal' AND send_begun_at IS NOT NULL`),
-      `UPDATE payments SET state = 'failed', failure_code = 'payer_not_found', status_attestation = '' WHERE id = $1`,
+  never_sent: {
+    'a collection that was never sent while nothing was broken': forgetAtOperator(EXPIRED_COLLECTION, NEVER_SENT),
+    'a payout that never reached the operator while nothing was broken': forgetAtOperator(
+      REFUSED_PAYOUT,
+      `UPDATE payments SET failure_code = 'operator_unavailable' WHERE id = $1`,
     ),
   },
-  {
-    name: 'a collection that failed for another reason than the operator gave',
-    rule: 'reason_contradicts_operator',
-    apply: change(FAILED_COLLECTION, `UPDATE payments SET failure_code = 'insufficient_funds' WHERE id = $1`),
-  },
-  {
-    name: 'a collection that was never sent while nothing was broken',
-    rule: 'never_sent',
-    apply: forgetAtOperator(EXPIRED_COLLECTION, NEVER_SENT),
-  },
-  {
-    name: 'a payout that never reached the operator while nothing was broken',
-    rule: 'never_sent',
-    apply: forgetAtOperator(REFUSED_PAYOUT, `UPDATE payments SET failure_code = 'operator_unavailable' WHERE id = $1`),
-  },
   // The last one, because the workflow is gone for the others too.
-  {
-    name: 'a payment that is stuck, its workflow gone and no work left to do',
-    rule: 'payment_stuck',
-    apply: async (copy) => {
+  payment_stuck: {
+    'a payment that is stuck, its workflow gone and no work left to do': async (copy) => {
       const id = await change(UNDECIDED_PAYOUT, 'DELETE FROM work WHERE id = $1')(copy);
       const { temporalAddress: address, namespace } = copy.evidence;
       const connection = await Connection.connect({ address });
@@ -223,7 +164,13 @@ export const BREAKAGES: readonly Breakage[] = [
       return id;
     },
   },
-];
+};
+
+export const BREAKAGES: readonly Breakage[] = [EVENT_BREAKAGES, BREAKAGES_BY_RULE].flatMap((breakages) =>
+  Object.entries(breakages).flatMap(([rule, applies]) =>
+    Object.entries(applies).map(([name, apply]) => ({ name, rule: rule as RuleName, apply })),
+  ),
+);
 
 function endProcess({ processFile }: Evidence, end: Omit<ProcessEnd, 'name' | 'atMs'>): Promise<string> {
   appendLine(processFile, { name: 'server 0', atMs: Date.now(), ...end });

@@ -7,33 +7,28 @@ import {
   eventIdIn,
   eventOfPaid,
   PAID_COLLECTION,
-  type Breakage,
+  type BreakagesByRule,
 } from './break-evidence.ts';
 
-export const EVENT_BREAKAGES: readonly Breakage[] = [
-  {
-    name: 'an event that was deleted',
-    rule: 'event_missing',
-    apply: change(PAID_COLLECTION, 'DELETE FROM events WHERE payment_id = $1 AND resource_version = 1'),
+export const EVENT_BREAKAGES: BreakagesByRule = {
+  event_missing: {
+    'an event that was deleted': change(
+      PAID_COLLECTION,
+      'DELETE FROM events WHERE payment_id = $1 AND resource_version = 1',
+    ),
   },
-  {
-    name: 'an event that was doubled',
-    rule: 'event_surplus',
-    apply: doubleEvent,
+  event_surplus: {
+    'an event that was doubled': doubleEvent,
   },
-  {
-    name: 'a delivery that counts as delivered and was never sent',
-    rule: 'webhook_not_received',
-    apply: async (copy) => {
+  webhook_not_received: {
+    'a delivery that counts as delivered and was never sent': async (copy) => {
       const id = await eventOfPaid(copy);
       changeLines(copy.evidence.receiverFile, (line) => (eventIdIn(line) === id ? [] : [line]));
       return id;
     },
   },
-  {
-    name: 'a webhook whose bytes are not those of its event',
-    rule: 'webhook_wrong',
-    apply: async (copy) => {
+  webhook_wrong: {
+    'a webhook whose bytes are not those of its event': async (copy) => {
       const id = await eventOfPaid(copy);
       changeLines(copy.evidence.receiverFile, (line) =>
         eventIdIn(line) === id ? [{ ...line, body: Buffer.from('{}').toString('base64') }] : [line],
@@ -41,61 +36,36 @@ export const EVENT_BREAKAGES: readonly Breakage[] = [
       return id;
     },
   },
-  {
-    name: 'a delivery that is still owed',
-    rule: 'delivery_unfinished',
-    apply: change(
+  delivery_unfinished: {
+    'a delivery that is still owed': change(
       'SELECT id FROM deliveries ORDER BY id LIMIT 1',
       `UPDATE deliveries SET state = 'pending', next_attempt_at = now() WHERE id = $1`,
     ),
   },
-  {
-    name: 'an event that shows another amount',
-    rule: 'event_wrong',
-    apply: changeEvent({ type: 'collection.prompted' }, ({ data: { object } }) => {
+  event_wrong: {
+    'an event that shows another amount': changeEvent({ type: 'collection.prompted' }, ({ data: { object } }) => {
       object['amount'] = Number(object['amount']) + 1;
     }),
-  },
-  {
-    name: 'an event that shows another reason',
-    rule: 'event_wrong',
-    apply: changeEvent({ type: 'payout.failed' }, ({ data: { object } }) => {
+    'an event that shows another reason': changeEvent({ type: 'payout.failed' }, ({ data: { object } }) => {
       object['failure'] = { code: 'insufficient_funds', message: 'Another one.' };
     }),
-  },
-  {
-    name: 'an event that says that the money came back',
-    rule: 'event_wrong',
-    apply: changeEvent({ type: 'payout.succeeded' }, ({ data: { object } }) => {
+    'an event that says that the money came back': changeEvent({ type: 'payout.succeeded' }, ({ data: { object } }) => {
       object['amount_reversed'] = object['amount'];
     }),
-  },
-  {
-    name: 'an event that leaves out who approved',
-    rule: 'event_wrong',
-    apply: changeEvent({ type: 'payout.released' }, ({ data: { object } }) => {
+    'an event that leaves out who approved': changeEvent({ type: 'payout.released' }, ({ data: { object } }) => {
       object['approvals'] = [];
     }),
-  },
-  {
-    name: 'an event that calls a timely outcome late',
-    rule: 'event_wrong',
-    apply: changeEvent({ type: 'collection.succeeded' }, ({ data }) => {
+    'an event that calls a timely outcome late': changeEvent({ type: 'collection.succeeded' }, ({ data }) => {
       data.late = true;
     }),
-  },
-  {
-    name: 'an event that does not call a late outcome late',
-    rule: 'event_wrong',
-    apply: changeEvent({ type: 'collection.succeeded', text: '"late":true' }, ({ data }) => {
-      delete data.late;
-    }),
-  },
-  {
-    name: 'an event that lacks a field',
-    rule: 'event_wrong',
-    apply: changeEvent({ type: 'collection.failed' }, ({ data: { object } }) => {
+    'an event that does not call a late outcome late': changeEvent(
+      { type: 'collection.succeeded', text: '"late":true' },
+      ({ data }) => {
+        delete data.late;
+      },
+    ),
+    'an event that lacks a field': changeEvent({ type: 'collection.failed' }, ({ data: { object } }) => {
       delete object['reference'];
     }),
   },
-];
+};

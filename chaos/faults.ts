@@ -1,5 +1,6 @@
 // Carries out the scheduled faults, and heals each when its time is over.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { withConnection } from '../src/engines/postgres/connection.ts';
@@ -7,7 +8,6 @@ import { identifyProcess, isRunning } from '../src/engines/process/process-ident
 import type { FaultLine } from './checker/evidence.ts';
 import type { Engine } from './engine.ts';
 import { openLineFile } from './line-file.ts';
-import { pullPlug } from './plug.ts';
 import { describeFault, partHitBy, PLUGS, type PlannedFault } from './schedule.ts';
 import type { Part, Topology } from './topology.ts';
 
@@ -24,18 +24,13 @@ type FaultsOptions = {
 export type Heal = () => Promise<void>;
 type Report = (line: string) => void;
 /** Writes down what is done to the service, before it is done. */
-export type Record = (line: FaultLine) => void;
+type Record = (line: FaultLine) => void;
 
-const SWITCH_LIMIT_MS = 5000;
-const SWITCH_TRIES = 20;
-const SWITCH_WAIT_MS = 500;
-const ENGINE_START_LIMIT_MS = 60_000;
-const ENGINE_LOOK_MS = 100;
-/** Longer than the server waits for an operator in the demonstration. */
-const OPERATOR_LATENCY_MS = 7000;
+const SWITCHING = { limitMs: 5000, tries: 20, waitMs: 500 } as const;
+const ENGINE_START = { limitMs: 60_000, lookEveryMs: 100 } as const;
+/** Longer than the server waits for an operator, or for a receiver, in the demonstration. */
+const LATENCY_MS = { operator: 7000, receiver: 5000 } as const;
 const OPERATOR_ERROR_RATE = 0.6;
-/** Longer than the server waits for a receiver in the demonstration. */
-const RECEIVER_LATENCY_MS = 5000;
 const NOT_HEALED: Heal = () => Promise.resolve();
 
 /** Resolves with all faults when the last one is healed. */
@@ -89,7 +84,7 @@ async function begin(
     case 'some_backends_terminated':
       return terminateBackends(topology, report, (pid) => isChosen(`${seed}/${number}/${pid}`));
     case 'operator_slow':
-      return switchOperator(topology, report, { latencyMs: OPERATOR_LATENCY_MS });
+      return switchOperator(topology, report, { latencyMs: LATENCY_MS.operator });
     case 'operator_errors':
       return switchOperator(topology, report, { errorRate: OPERATOR_ERROR_RATE });
     case 'operator_down':
@@ -99,7 +94,7 @@ async function begin(
     case 'operator_stopped':
       return stopProcess(sandbox);
     case 'receiver_slow':
-      return switchReceiver(topology, report, { name: 'slow', latencyMs: RECEIVER_LATENCY_MS });
+      return switchReceiver(topology, report, { name: 'slow', latencyMs: LATENCY_MS.receiver });
     case 'receiver_errors':
       return switchReceiver(topology, report, { name: 'errors' });
     case 'receiver_down':
@@ -141,8 +136,9 @@ async function endEngine(
 }
 
 async function untilAllRun(engines: readonly Engine[]): Promise<void> {
-  const giveUpAtMs = Date.now() + ENGINE_START_LIMIT_MS;
-  while (engines.some((engine) => engine.pid() === undefined) && Date.now() < giveUpAtMs) await sleep(ENGINE_LOOK_MS);
+  const giveUpAtMs = Date.now() + ENGINE_START.limitMs;
+  while (engines.some((engine) => engine.pid() === undefined) && Date.now() < giveUpAtMs)
+    await sleep(ENGINE_START.lookEveryMs);
 }
 
 /** Stands still until it is healed. */
@@ -163,7 +159,7 @@ async function terminateBackends(
   report: Report,
   isWanted: (pid: number) => boolean,
 ): Promise<Heal> {
-  const config = { connectionString: adminUrl, connectionTimeoutMillis: SWITCH_LIMIT_MS };
+  const config = { connectionString: adminUrl, connectionTimeoutMillis: SWITCHING.limitMs };
   try {
     await withConnection(config, async (client) => {
       const { rows } = await client.query<{ pid: number }>(
@@ -202,14 +198,40 @@ async function put(url: string, body: object, report: Report): Promise<void> {
         method: 'PUT',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(SWITCH_LIMIT_MS),
+        signal: AbortSignal.timeout(SWITCHING.limitMs),
       });
       await response.body.dump();
       return;
     } catch (error) {
-      if (tries === SWITCH_TRIES) throw error;
+      if (tries === SWITCHING.tries) throw error;
       if (tries === 1) report(`${url} does not respond (${String(error)}); it is asked again`);
-      await sleep(SWITCH_WAIT_MS);
+      await sleep(SWITCHING.waitMs);
     }
   }
+}
+
+/**
+ * Kills every process of these engines at once, so that what they had in memory alone is lost. A power loss does the same, but for one
+ * thing: what was written and not yet flushed stays, because the operating system goes on. Nothing can run between two of the kills but
+ * what runs in the same millisecond.
+ */
+function pullPlug(engines: readonly Engine[], record: Record): void {
+  const pids = engines.flatMap((engine) => {
+    const pid = engine.pid();
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
+  });
+  const atMs = Date.now();
+  for (const pid of pids) record({ type: 'signal', pid, signal: 'SIGKILL', atMs });
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has just ended by itself: the end of a connection is the end of its process.
+    }
+  }
+}
+
+/** Each connection of PostgreSQL, and each of its tasks, is a process that would notice only a moment later. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }

@@ -50,7 +50,7 @@ function stepsOf({ records, operator, received }: Case): Step[] {
     const own = events.get(row.id) ?? [];
     const sent = operator.get(row.operatorReference);
     const released = own.find(({ type }) => type === 'payout.released');
-    const mayBeSent = isCollection(row.id) ? row.createdAt : released?.createdAt;
+    const mayBeSent = row.id.startsWith('col_') ? row.createdAt : released?.createdAt;
     add(row.id, 'sent', mayBeSent?.getTime(), sent?.receivedAtMs);
     const truth = truthOf(sent);
     if (truth === 'unknown' || truth === 'pending') continue;
@@ -66,10 +66,6 @@ function stepsOf({ records, operator, received }: Case): Step[] {
   for (const { id, createdAt } of records.events)
     add(id, 'webhook received', createdAt.getTime(), firstReceived.get(id));
   return steps;
-}
-
-function isCollection(id: string): boolean {
-  return id.startsWith('col_');
 }
 
 /** When the outcome that the operator decided was recorded. */

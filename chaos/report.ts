@@ -78,11 +78,10 @@ function statesTable({ judgement }: Outcome): string {
     counts.set(line, states.set(state, (states.get(state) ?? 0) + 1));
   };
   const withReason = (state: string, reason: string | null) => (reason === null ? state : `${state} (${reason})`);
-  for (const { phone, state, failureCode } of collections) {
-    count(`collection ${phone.slice(-3)}`, withReason(state, failureCode));
-  }
-  for (const { phone, state, failureCode } of payouts) {
-    count(`payout ${phone.slice(-3)}`, withReason(state, failureCode));
+  for (const [kind, rows] of Object.entries({ collection: collections, payout: payouts })) {
+    for (const { phone, state, failureCode } of rows) {
+      count(`${kind} ${phone.slice(-3)}`, withReason(state, failureCode));
+    }
   }
   for (const { state } of judgement.evidence.records.reversals) count('reversal', state);
   const lines = [...counts].sort(([a], [b]) => a.localeCompare(b));

@@ -2,49 +2,6 @@
 import type { BrokenPart } from './checker/evidence.ts';
 import type { Random } from './random.ts';
 
-export const FAULT_KINDS = [
-  'server_killed',
-  'server_stopped',
-  'temporal_killed',
-  'temporal_stopped',
-  'postgres_killed',
-  'postgres_shut_down',
-  'postgres_stopped',
-  'all_backends_terminated',
-  'some_backends_terminated',
-  'operator_slow',
-  'operator_errors',
-  'operator_down',
-  'operator_killed',
-  'operator_stopped',
-  'receiver_slow',
-  'receiver_errors',
-  'receiver_down',
-  'receiver_killed',
-  'disk_full',
-  'plug_of_engines_pulled',
-  'plug_of_database_pulled',
-] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
-
-/** What loses its power: the PostgreSQL with Temporal's databases, with Temporal or under a Temporal that goes on. */
-export const PLUGS = {
-  engines: 'plug_of_engines_pulled',
-  database: 'plug_of_database_pulled',
-} as const satisfies Record<string, FaultKind>;
-export type Plug = keyof typeof PLUGS;
-
-export type PlannedFault = {
-  readonly number: number;
-  readonly kind: FaultKind;
-  /** Which of several servers. */
-  readonly target: number;
-  /** Since the start of the campaign. */
-  readonly atMs: number;
-  /** 0: it is over at once, and what it hit starts again by itself. */
-  readonly durationMs: number;
-};
-
 type Profile = {
   /** How often it comes in comparison with the others; 0: only when asked for. */
   readonly weight: number;
@@ -54,7 +11,7 @@ type Profile = {
 };
 
 // The receiver is away for less than its schedule of attempts.
-const PROFILES: Readonly<Record<FaultKind, Profile>> = {
+const PROFILES = {
   server_killed: { weight: 8, hits: 'server', durationMs: [0, 0] },
   server_stopped: { weight: 3, hits: 'server', durationMs: [3000, 15_000] },
   temporal_killed: { weight: 2, hits: 'temporal', durationMs: [500, 8000] },
@@ -76,6 +33,27 @@ const PROFILES: Readonly<Record<FaultKind, Profile>> = {
   disk_full: { weight: 1, hits: 'postgres', durationMs: [2000, 6000] },
   plug_of_engines_pulled: { weight: 0, hits: 'postgres', durationMs: [100, 2000] },
   plug_of_database_pulled: { weight: 0, hits: 'postgres', durationMs: [100, 2000] },
+} as const satisfies Readonly<Record<string, Profile>>;
+
+type FaultKind = keyof typeof PROFILES;
+const FAULT_KINDS = Object.keys(PROFILES) as FaultKind[];
+
+/** What loses its power: the PostgreSQL with Temporal's databases, with Temporal or under a Temporal that goes on. */
+export const PLUGS = {
+  engines: 'plug_of_engines_pulled',
+  database: 'plug_of_database_pulled',
+} as const satisfies Record<string, FaultKind>;
+export type Plug = keyof typeof PLUGS;
+
+export type PlannedFault = {
+  readonly number: number;
+  readonly kind: FaultKind;
+  /** Which of several servers. */
+  readonly target: number;
+  /** Since the start of the campaign. */
+  readonly atMs: number;
+  /** 0: it is over at once, and what it hit starts again by itself. */
+  readonly durationMs: number;
 };
 
 const FIRST_AT_MS = 4000;

@@ -75,14 +75,13 @@ function objectAt(subject: Subject, { event, state, isPrompted, isLast }: Change
     approval_state: APPROVAL_STATES[state] ?? 'approved',
     created_by: createdBy,
     approvals_required: approvalsRequired,
-    approvals: state === 'queued' ? [] : inOrder(subject.approvals.map(shownApproval)),
+    approvals:
+      state === 'queued'
+        ? []
+        : inOrder(subject.approvals.map((each) => ({ user_id: each.userId, approved_at: iso(each.approvedAt) }))),
     rejection_reason: state === 'rejected' ? rejectionReason : null,
     expires_at: iso(expiresAt),
   };
-}
-
-function shownApproval({ userId, approvedAt }: ApprovalRow): Fields {
-  return { user_id: userId, approved_at: iso(approvedAt) };
 }
 
 /** By person: two of them may approve at the same moment. */

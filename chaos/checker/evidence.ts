@@ -27,8 +27,7 @@ export type Endpoint = {
   readonly secret: string;
 };
 
-export const ACTIONS = ['collection', 'payout', 'release', 'release_many', 'reject', 'cancel', 'reversal'] as const;
-type Action = (typeof ACTIONS)[number];
+type Action = 'collection' | 'payout' | 'release' | 'release_many' | 'reject' | 'cancel' | 'reversal';
 
 /** A request that was about to be made. Its attempts have the same number, which `JournalResult` refers to. */
 export type JournalRequest = {

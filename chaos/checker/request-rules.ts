@@ -31,7 +31,8 @@ function checkCreation(key: string, requests: readonly Request[], rows: readonly
   const violations: Violation[] = [];
   const accepted = requests.filter(({ results }) => results.some(({ status }) => status === 202));
   if (rows.length > 1) {
-    violations.push({ rule: 'request_recorded_twice', id: key, text: `recorded as ${rows.map(idOf).join(' and ')}` });
+    const ids = rows.map(({ id }) => id).join(' and ');
+    violations.push({ rule: 'request_recorded_twice', id: key, text: `recorded as ${ids}` });
   }
   if (new Set(accepted.map(({ body }) => body)).size > 1) {
     violations.push({ rule: 'key_reused', id: key, text: 'two different bodies were accepted under one key' });
@@ -146,8 +147,4 @@ function releasedIn({ action, subjects }: Request, { body }: JournalResult): rea
 
 function keyOf(kind: string, merchantId: string, key: string | null): string {
   return `${kind}/${merchantId}/${key ?? ''}`;
-}
-
-function idOf({ id }: { readonly id: string }): string {
-  return id;
 }
