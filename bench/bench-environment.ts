@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { loadConfig } from '../src/settings/config.ts';
+import type { KeyRing } from '../src/security/sealing.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
+import { developmentServer, productionServer } from '../chaos/engines.ts';
 import type { prepareDatabase } from '../src/server/prepare-database.ts';
 import { openDatabase, type Database } from '../src/db/platform/database.ts';
 import { startChild, type SupervisedChild } from '../src/engines/process/child-process.ts';
@@ -18,10 +20,16 @@ import { withConnection } from '../src/engines/postgres/connection.ts';
 import { startPostgresServer, type PostgresServer } from '../src/engines/postgres/server.ts';
 import { findProjectRoot } from '../src/project-root.ts';
 import type { TemporalServer } from '../src/engines/temporal/server.ts';
+import { prepareTemporal } from '../src/temporal/setup.ts';
 import { familyOf } from './cpu.ts';
-import { startTemporalEngine, type TemporalEngine } from './temporal-engine.ts';
 
 export const NAMESPACE = 'malipo-test';
+
+/**
+ * Where Temporal keeps its data: a file of SQLite, as on a developer's machine; databases beside ours, as in production; or these,
+ * whose commits do not wait for the disk.
+ */
+export type TemporalEngine = 'sqlite' | 'postgresql' | 'postgresql-async';
 
 /** Of 16 MB each. */
 const WAL_FILES = 180;
@@ -44,6 +52,8 @@ export type BenchEnvironment = Service & {
   readonly baseUrl: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly db: Database;
+  /** Of the service: it seals the secrets in its database. */
+  readonly keyRing: KeyRing;
   /** Kills all processes of the service at once, as when their machine dies, and starts them on the same data. */
   killAndRestart(): Promise<void>;
   stop(): Promise<void>;
@@ -142,6 +152,7 @@ function assemble(
   { current, killAndRestart }: RestartedService,
   { environment, postgresLog, sandbox, folder }: Around,
 ): BenchEnvironment {
+  const { MALIPO_SECRET_KEYS: keyRing, MALIPO_ATTESTATION_KEYS: attestationKeys } = loadConfig(environment).settings;
   const db = openDatabase({
     url: current().postgres.urlFor('malipo'),
     poolSize: 4,
@@ -150,7 +161,7 @@ function assemble(
     onIdleError: () => undefined,
     attestor: createRowAttestor({
       environment: 'test',
-      keyRing: loadConfig(environment).settings.MALIPO_ATTESTATION_KEYS,
+      keyRing: attestationKeys,
       report: () => undefined,
     }),
   });
@@ -169,6 +180,7 @@ function assemble(
     baseUrl: environment.MALIPO_PUBLIC_URL,
     environment,
     db,
+    keyRing,
     killAndRestart,
     async stop() {
       await db.close();
@@ -180,6 +192,26 @@ function assemble(
       rmSync(`${folder}-postgres`, { recursive: true, force: true });
     },
   };
+}
+
+type EngineFolder = { readonly folder: string; readonly namespace: string; readonly port: number };
+
+/** Starts it on the data that an earlier start kept in `folder` or in this PostgreSQL. */
+async function startTemporalEngine(
+  engine: TemporalEngine,
+  postgres: PostgresServer,
+  { folder, namespace, port }: EngineFolder,
+): Promise<TemporalServer> {
+  const report = (line: string) => void process.stderr.write(`${line}\n`);
+  const options = { folder, namespace, report };
+  const common = { host: '127.0.0.1', port, logFile: join(folder, 'temporal.log') };
+  const start =
+    engine === 'sqlite'
+      ? await developmentServer(options, common)
+      : await productionServer(postgres, { ...options, kind: engine }, common);
+  const server = await start(new AbortController().signal);
+  await prepareTemporal({ address: server.address, namespace });
+  return server;
 }
 
 /** The schema is that of the build that is run. */

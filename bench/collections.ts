@@ -1,7 +1,6 @@
 // Compares whole collections with the bare workflow, in turns on one Temporal server within one run; and with those that
 // `BENCH_BESIDE` names, on engines of their own.
 import type { ChildProcess } from 'node:child_process';
-import { loadConfig } from '../src/settings/config.ts';
 import { cpuMsSince, cpuSecondsByName, type Pids } from './cpu.ts';
 import {
   forkEntry,
@@ -11,10 +10,10 @@ import {
   requestCollection,
   startBenchEnvironment,
   type BenchEnvironment,
+  type TemporalEngine,
 } from './bench-environment.ts';
 import { addEndpoint, addMerchant } from './merchants.ts';
 import { median, percentile, printTable, type Round } from './table.ts';
-import type { TemporalEngine } from './temporal-engine.ts';
 
 export const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
 export const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
@@ -108,7 +107,7 @@ async function runBare(bare: ChildProcess, count: number): Promise<number[]> {
 export async function startWholeShape(bench: BenchEnvironment) {
   const { child: receiver, port } = await forkServer('receiver-process');
   const { merchantId, apiKey } = await addMerchant(bench.db);
-  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
+  const { keyRing } = bench;
   await addEndpoint(bench.db, { merchantId, url: `http://127.0.0.1:${port}/`, keyRing });
   const arrivals = new Map<string, (atMs: number) => void>();
   const early = new Map<string, number>();

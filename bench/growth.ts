@@ -49,8 +49,7 @@ const HELD_BACK_MS = 600_000;
 const SETTINGS = {
   shared_buffers: '4GB',
   max_wal_size: '4GB',
-  wal_level: 'minimal',
-  max_wal_senders: '0',
+  ...{ wal_level: 'minimal', max_wal_senders: '0' },
   autovacuum: 'off',
 };
 

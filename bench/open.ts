@@ -7,10 +7,6 @@ import { OPERATOR_IDS } from '../src/domain/payments/operator-catalogue.ts';
 import { callAll } from './callers.ts';
 import { percentile, printTable } from './table.ts';
 import {
-  callbackToWebhookMs,
-  costAtRest,
-  costOf,
-  memoryOf,
   printCpu,
   startWaitingEnvironment,
   sumOfService,
@@ -42,14 +38,14 @@ export async function benchOpen(): Promise<void> {
   });
   const request = (phone: string) => untilAccepted(() => waiting.request(phone));
   await callAll({ count: WARM_UP, callers: CALLERS }, async () => waiting.ended(await request(PAYS)));
-  const atRest = await costAtRest(waiting);
-  process.stdout.write(`none open: ${memoryOf(waiting)}\n`);
+  const atRest = await waiting.costAtRest();
+  process.stdout.write(`none open: ${waiting.memory()}\n`);
   const alone = await payNormally(waiting);
   await open(waiting);
-  const watched = await costOf(waiting, () => sleep(WATCHED_SECONDS * 1000));
-  process.stdout.write(`after ${WATCHED_SECONDS} s: ${await statesOf(waiting)}; ${memoryOf(waiting)}\n`);
+  const watched = await waiting.costOf(() => sleep(WATCHED_SECONDS * 1000));
+  process.stdout.write(`after ${WATCHED_SECONDS} s: ${await statesOf(waiting)}; ${waiting.memory()}\n`);
   const beside = await payNormally(waiting);
-  process.stdout.write(`with the others beside: ${await statesOf(waiting)}; ${memoryOf(waiting)}\n`);
+  process.stdout.write(`with the others beside: ${await statesOf(waiting)}; ${waiting.memory()}\n`);
   reportQueries(watched, atRest);
   reportPayments(alone, beside);
   await killAndRestart(waiting);
@@ -63,7 +59,7 @@ async function open(waiting: WaitingEnvironment): Promise<void> {
   });
   while ((await countIn(waiting, ['initiated'])) > 0) await sleep(POLL_MS);
   const seconds = (performance.now() - startedMs) / 1000;
-  process.stdout.write(`${OPEN} opened in ${seconds.toFixed(0)} s: ${await statesOf(waiting)}; ${memoryOf(waiting)}\n`);
+  process.stdout.write(`${OPEN} opened in ${seconds.toFixed(0)} s: ${await statesOf(waiting)}; ${waiting.memory()}\n`);
 }
 
 async function statesOf(waiting: WaitingEnvironment): Promise<string> {
@@ -96,11 +92,11 @@ async function payNormally(waiting: WaitingEnvironment): Promise<Normal> {
     await waiting.ended(id);
   };
   const limit = sleep(SECONDS * 1000 + LAST_END_MS, undefined, { ref: false });
-  const cost = await costOf(waiting, () => Promise.race([callAll({ count, perSecond: PER_SECOND }, pay), limit]));
+  const cost = await waiting.costOf(() => Promise.race([callAll({ count, perSecond: PER_SECOND }, pay), limit]));
   const { endedAtMs } = waiting;
   return {
     wholeMs: [...requestedAtMs].map(([id, atMs]) => (endedAtMs.get(id) ?? Number.POSITIVE_INFINITY) - atMs),
-    callbackMs: await callbackToWebhookMs(waiting, [...requestedAtMs.keys()]),
+    callbackMs: await waiting.callbackToWebhookMs([...requestedAtMs.keys()]),
     refused: count - requestedAtMs.size,
     cost,
   };
@@ -149,7 +145,7 @@ async function killAndRestart(waiting: WaitingEnvironment): Promise<void> {
   const { lastMs, most } = await watchOverdue(waiting, killedMs);
   process.stdout.write(
     `no status query overdue after ${lastMs === null ? '-' : `${(lastMs / 1000).toFixed(0)} s`}` +
-      ` (most at once: ${most})\n${await statesOf(waiting)}; ${memoryOf(waiting)}\n`,
+      ` (most at once: ${most})\n${await statesOf(waiting)}; ${waiting.memory()}\n`,
   );
   await Promise.race([first, sleep(LAST_END_MS, undefined, { ref: false })]);
 }

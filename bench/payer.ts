@@ -5,16 +5,13 @@ import { request } from 'undici';
 import type { CollectionId } from '../src/domain/ids.ts';
 import type { BenchEnvironment } from './bench-environment.ts';
 
-/** Shares of all payers, and of the callbacks about those who answer. */
-const NEVER = 0.25;
-const CANCELS = 0.08;
-const CALLBACK_LOST = 0.03;
+/** Of all payers, and of the callbacks about those who answer. */
+const SHARES = { neverAnswers: 0.25, cancels: 0.08, callbackLost: 0.03 } as const;
 /** The time to answer is log-normal. */
-const MEDIAN_SECONDS = 20;
-const P95_SECONDS = 90;
+const ANSWER_SECONDS = { median: 20, p95: 90 } as const;
 /** So many standard deviations above the mean, 95 of 100 normal values are below. */
 const DEVIATIONS_OF_P95 = 1.645;
-const SPREAD = Math.log(P95_SECONDS / MEDIAN_SECONDS) / DEVIATIONS_OF_P95;
+const SPREAD = Math.log(ANSWER_SECONDS.p95 / ANSWER_SECONDS.median) / DEVIATIONS_OF_P95;
 
 /** Rows of the sandbox by the end of the phone. The first two wait for a person, if the sandbox decides late enough by itself. */
 const PHONES = {
@@ -42,10 +39,13 @@ export function payersWhoAnswerWithin(windowMs: number): () => Payer {
   let drawn = 0;
   return () => {
     const [kind, callback, ...ofTime] = sharesOf(drawn++);
-    const afterMs = Math.exp(Math.log(MEDIAN_SECONDS) + SPREAD * normalOf(ofTime)) * 1000;
-    if (kind < NEVER || afterMs >= windowMs) return { phone: PHONES.neverAnswers, answer: null };
-    const choice = kind < NEVER + CANCELS ? 'cancel' : 'approve';
-    return { phone: callback < CALLBACK_LOST ? PHONES.answersSilently : PHONES.answers, answer: { choice, afterMs } };
+    const afterMs = Math.exp(Math.log(ANSWER_SECONDS.median) + SPREAD * normalOf(ofTime)) * 1000;
+    if (kind < SHARES.neverAnswers || afterMs >= windowMs) return { phone: PHONES.neverAnswers, answer: null };
+    const choice = kind < SHARES.neverAnswers + SHARES.cancels ? 'cancel' : 'approve';
+    return {
+      phone: callback < SHARES.callbackLost ? PHONES.answersSilently : PHONES.answers,
+      answer: { choice, afterMs },
+    };
   };
 }
 

@@ -6,15 +6,7 @@ import { loadClocks } from '../src/settings/clocks.ts';
 import { callAll } from './callers.ts';
 import { answerPrompt, payersWhoAnswerWithin, PAYS_AT_ONCE, type Payer } from './payer.ts';
 import { percentile, printTable } from './table.ts';
-import {
-  callbackToWebhookMs,
-  costAtRest,
-  costOf,
-  memoryOf,
-  printCpu,
-  startWaitingEnvironment,
-  type WaitingEnvironment,
-} from './waiting-environment.ts';
+import { printCpu, startWaitingEnvironment, type WaitingEnvironment } from './waiting-environment.ts';
 
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 5);
 const MINUTES = Number(process.env['BENCH_MINUTES'] ?? 15);
@@ -34,12 +26,12 @@ export async function benchPayers(): Promise<void> {
   });
   const warmUp: CollectionId[] = [];
   await callAll({ count: WARM_UP, callers: 10 }, () => pay(waiting, PAYS_AT_ONCE, warmUp));
-  const atRest = await costAtRest(waiting);
+  const atRest = await waiting.costAtRest();
   const ids: CollectionId[] = [];
   const count = Math.round(PER_SECOND * 60 * MINUTES);
   const nextPayer = payersWhoAnswerWithin(promptWindowMs);
   const minutes = printEachMinute(waiting, ids);
-  const cost = await costOf(waiting, () =>
+  const cost = await waiting.costOf(() =>
     Promise.race([
       callAll({ count, perSecond: PER_SECOND }, () => pay(waiting, nextPayer(), ids)),
       sleep(MINUTES * MINUTE_MS + promptWindowMs + LAST_END_MS, undefined, { ref: false }),
@@ -51,7 +43,7 @@ export async function benchPayers(): Promise<void> {
     `\n${ids.length} payments in ${cost.seconds.toFixed(0)} s, ` +
       `${(cost.queries / ids.length).toFixed(2)} status queries a payment\n`,
   );
-  const latencies = await callbackToWebhookMs(waiting, ids);
+  const latencies = await waiting.callbackToWebhookMs(ids);
   process.stdout.write(
     `\ncallback received to webhook received: p50 ${percentile(latencies, 0.5).toFixed(0)} ms, ` +
       `p99 ${percentile(latencies, 0.99).toFixed(0)} ms (${latencies.length} payments)\n\n`,
@@ -77,7 +69,7 @@ function printEachMinute(waiting: WaitingEnvironment, ids: readonly CollectionId
   let minute = 0;
   const print = () => {
     const open = ids.filter((id) => !waiting.endedAtMs.has(id)).length;
-    process.stdout.write(`minute ${minute++}: ${ids.length} payments, ${open} open; ${memoryOf(waiting)}\n`);
+    process.stdout.write(`minute ${minute++}: ${ids.length} payments, ${open} open; ${waiting.memory()}\n`);
   };
   print();
   const timer = setInterval(print, MINUTE_MS);

@@ -20,9 +20,8 @@ const FEW = 10_000;
 const CALLS = Number(process.env['BENCH_CALLS'] ?? 20);
 const ENDPOINTS = 50;
 const BATCH = 100_000;
-const BACKLOG = 20_000;
-const RETRYING = 2000;
-const FAILING = 5;
+/** Of one endpoint, of each of the others, and of the last few together, which fail. */
+const BACKLOG = { ofOne: 20_000, ofEachOther: 10, retrying: 2000, failingEndpoints: 5 } as const;
 const CLAIMED = 32;
 
 type Filled = { readonly db: Database; readonly deliveries: number; readonly targets: readonly BacklogTarget[] };
@@ -90,10 +89,10 @@ async function fill(db: Database, deliveries: number): Promise<Filled> {
 
 /** A long backlog of one endpoint, and short ones of all others, of which some fail; and deliveries that workflows retry. */
 async function addBacklog(db: Database, targets: readonly BacklogTarget[]): Promise<void> {
-  await makeBacklog(db, targets.slice(0, 1), { count: BACKLOG });
-  await makeBacklog(db, targets.slice(1), { count: ENDPOINTS * 10 });
-  await makeBacklog(db, targets.slice(-FAILING), { count: RETRYING, state: 'retrying' });
-  const failing = targets.slice(-FAILING).map(({ endpointId }) => endpointId);
+  await makeBacklog(db, targets.slice(0, 1), { count: BACKLOG.ofOne });
+  await makeBacklog(db, targets.slice(1), { count: ENDPOINTS * BACKLOG.ofEachOther });
+  await makeBacklog(db, targets.slice(-BACKLOG.failingEndpoints), { count: BACKLOG.retrying, state: 'retrying' });
+  const failing = targets.slice(-BACKLOG.failingEndpoints).map(({ endpointId }) => endpointId);
   await db.pool.query('UPDATE endpoints SET failing_since = now() WHERE id = ANY($1)', [failing]);
 }
 

@@ -1,7 +1,6 @@
 // How long each call of the API and the console takes with a million payments of one merchant, beside a merchant with few.
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import { loadConfig } from '../src/settings/config.ts';
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
 import type { MerchantId } from '../src/domain/ids.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
@@ -58,9 +57,8 @@ export async function benchReads(): Promise<void> {
 }
 
 async function addCaller(bench: BenchEnvironment, name: string, payments: number): Promise<Caller> {
-  const { db, environment } = bench;
+  const { db, keyRing } = bench;
   const at = new Date();
-  const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
   const merchantId = await newMerchant(db, name);
   const passwordHash = await hashPassword(PASSWORD);
   const enrol = async (role: 'owner' | 'maker' | 'approver') => {

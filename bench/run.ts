@@ -13,7 +13,8 @@ import { benchReads } from './reads.ts';
 import { benchSteps } from './steps.ts';
 import { benchTraces } from './traces.ts';
 import { benchWaiting } from './waiting.ts';
-import { benchWebhooks } from './webhooks.ts';
+import { benchBacklogs } from './webhook-backlogs.ts';
+import { benchWebhookLoad } from './webhook-load.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   accept: benchAccept,
@@ -31,6 +32,13 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   waiting: benchWaiting,
   webhooks: benchWebhooks,
 };
+
+/** To one endpoint, beside a bare counterpart, and backlogs of several endpoints, beside one workflow for each delivery. */
+async function benchWebhooks(): Promise<void> {
+  const parts = (process.env['BENCH_PARTS'] ?? 'load,backlogs').split(',');
+  if (parts.includes('load')) await benchWebhookLoad();
+  if (parts.includes('backlogs')) await benchBacklogs();
+}
 
 const usage = `usage: npm run bench -- NAME
 

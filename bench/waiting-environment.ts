@@ -18,8 +18,14 @@ export type WaitingEnvironment = {
   request(phone: string): Promise<CollectionId | undefined>;
   /** Resolves when the webhook about its end has come. */
   ended(id: CollectionId): Promise<void>;
-  /** How often the service has asked for the status of a collection since its last start. */
-  readonly statusQueries: () => Promise<number>;
+  /** What the processes cost while `work` runs, and how often the service asks for a status meanwhile. */
+  costOf(work: () => Promise<unknown>): Promise<Cost>;
+  /** What the processes cost while nothing happens, once the work before has settled. */
+  costAtRest(): Promise<Cost>;
+  /** In MB, of each process with its children. What several of them share counts once, as the buffers of PostgreSQL. */
+  memory(): string;
+  /** From the first callback about each of these payments to the webhook about its end, in milliseconds; without those whose end no callback brought. */
+  callbackToWebhookMs(ids: readonly CollectionId[]): Promise<number[]>;
   stop(): Promise<void>;
 };
 
@@ -36,6 +42,7 @@ export async function startWaitingEnvironment(options: Options): Promise<Waiting
   });
   const whole = await startWholeShape(bench);
   const endedAtMs = new Map<CollectionId, number>();
+  const costOf = (work: () => Promise<unknown>) => costIn(bench, () => countStatusQueries(metricsPort), work);
   return {
     bench,
     endedAtMs,
@@ -43,7 +50,13 @@ export async function startWaitingEnvironment(options: Options): Promise<Waiting
     async ended(id) {
       endedAtMs.set(id, await whole.arrival(id));
     },
-    statusQueries: () => countStatusQueries(metricsPort),
+    costOf,
+    async costAtRest() {
+      await sleep(SETTLE_MS);
+      return costOf(() => sleep(REST_MS));
+    },
+    memory: () => memoryOf(bench),
+    callbackToWebhookMs: (ids) => callbackToWebhookMs(bench, endedAtMs, ids),
     async stop() {
       whole.receiver.kill();
       await bench.stop();
@@ -87,9 +100,9 @@ function pidsOf({ server, temporal, postgres, sandbox }: BenchEnvironment) {
 
 export type Cost = { readonly cpuMs: Each; readonly seconds: number; readonly queries: number };
 
-/** What the processes cost while `work` runs, and how often the service asks for a status meanwhile. */
-export async function costOf(
-  { bench, statusQueries }: WaitingEnvironment,
+async function costIn(
+  bench: BenchEnvironment,
+  statusQueries: () => Promise<number>,
   work: () => Promise<unknown>,
 ): Promise<Cost> {
   const queriesBefore = await statusQueries();
@@ -105,22 +118,15 @@ export async function costOf(
 const SETTLE_MS = 10_000;
 const REST_MS = 20_000;
 
-/** What the processes cost while nothing happens, once the work before has settled. */
-export async function costAtRest(waiting: WaitingEnvironment): Promise<Cost> {
-  await sleep(SETTLE_MS);
-  return costOf(waiting, () => sleep(REST_MS));
-}
+type CpuReport = {
+  readonly atRest: Cost;
+  readonly of: string;
+  readonly count: number;
+  readonly digits: number;
+};
 
 /** The CPU time of each process for one of so many, and how much of it the processes would have taken at rest. */
-export function printCpu(
-  cost: Cost,
-  {
-    atRest,
-    of,
-    count,
-    digits,
-  }: { readonly atRest: Cost; readonly of: string; readonly count: number; readonly digits: number },
-): void {
+export function printCpu(cost: Cost, { atRest, of, count, digits }: CpuReport): void {
   const each = byProcess((name) => cost.cpuMs[name] / count);
   const ofRest = byProcess((name) => ((atRest.cpuMs[name] / atRest.seconds) * cost.seconds) / count);
   const line = (name: string, all: number, rest: number) => [name, all.toFixed(digits), rest.toFixed(digits)];
@@ -141,8 +147,7 @@ export function sumOfService(values: Each): number {
   return SERVICE.reduce((sum, name) => sum + values[name], 0);
 }
 
-/** In MB, of each process with its children. What several of them share counts once, as the buffers of PostgreSQL. */
-export function memoryOf({ bench }: WaitingEnvironment): string {
+function memoryOf(bench: BenchEnvironment): string {
   const pids = pidsOf(bench);
   return SERVICE.map((name) => {
     const pid = pids[name];
@@ -160,12 +165,12 @@ function residentKb(pid: number): number {
   }
 }
 
-/** From the first callback about each of these payments to the webhook about its end, in milliseconds; without those whose end no callback brought. */
-export async function callbackToWebhookMs(
-  { bench, endedAtMs }: WaitingEnvironment,
+async function callbackToWebhookMs(
+  { db }: BenchEnvironment,
+  endedAtMs: ReadonlyMap<CollectionId, number>,
   ids: readonly CollectionId[],
 ): Promise<number[]> {
-  const { rows } = await bench.db.pool.query<{ id: CollectionId; ms: number }>(
+  const { rows } = await db.pool.query<{ id: CollectionId; ms: number }>(
     `SELECT payment_id AS id, (extract(epoch FROM min(received_at)) * 1000)::float8 AS ms FROM operator_callbacks
      WHERE payment_id = ANY($1) GROUP BY payment_id`,
     [ids],

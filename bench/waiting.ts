@@ -2,7 +2,6 @@
 // their memory, against none of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../src/engines/process/ports.ts';
-import { loadConfig } from '../src/settings/config.ts';
 import { requestPayment } from './bench-environment.ts';
 import { callAll } from './callers.ts';
 import { addEndpoint, addPayoutMerchant } from './merchants.ts';
@@ -10,8 +9,6 @@ import { printTable } from './table.ts';
 import {
   acceptedId,
   byProcess,
-  costOf,
-  memoryOf,
   startWaitingEnvironment,
   sumOfService,
   untilAccepted,
@@ -26,12 +23,12 @@ const REPORT_MS = 30_000;
 
 export async function benchWaiting(): Promise<void> {
   const waiting = await startWaitingEnvironment({ sandboxDecisionMs: 100 });
-  const watch = () => costOf(waiting, () => sleep(WATCHED_SECONDS * 1000));
+  const watch = () => waiting.costOf(() => sleep(WATCHED_SECONDS * 1000));
   const none = await watch();
-  process.stdout.write(`none: ${memoryOf(waiting)}\n`);
+  process.stdout.write(`none: ${waiting.memory()}\n`);
   await createPayouts(waiting);
   const some = await watch();
-  process.stdout.write(`${await countsOf(waiting)}; ${memoryOf(waiting)}\n\n`);
+  process.stdout.write(`${await countsOf(waiting)}; ${waiting.memory()}\n\n`);
   const line = (name: string, { cpuMs, seconds }: Cost) => {
     const perSecond = byProcess((each) => cpuMs[each] / seconds);
     const { server, Temporal, PostgreSQL } = perSecond;
@@ -49,15 +46,15 @@ export async function benchWaiting(): Promise<void> {
 async function createPayouts(waiting: WaitingEnvironment): Promise<void> {
   const { bench } = waiting;
   const { merchantId, apiKey } = await addPayoutMerchant(bench.db);
-  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
   // Nothing listens there.
-  await addEndpoint(bench.db, { merchantId, url: `http://127.0.0.1:${await freePort()}/`, keyRing });
+  const endpoint = { merchantId, url: `http://127.0.0.1:${await freePort()}/`, keyRing: bench.keyRing };
+  await addEndpoint(bench.db, endpoint);
   const request = async () => acceptedId(await requestPayment(bench, 'payout', apiKey, '256772000100'));
   await callAll({ count: PAYOUTS, callers: CALLERS }, async () => {
     await untilAccepted(request);
   });
   while ((await countWaiting(waiting, false)) > 0) {
-    process.stdout.write(`${await countsOf(waiting)}; ${memoryOf(waiting)}\n`);
+    process.stdout.write(`${await countsOf(waiting)}; ${waiting.memory()}\n`);
     await sleep(REPORT_MS);
   }
 }

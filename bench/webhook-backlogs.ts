@@ -2,7 +2,6 @@
 // run.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../src/settings/config.ts';
 import { makeBacklog, type BacklogTarget } from './backlog.ts';
 import { cpuMsSince, cpuSecondsByName, type Pids } from './cpu.ts';
 import { forkServer, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
@@ -25,10 +24,9 @@ type Run = Pick<Round, 'perSecond' | 'cpuMs'> & {
 export async function benchBacklogs(): Promise<void> {
   const bench = await startBenchEnvironment({ sandboxDecisionMs: 100 });
   const { child: receiver, port } = await forkServer('slow-receiver-process', [String(WORKERS)]);
-  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(bench.environment).settings;
   const targetsAt = (ms: number) => {
     const urls = Array.from({ length: RECEIVERS }, (_, index) => `http://127.0.0.1:${port}/${ms}/${index}`);
-    return addReceivers(bench.db, urls, keyRing);
+    return addReceivers(bench.db, urls, bench.keyRing);
   };
   const pids = { server: bench.server.pid(), PostgreSQL: bench.postgres.pid, Temporal: bench.temporal.pid };
   const quick = await targetsAt(1);

@@ -1,7 +1,6 @@
 // The service and its bare counterpart, each with the ways in which messages for one endpoint come into it.
 import type { ChildProcess } from 'node:child_process';
 import { Agent, request } from 'undici';
-import { loadConfig } from '../src/settings/config.ts';
 import { newId, type CollectionId, type MerchantId } from '../src/domain/ids.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { hashPassword } from '../src/security/password.ts';
@@ -38,8 +37,7 @@ type Target = { readonly bench: BenchEnvironment; readonly writer: ChildProcess;
 /** The service, with a new merchant whose one endpoint is at `url`. */
 export async function ourProduct(target: Target): Promise<Product> {
   const { bench, writer, url } = target;
-  const { db, environment, baseUrl } = bench;
-  const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
+  const { db, keyRing, baseUrl } = bench;
   const merchantId = await newMerchant(db);
   const endpointId = await addEndpoint(db, { merchantId, url, keyRing });
   const person = { email: `owner@${merchantId}.example`, totpSecret: generateTotpSecret(), merchantId };
