@@ -1,4 +1,5 @@
 // Runs the command line: finds the command, runs it, and returns its exit code.
+import { once } from 'node:events';
 import { ApiRefusal } from './api.ts';
 import { parseCommandLine, table, type Command, type Context, type Environment } from './command.ts';
 import { deliveries } from './commands/deliveries.ts';
@@ -105,11 +106,7 @@ async function runCommand(command: Command, args: readonly string[], context: Co
     await running;
     return EXIT.ok;
   }
-  const interrupted = new Promise<'interrupted'>((resolve) => {
-    context.stop.addEventListener('abort', () => {
-      resolve('interrupted');
-    });
-  });
+  const interrupted = once(context.stop, 'abort').then(() => 'interrupted' as const);
   // After Ctrl-C the command ends with the process, so its later failure is ignored.
   running.catch(() => undefined);
   return (await Promise.race([running, interrupted])) === 'interrupted' ? EXIT.interrupted : EXIT.ok;

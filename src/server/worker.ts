@@ -1,4 +1,5 @@
 // Runs Temporal workers: one per operator, one for deliveries, one for the sweep, each with its own queue and bounds.
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
 import {
@@ -130,11 +131,7 @@ function isDeadLetter({ workflowType, error }: Readonly<Record<string, unknown>>
 
 function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, settings: WorkerSettings) {
   const stopping = new AbortController();
-  const stopRequested = new Promise<void>((resolve) => {
-    stopping.signal.addEventListener('abort', () => {
-      resolve();
-    });
-  });
+  const stopRequested = once(stopping.signal, 'abort');
   const finished = run();
 
   async function run(): Promise<void> {

@@ -1,4 +1,5 @@
 // The connection to Temporal: opened as soon as the server responds, shared by client and worker, closed once.
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   isGrpcServiceError,
@@ -55,7 +56,7 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
         if (attempt % WARN_EVERY_TRIES === 0)
           log.warn({ error, address }, 'Temporal is unavailable; work is recorded and waits');
       }
-      await new Promise((resolve) => setTimeout(resolve, RECONNECT_EVERY_MS));
+      await sleep(RECONNECT_EVERY_MS);
     }
   }
 
@@ -96,15 +97,13 @@ function isRefusal(error: unknown): boolean {
 
 // The deadline ends one try; the connection itself retries for up to ten seconds, which is too long for a caller.
 export async function within<Result>(timeoutMs: number, work: Promise<Result>, problem: string): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const timedOut = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(problem));
-    }, timeoutMs);
+  const waited = new AbortController();
+  const timedOut = sleep(timeoutMs, undefined, { signal: waited.signal }).then(() => {
+    throw new Error(problem);
   });
   try {
     return await Promise.race([work, timedOut]);
   } finally {
-    clearTimeout(timer);
+    waited.abort();
   }
 }

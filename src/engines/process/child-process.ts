@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { READY_MESSAGE } from './parent-link.ts';
 import {
   describeExit,
+  endOf,
+  isAborted,
   superviseChild,
   type Environment,
   type Exit,
@@ -107,25 +109,16 @@ async function superviseFrom(readyAtMs: number, settings: Settings, state: State
   for (;;) {
     const pid = state.current?.pid;
     reason ??= await endOf(state.current);
-    if (isStopping(state)) return;
+    if (isAborted(state.stopping)) return;
     state.current = undefined;
     if (Date.now() - upSinceMs > HEALTHY_AFTER_MS) restartInMs = settings.firstRestartMs;
     settings.onEvent({ type: 'died', pid, reason, restartInMs });
     await sleep(restartInMs, undefined, { signal: state.stopping }).catch(() => undefined);
-    if (isStopping(state)) return;
+    if (isAborted(state.stopping)) return;
     restartInMs = Math.min(restartInMs * 2, settings.longestRestartMs);
     upSinceMs = Date.now();
     reason = await bringUp(settings, state).catch((error: unknown) => String(error));
   }
-}
-
-// A function, because the compiler keeps treating a field as false after it was checked once.
-function isStopping(state: State): boolean {
-  return state.stopping.aborted;
-}
-
-async function endOf(process: SupervisedProcess | undefined): Promise<string> {
-  return process ? describeExit(await process.exited) : 'it is not running';
 }
 
 /** Undefined when the child became ready; otherwise the reason why not, and the child has ended. */
@@ -134,7 +127,7 @@ async function bringUp(settings: Settings, state: State): Promise<string | undef
   const child = attempt.process;
   state.current = child;
   settings.onEvent({ type: 'started', pid: child.pid });
-  if (isStopping(state)) await child.stop('SIGKILL', 0);
+  if (isAborted(state.stopping)) await child.stop('SIGKILL', 0);
   const waitEnded = new AbortController();
   const problem = await Promise.race([
     waitUntilReady(attempt, settings, waitEnded.signal),

@@ -1,6 +1,6 @@
 // Keeps a server that the embedded start needs running: starts it again when it dies, and gives up when that does not help.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeExit, type Engine } from './supervised-process.ts';
+import { endOf, isAborted, type Engine } from './supervised-process.ts';
 
 export type KeepRunningOptions = {
   readonly name: string;
@@ -70,7 +70,7 @@ async function supervise(settings: Settings, state: State, stopping: AbortSignal
   let upSinceMs = Date.now();
   let reason: string | undefined;
   for (;;) {
-    reason ??= state.current ? describeExit(await state.current.exited) : 'it is not running';
+    reason ??= await endOf(state.current);
     state.current = undefined;
     if (stopping.aborted) return;
     if (Date.now() - upSinceMs > healthyAfterMs) {
@@ -100,18 +100,13 @@ async function restart(
   try {
     const engine = await start(stopping);
     state.current = engine;
-    if (hasBegun(stopping)) await engine.stop();
+    if (isAborted(stopping)) await engine.stop();
     else report(`${name} runs again (process ${engine.pid})`);
     return undefined;
   } catch (error) {
     // The end of its log follows the first line.
     return (error instanceof Error ? error.message : String(error)).split('\n')[0];
   }
-}
-
-// A function, because the compiler keeps treating a field as false after it was checked once.
-function hasBegun(stopping: AbortSignal): boolean {
-  return stopping.aborted;
 }
 
 function givenUp({ name, logFile, mostFailures }: Settings, how: string, reason: string): Error {

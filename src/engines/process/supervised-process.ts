@@ -134,6 +134,16 @@ export async function superviseChild(
   };
 }
 
+/** A function, because the compiler keeps treating a field as false after it was checked once. */
+export function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** Resolves with how it ended; at once when there is none. */
+export async function endOf(ended: Pick<SupervisedProcess, 'exited'> | undefined): Promise<string> {
+  return ended ? describeExit(await ended.exited) : 'it is not running';
+}
+
 export function describeExit({ code, signal }: Exit): string {
   return signal === null ? `ended with code ${code ?? 'unknown'}` : `was ended by ${signal}`;
 }

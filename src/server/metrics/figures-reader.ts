@@ -1,4 +1,5 @@
 // Reads the figures of the service for a scrape: one reading at a time, kept for a few seconds, and given up when it takes too long.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
 import type { ServiceFigures } from '../../operations/read-service-figures.ts';
 
@@ -46,16 +47,11 @@ export function createFiguresReader({
     async read() {
       if (performance.now() - readAtMs < keptForMs) return kept;
       reading ??= readOnce();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<null>((resolve) => {
-        timer = setTimeout(() => {
-          resolve(null);
-        }, patienceMs);
-      });
+      const waited = new AbortController();
       try {
-        return await Promise.race([reading, late]);
+        return await Promise.race([reading, sleep(patienceMs, null, { signal: waited.signal })]);
       } finally {
-        clearTimeout(timer);
+        waited.abort();
       }
     },
   };
