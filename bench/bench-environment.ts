@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { request } from 'undici';
+import { request, type Dispatcher } from 'undici';
 import { loadConfig } from '../src/settings/config.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import { createRowAttestor } from '../src/security/row-attestation.ts';
@@ -293,4 +293,12 @@ export function requestPayment(
     },
     body: JSON.stringify({ phone, amount: 5000, reference: 'bench' }),
   });
+}
+
+/** Undefined if the service refuses the request for want of capacity. Throws for any other refusal. */
+export async function acceptedId<Id>({ statusCode, body }: Dispatcher.ResponseData): Promise<Id | undefined> {
+  const response = (await body.json()) as { readonly id: Id };
+  if (statusCode === 202) return response.id;
+  if (statusCode === 429 || statusCode === 503) return undefined;
+  throw new Error(`response ${statusCode}: ${JSON.stringify(response)}`);
 }

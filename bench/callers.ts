@@ -24,3 +24,14 @@ export async function callAll(load: Load, work: (index: number) => Promise<void>
   }
   await Promise.all(running);
 }
+
+const RETRY_MS = 1000;
+
+/** Requests again and again until the service accepts. */
+export async function untilAccepted<Id>(request: () => Promise<Id | undefined>): Promise<Id> {
+  for (;;) {
+    const id = await request();
+    if (id !== undefined) return id;
+    await sleep(RETRY_MS);
+  }
+}

@@ -4,13 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { measureOverdueQueries } from '../src/db/work/status-queries.ts';
 import type { CollectionId } from '../src/domain/ids.ts';
 import { OPERATOR_IDS } from '../src/domain/payments/operator-catalogue.ts';
-import { callAll } from './callers.ts';
+import { callAll, untilAccepted } from './callers.ts';
 import { percentile, printTable } from './table.ts';
 import {
   printCpu,
   startWaitingEnvironment,
   sumOfService,
-  untilAccepted,
   type Cost,
   type WaitingEnvironment,
 } from './waiting-environment.ts';

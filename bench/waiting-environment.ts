@@ -2,10 +2,10 @@
 // its callback the merchant knows of a payment.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fetch, type Dispatcher } from 'undici';
+import { fetch } from 'undici';
 import { freePort } from '../src/engines/process/ports.ts';
 import type { CollectionId } from '../src/domain/ids.ts';
-import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { acceptedId, requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { startWholeShape } from './collections.ts';
 import { cpuMsSince, cpuSecondsByName, familyOf } from './cpu.ts';
 import { printTable } from './table.ts';
@@ -64,25 +64,6 @@ export async function startWaitingEnvironment(options: Options): Promise<Waiting
   };
 }
 
-/** Undefined if the service refuses the request for want of capacity. Throws for any other refusal. */
-export async function acceptedId<Id>({ statusCode, body }: Dispatcher.ResponseData): Promise<Id | undefined> {
-  const response = (await body.json()) as { readonly id: Id };
-  if (statusCode === 202) return response.id;
-  if (statusCode === 429 || statusCode === 503) return undefined;
-  throw new Error(`response ${statusCode}: ${JSON.stringify(response)}`);
-}
-
-const RETRY_MS = 1000;
-
-/** Requests again and again until the service accepts. */
-export async function untilAccepted<Id>(request: () => Promise<Id | undefined>): Promise<Id> {
-  for (;;) {
-    const id = await request();
-    if (id !== undefined) return id;
-    await sleep(RETRY_MS);
-  }
-}
-
 async function countStatusQueries(metricsPort: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const counts = text.matchAll(/^malipo_operator_calls_total\{[^}]*call="get_collection_status"[^}]*\} (\S+)$/gm);
@@ -118,12 +99,7 @@ async function costIn(
 const SETTLE_MS = 10_000;
 const REST_MS = 20_000;
 
-type CpuReport = {
-  readonly atRest: Cost;
-  readonly of: string;
-  readonly count: number;
-  readonly digits: number;
-};
+type CpuReport = { readonly atRest: Cost; readonly of: string; readonly count: number; readonly digits: number };
 
 /** The CPU time of each process for one of so many, and how much of it the processes would have taken at rest. */
 export function printCpu(cost: Cost, { atRest, of, count, digits }: CpuReport): void {

@@ -2,16 +2,14 @@
 // their memory, against none of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../src/engines/process/ports.ts';
-import { requestPayment } from './bench-environment.ts';
-import { callAll } from './callers.ts';
+import { acceptedId, requestPayment } from './bench-environment.ts';
+import { callAll, untilAccepted } from './callers.ts';
 import { addEndpoint, addPayoutMerchant } from './merchants.ts';
 import { printTable } from './table.ts';
 import {
-  acceptedId,
   byProcess,
   startWaitingEnvironment,
   sumOfService,
-  untilAccepted,
   type Cost,
   type WaitingEnvironment,
 } from './waiting-environment.ts';

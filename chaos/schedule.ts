@@ -2,6 +2,24 @@
 import type { BrokenPart } from './checker/evidence.ts';
 import type { Random } from './random.ts';
 
+/** What loses its power: the PostgreSQL with Temporal's databases, with Temporal or under a Temporal that goes on. */
+export const PLUGS = {
+  engines: 'plug_of_engines_pulled',
+  database: 'plug_of_database_pulled',
+} as const satisfies Record<string, FaultKind>;
+export type Plug = keyof typeof PLUGS;
+
+export type PlannedFault = {
+  readonly number: number;
+  readonly kind: FaultKind;
+  /** Which of several servers. */
+  readonly target: number;
+  /** Since the start of the campaign. */
+  readonly atMs: number;
+  /** 0: it is over at once, and what it hit starts again by itself. */
+  readonly durationMs: number;
+};
+
 type Profile = {
   /** How often it comes in comparison with the others; 0: only when asked for. */
   readonly weight: number;
@@ -37,24 +55,6 @@ const PROFILES = {
 
 type FaultKind = keyof typeof PROFILES;
 const FAULT_KINDS = Object.keys(PROFILES) as FaultKind[];
-
-/** What loses its power: the PostgreSQL with Temporal's databases, with Temporal or under a Temporal that goes on. */
-export const PLUGS = {
-  engines: 'plug_of_engines_pulled',
-  database: 'plug_of_database_pulled',
-} as const satisfies Record<string, FaultKind>;
-export type Plug = keyof typeof PLUGS;
-
-export type PlannedFault = {
-  readonly number: number;
-  readonly kind: FaultKind;
-  /** Which of several servers. */
-  readonly target: number;
-  /** Since the start of the campaign. */
-  readonly atMs: number;
-  /** 0: it is over at once, and what it hit starts again by itself. */
-  readonly durationMs: number;
-};
 
 const FIRST_AT_MS = 4000;
 const SHORTEST_GAP_MS = 2000;
