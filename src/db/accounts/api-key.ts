@@ -1,9 +1,10 @@
 // Rows of API keys: a digest of the key and what it may do, never the key itself.
-import { apiKeyNotFound, type AllowedAddresses, type ListedApiKey, type Scope } from '../../domain/accounts/api-key.ts';
+import type { AllowedAddresses, ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
 import type { Environment } from '../../domain/event.ts';
 import { countsAsMaker, permissionDenied, type Role } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
+import { notFound } from '../../domain/errors.ts';
 import {
   attestedColumns,
   attestRow,
@@ -146,7 +147,7 @@ const FIND_ONE = statement('api_key_find_one')`${SELECT_LISTED} AND k.id = $2`;
 /** Throws `api_key_not_found`. */
 export async function getApiKey(db: Queryable, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey> {
   const key = await findOne<ListedApiKey>(db, FIND_ONE, [merchantId, id]);
-  if (!key) throw apiKeyNotFound();
+  if (!key) throw notFound('api_key');
   return key;
 }
 

@@ -1,11 +1,7 @@
 // Rows of the request log.
-import {
-  requestNotFound,
-  type ApiRequest,
-  type ListedApiRequest,
-  type StatusClass,
-} from '../../domain/accounts/api-request.ts';
+import type { ApiRequest, ListedApiRequest, StatusClass } from '../../domain/accounts/api-request.ts';
 import { isId, lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
+import { notFound } from '../../domain/errors.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
 import { readPage, type ListRange, type Page } from '../platform/page.ts';
@@ -73,7 +69,7 @@ const FIND = statement('api_request_find')`${SELECT} AND r.id = $2`;
 /** Throws `request_not_found`. */
 export async function getApiRequest(db: Queryable, merchantId: MerchantId, id: string): Promise<ListedApiRequest> {
   const request = isId('req', id) ? await findOne<ListedApiRequest>(db, FIND, [merchantId, id]) : null;
-  if (!request) throw requestNotFound();
+  if (!request) throw notFound('request');
   return request;
 }
 

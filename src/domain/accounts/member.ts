@@ -153,8 +153,3 @@ export function recoveryRefused(): DomainError {
   const message = 'This recovery does not exist or is no longer open. Ask the staff of the service for a new token.';
   return new DomainError('permission_denied', message, { reason: 'no such recovery', category: 'unauthenticated' });
 }
-
-/** One error for an unknown id, for a removed member, and for a member of another merchant. */
-export function memberNotFound(): DomainError {
-  return new DomainError('member_not_found', 'There is no member with this id. Look it up in the list of members.');
-}

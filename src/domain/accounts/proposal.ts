@@ -63,20 +63,6 @@ export function isOpen({ kind, state, expiresAt }: Proposal, at: Date): boolean 
   return (state === 'pending' || (kind === 'invitation' && state === 'approved')) && expiresAt > at;
 }
 
-const NOT_FOUND: Readonly<Record<ProposalKind, string>> = {
-  invitation: 'This invitation does not exist or is no longer open. Ask for a new one.',
-  member_change: 'There is no proposal with this id. The list of members shows the pending proposals.',
-  policy_change: 'There is no proposal with this id. The policy shows the pending proposals.',
-};
-
-/**
- * One error for an unknown id and for a proposal of another merchant; for an invitation also for an unknown token, and when it was
- * accepted, withdrawn or rejected or has expired.
- */
-export function proposalNotFound(kind: ProposalKind): DomainError {
-  return new DomainError(`${kind}_not_found`, NOT_FOUND[kind]);
-}
-
 /** Nothing can be decided about it any more. */
 export function proposalEnded(): DomainError {
   return new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or it has expired.');

@@ -1,5 +1,4 @@
 // Sessions of people in the console: what they hold and how long they last.
-import { DomainError } from '../errors.ts';
 import type { SessionId } from '../ids.ts';
 import { requiresSecondFactor, type Person, type Role } from './member.ts';
 
@@ -76,12 +75,4 @@ export function sessionEndsAt(session: Ending): Date {
 
 function earlier(one: Date, other: Date): Date {
   return one < other ? one : other;
-}
-
-/** One error for an unknown id, for a session that has ended, and for one of somebody else or at another merchant. */
-export function sessionNotFound(): DomainError {
-  return new DomainError(
-    'session_not_found',
-    'You have no session with this id. Look it up in the list of your sessions.',
-  );
 }

@@ -8,10 +8,9 @@ import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { findFactors, hasAny } from '../../db/accounts/second-factor.ts';
 import { forgetSecondFactor } from '../../db/accounts/session.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, notFound } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { requiresSecondFactor, type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
-import { passkeyNotFound } from '../../domain/accounts/passkey.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 
 /** Throws `passkey_not_found`. */
@@ -22,7 +21,7 @@ export async function namePasskey(
   at: Date,
 ): Promise<void> {
   await db.withTransaction(async (tx) => {
-    if (!isId('psk', id) || !(await renamePasskey(tx, by.person.userId, id, name))) throw passkeyNotFound();
+    if (!isId('psk', id) || !(await renamePasskey(tx, by.person.userId, id, name))) throw notFound('passkey');
     await recordAct(tx, by, { action: 'passkey.named', subjectId: id, after: { name }, at });
   });
 }
@@ -48,7 +47,7 @@ export async function removePasskey(db: Database, input: RemovePasskey): Promise
     await recordAct(tx, by, { action: 'passkey.removed', subjectId: id, before: { name }, at });
     return true;
   });
-  if (!isFound) throw passkeyNotFound();
+  if (!isFound) throw notFound('passkey');
 }
 
 async function forgetLastFactor(tx: Tx, { person: { userId } }: ActedBy): Promise<void> {

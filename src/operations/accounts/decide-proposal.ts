@@ -6,7 +6,7 @@ import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
 import { decideProposal as decideRow, findProposal, listAllOpenInvitations } from '../../db/accounts/proposal.ts';
 import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, notFound } from '../../domain/errors.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import {
   agreementOnChange,
@@ -22,7 +22,6 @@ import { changedPolicy, policyObject } from '../../domain/accounts/policy.ts';
 import {
   isOpen,
   proposalEnded,
-  proposalNotFound,
   proposerWithoutPermission,
   type Invitation,
   type MemberChange,
@@ -79,7 +78,7 @@ export async function decideProposal<Input extends DecideProposal>(
     if (!(await decideRow(tx, proposal.id, row))) throw proposalEnded();
     await takeEffect();
     const decided = await findProposal<Input['kind']>(tx, kind, merchantId, id);
-    if (!decided) throw proposalNotFound(kind);
+    if (!decided) throw notFound(kind);
     return { proposal: decided, approvalToken: token?.token ?? null };
   });
 }
@@ -101,7 +100,7 @@ function judge(tx: Tx, input: DecideProposal): Promise<Judged> {
 async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitation): Promise<Judged> {
   const merchantId = merchantOf(by);
   const invitation = await findProposal(tx, 'invitation', merchantId, id);
-  if (!invitation || !isOpen(invitation, at)) throw proposalNotFound('invitation');
+  if (!invitation || !isOpen(invitation, at)) throw notFound('invitation');
   const members = await listMembers(tx, merchantId);
   const approval = approvalOf(invitation, { members, invitations: await listAllOpenInvitations(tx, merchantId, at) });
   if (!isService(by)) {
@@ -133,7 +132,7 @@ async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitatio
 async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberChange): Promise<Judged> {
   const merchantId = merchantOf(by);
   const change = await findProposal(tx, 'member_change', merchantId, id);
-  if (!change) throw proposalNotFound('member_change');
+  if (!change) throw notFound('member_change');
   const members = await listMembers(tx, merchantId);
   if (!isService(by)) {
     const { userId } = by.person;
@@ -160,7 +159,7 @@ async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberC
 async function judgePolicyChange(tx: Tx, { id, decision, by, at }: DecidePolicyChange): Promise<Judged> {
   const { merchantId, userId } = by.person;
   const change = await findProposal(tx, 'policy_change', merchantId, id);
-  if (!change) throw proposalNotFound('policy_change');
+  if (!change) throw notFound('policy_change');
   const { changes, proposedBy } = change;
   requireAdmin(await findRoles(tx, merchantId, userId));
   if (decision === 'approved' && !holdsOneOf(await findRoles(tx, merchantId, proposedBy.id), ['admin'])) {

@@ -3,9 +3,10 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import { endApiKey, findApiKeyLocked } from '../../db/accounts/api-key.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
-import { apiKeyNotFound, mayHandleKeys, type ListedApiKey } from '../../domain/accounts/api-key.ts';
+import { mayHandleKeys, type ListedApiKey } from '../../domain/accounts/api-key.ts';
 import { isId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { notFound } from '../../domain/errors.ts';
 
 /**
  * The revoked key. Every request with it that begins after this returns is refused. A repeat changes nothing. Throws
@@ -15,7 +16,7 @@ export async function revokeApiKey(db: Database, id: string, by: ActedBy, at: Da
   const { merchantId, userId } = by.person;
   return db.withTransaction(async (tx) => {
     const key = isId('key', id) ? await findApiKeyLocked(tx, merchantId, id) : null;
-    if (!key) throw apiKeyNotFound();
+    if (!key) throw notFound('api_key');
     if (!mayHandleKeys(await findRoles(tx, merchantId, userId), key.scopes)) {
       throw permissionDenied('the roles do not cover this key');
     }

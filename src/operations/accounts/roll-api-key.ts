@@ -5,14 +5,13 @@ import type { Database, Tx } from '../../db/platform/database.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import {
-  apiKeyNotFound,
   apiKeyState,
   MAX_API_KEYS_PER_MERCHANT,
   mayHandleKeys,
   rolledKeyExpiry,
   type ListedApiKey,
 } from '../../domain/accounts/api-key.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, notFound } from '../../domain/errors.ts';
 import { isId, newId, type ApiKeyId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { apiKeyHint, generateApiKey, hashApiKey } from '../../security/api-key.ts';
@@ -69,7 +68,7 @@ export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id:
 async function findRollable(tx: Tx, { id, keepOldForMs, by, at }: RollApiKey): Promise<ListedApiKey> {
   const { merchantId, userId } = by.person;
   const old = isId('key', id) ? await findApiKeyLocked(tx, merchantId, id) : null;
-  if (!old) throw apiKeyNotFound();
+  if (!old) throw notFound('api_key');
   if (!mayHandleKeys(await findRoles(tx, merchantId, userId), old.scopes)) {
     throw permissionDenied('the roles do not cover this key');
   }

@@ -6,13 +6,8 @@ import type { Database } from '../../db/platform/database.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { isForOwnerOrAdmin } from '../../domain/accounts/member-change.ts';
-import {
-  isOpen,
-  proposalEnded,
-  proposalNotFound,
-  type Proposal,
-  type ProposalKind,
-} from '../../domain/accounts/proposal.ts';
+import { isOpen, proposalEnded, type Proposal, type ProposalKind } from '../../domain/accounts/proposal.ts';
+import { notFound } from '../../domain/errors.ts';
 
 export type WithdrawProposal = {
   readonly kind: ProposalKind;
@@ -33,7 +28,7 @@ export async function withdrawProposal(db: Database, { kind, id, by, at }: Withd
   await db.withTransaction(async (tx) => {
     await lockMembersAs(tx, by);
     const proposal: Proposal | null = await findProposal(tx, kind, merchantId, id);
-    if (!proposal || (proposal.kind === 'invitation' && !isOpen(proposal, at))) throw proposalNotFound(kind);
+    if (!proposal || (proposal.kind === 'invitation' && !isOpen(proposal, at))) throw notFound(kind);
     requireMayWithdraw(proposal, userId);
     if (!(await withdrawRow(tx, proposal.id, at))) throw proposalEnded();
     await recordAct(tx, by, { action: `${kind}.withdrawn`, subjectId: id, before: whatWasProposed(proposal), at });

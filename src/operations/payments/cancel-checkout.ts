@@ -3,9 +3,9 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import { cancelCheckout as cancelRow, countPaid, findCheckoutLocked } from '../../db/payments/checkout.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, notFound } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
-import { checkoutNotFound, checkoutState } from '../../domain/payments/checkout.ts';
+import { checkoutState } from '../../domain/payments/checkout.ts';
 
 export type CancelCheckout = { readonly by: ActedBy; readonly id: string; readonly at: Date };
 
@@ -17,7 +17,7 @@ export async function cancelCheckout(db: Database, { by, id, at }: CancelCheckou
   const { merchantId } = by.person;
   await db.withTransaction(async (tx) => {
     const checkout = isId('chk', id) ? await findCheckoutLocked(tx, merchantId, id) : null;
-    if (!checkout) throw checkoutNotFound();
+    if (!checkout) throw notFound('checkout');
     const wasPaid = (await countPaid(tx, [checkout.id])).get(checkout.id) !== 0;
     const state = checkoutState(checkout, wasPaid, at);
     if (state === 'cancelled') return;

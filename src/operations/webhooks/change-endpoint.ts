@@ -2,14 +2,10 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { changeEndpoint as changeRow, findEndpointLocked } from '../../db/webhooks/endpoint.ts';
-import {
-  changedEndpoint,
-  endpointNotFound,
-  type Endpoint,
-  type EndpointSettings,
-} from '../../domain/webhooks/endpoint.ts';
+import { changedEndpoint, type Endpoint, type EndpointSettings } from '../../domain/webhooks/endpoint.ts';
 import { isId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
+import { notFound } from '../../domain/errors.ts';
 
 export type ChangeEndpoint = {
   readonly id: string;
@@ -27,7 +23,7 @@ export type ChangeEndpoint = {
 export async function changeEndpoint(db: Database, { id, changes, by, at }: ChangeEndpoint): Promise<Endpoint> {
   return db.withTransaction(async (tx) => {
     const endpoint = isId('whe', id) ? await findEndpointLocked(tx, by.person.merchantId, id) : null;
-    if (!endpoint) throw endpointNotFound();
+    if (!endpoint) throw notFound('endpoint');
     const changed = changedEndpoint(endpoint, changes, at);
     if (changed === endpoint) return endpoint;
     await changeRow(tx, changed);

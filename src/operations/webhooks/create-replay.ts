@@ -3,8 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { endpointExists, lockMerchant } from '../../db/webhooks/endpoint.ts';
 import { countMatching, countRunningReplays, insertReplay } from '../../db/webhooks/replay.ts';
-import { endpointNotFound } from '../../domain/webhooks/endpoint.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { MAX_REPLAY_TOTAL, MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
@@ -24,7 +23,7 @@ export async function createReplay(db: Database, { filter, by, at }: CreateRepla
   return db.withTransaction(async (tx) => {
     await lockMerchant(tx, merchantId);
     if (filter.endpointId !== null && !(await endpointExists(tx, merchantId, filter.endpointId)))
-      throw endpointNotFound();
+      throw notFound('endpoint');
     if ((await countRunningReplays(tx, merchantId)) >= MAX_RUNNING_REPLAYS) {
       throw new DomainError(
         'state_conflict',

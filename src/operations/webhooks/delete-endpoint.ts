@@ -2,9 +2,9 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { deleteEndpoint as deleteRow, findEndpointLocked } from '../../db/webhooks/endpoint.ts';
-import { endpointNotFound } from '../../domain/webhooks/endpoint.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
+import { notFound } from '../../domain/errors.ts';
 
 export type DeleteEndpoint = {
   readonly merchantId: MerchantId;
@@ -21,7 +21,7 @@ export type DeleteEndpoint = {
 export async function deleteEndpoint(db: Database, { merchantId, id, by, at }: DeleteEndpoint): Promise<void> {
   await db.withTransaction(async (tx) => {
     const endpoint = isId('whe', id) ? await findEndpointLocked(tx, merchantId, id) : null;
-    if (!endpoint) throw endpointNotFound();
+    if (!endpoint) throw notFound('endpoint');
     await deleteRow(tx, endpoint.id, at);
     if (by === null) return;
     const { url, description, eventTypes, state } = endpoint;

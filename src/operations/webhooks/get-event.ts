@@ -3,8 +3,9 @@ import type { Database } from '../../db/platform/database.ts';
 import { listDeliveriesOfEvent } from '../../db/webhooks/delivery-list.ts';
 import { findEvent } from '../../db/webhooks/event.ts';
 import type { ListedDelivery } from '../../domain/webhooks/delivery.ts';
-import { eventNotFound, type ListedEvent } from '../../domain/event.ts';
+import type { ListedEvent } from '../../domain/event.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
+import { notFound } from '../../domain/errors.ts';
 
 export type EventWithDeliveries = ListedEvent & {
   /** In UTF-8 these are exactly the bytes that are signed and sent. */
@@ -16,7 +17,7 @@ export type EventWithDeliveries = ListedEvent & {
 export async function getEvent(db: Database, merchantId: MerchantId, id: string): Promise<EventWithDeliveries> {
   return db.withTransaction(async (tx) => {
     const event = isId('evt', id) ? await findEvent(tx, merchantId, id) : null;
-    if (!event) throw eventNotFound();
+    if (!event) throw notFound('event');
     return { ...event, deliveries: await listDeliveriesOfEvent(tx, merchantId, event.id) };
   });
 }

@@ -2,8 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { lockDelivery, resetForReplay } from '../../db/webhooks/replay.ts';
-import { deliveryNotFound } from '../../domain/webhooks/delivery.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, notFound } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 
@@ -18,7 +17,7 @@ export async function replayDelivery(
   const { merchantId } = by.person;
   await db.withTransaction(async (tx) => {
     const delivery = isId('dlv', id) ? await lockDelivery(tx, merchantId, id) : null;
-    if (!delivery || !isId('dlv', id)) throw deliveryNotFound();
+    if (!delivery || !isId('dlv', id)) throw notFound('delivery');
     if (!delivery.isEndpointEnabled) {
       throw new DomainError('state_conflict', 'The endpoint of this delivery is disabled or deleted. Enable it first.');
     }

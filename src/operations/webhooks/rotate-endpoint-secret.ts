@@ -2,9 +2,10 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { findEndpointLocked, rotateEndpointSecret as rotateRow } from '../../db/webhooks/endpoint.ts';
-import { endpointNotFound, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
+import type { EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
 import { isId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
+import { notFound } from '../../domain/errors.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
 import { generateEndpointSecret } from '../../security/webhook-signature.ts';
 
@@ -26,7 +27,7 @@ export async function rotateEndpointSecret(db: Database, input: RotateEndpointSe
   const { id, keepPreviousForMs, by, at } = input;
   return db.withTransaction(async (tx) => {
     const endpoint = isId('whe', id) ? await findEndpointLocked(tx, by.person.merchantId, id) : null;
-    if (!endpoint) throw endpointNotFound();
+    if (!endpoint) throw notFound('endpoint');
     const secret = generateEndpointSecret();
     const previousUntil = keepPreviousForMs === 0 ? null : new Date(at.getTime() + keepPreviousForMs);
     await rotateRow(tx, endpoint.id, { secretSealed: seal(secret, endpoint.id, input.keyRing), previousUntil, at });
