@@ -18,63 +18,23 @@ export type Market = {
 };
 
 const MTN_MARKETS: readonly Market[] = [
-  {
-    country: 'UG',
-    targetEnvironment: 'mtnuganda',
-    currency: 'UGX',
-    nationalPrefixes: MTN_PREFIXES.UG.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 5_000_000n,
-  },
-  {
-    country: 'RW',
-    targetEnvironment: 'mtnrwanda',
-    currency: 'RWF',
-    nationalPrefixes: MTN_PREFIXES.RW.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 5_000_000n,
-  },
-  {
-    country: 'CM',
-    targetEnvironment: 'mtncameroon',
-    currency: 'XAF',
-    nationalPrefixes: MTN_PREFIXES.CM.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 1_000_000n,
-  },
-  {
-    country: 'CI',
-    targetEnvironment: 'mtnivorycoast',
-    currency: 'XOF',
-    nationalPrefixes: MTN_PREFIXES.CI.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 2_000_000n,
-  },
-  {
-    country: 'BJ',
-    targetEnvironment: 'mtnbenin',
-    currency: 'XOF',
-    nationalPrefixes: MTN_PREFIXES.BJ.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 2_000_000n,
-  },
-  {
-    country: 'GH',
-    targetEnvironment: 'mtnghana',
-    currency: 'GHS',
-    nationalPrefixes: MTN_PREFIXES.GH.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 1_500_000n,
-  },
-  {
-    country: 'ZM',
-    targetEnvironment: 'mtnzambia',
-    currency: 'ZMW',
-    nationalPrefixes: MTN_PREFIXES.ZM.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 2_000_000n,
-  },
+  mtnMarket('UG', 'mtnuganda', 'UGX', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }),
+  mtnMarket('RW', 'mtnrwanda', 'RWF', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }),
+  mtnMarket('CM', 'mtncameroon', 'XAF', { minAmountMinor: 100n, maxAmountMinor: 1_000_000n }),
+  mtnMarket('CI', 'mtnivorycoast', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
+  mtnMarket('BJ', 'mtnbenin', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
+  mtnMarket('GH', 'mtnghana', 'GHS', { minAmountMinor: 100n, maxAmountMinor: 1_500_000n }),
+  mtnMarket('ZM', 'mtnzambia', 'ZMW', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
 ];
+
+function mtnMarket(
+  country: keyof typeof MTN_PREFIXES,
+  targetEnvironment: string,
+  currency: Currency,
+  amounts: Pick<Market, 'minAmountMinor' | 'maxAmountMinor'>,
+): Market {
+  return { country, targetEnvironment, currency, nationalPrefixes: MTN_PREFIXES[country].prefixes, ...amounts };
+}
 
 type OperatorEntry = {
   readonly name: string;

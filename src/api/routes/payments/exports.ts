@@ -1,6 +1,6 @@
 // Collections, payouts and the statement as CSV.
 import type { Collection } from '../../../domain/payments/collection.ts';
-import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
+import type { LedgerEntry } from '../../../domain/payments/ledger.ts';
 import type { ListPlace } from '../../../domain/payments/payment-list.ts';
 import { pageCollections } from '../../../db/payments/collection.ts';
 import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
