@@ -101,13 +101,12 @@ export async function recordKeyRefusal(
   refusal: DomainError,
   { scope, action, address, requestId, at }: KeyRequest,
 ): Promise<void> {
-  const { subject, maxFailures, windowMs } = keyRefusalLimit(id, reasonOf(refusal, scope));
+  const limit = keyRefusalLimit(id, reasonOf(refusal, scope));
   // Read without a lock first: otherwise simultaneous requests with a refused key would wait for each other.
-  const recordedUntil = await findWindowEnd(db, subject);
+  const recordedUntil = await findWindowEnd(db, limit.subject);
   if (recordedUntil !== null && recordedUntil > at) return;
-  const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   await db.withTransaction(async (tx) => {
-    if (!(await addAttempt(tx, subject, maxFailures, window))) return;
+    if (!(await addAttempt(tx, limit, at))) return;
     await insertAuditEntry(tx, {
       merchantId,
       apiKeyId: id,

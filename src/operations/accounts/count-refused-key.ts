@@ -7,14 +7,9 @@ import type { AttemptLimit } from '../../security/attempt-limit.ts';
  * Counts one, over all processes. Null while the limit is not reached; afterwards the end of the window, and nothing is
  * counted. Good keys are never counted, so they cost no write.
  */
-export async function countRefusedKey(
-  db: Database,
-  { subject, maxFailures, windowMs }: AttemptLimit,
-  at: Date,
-): Promise<Date | null> {
-  const window = { at, endsAt: new Date(at.getTime() + windowMs) };
+export async function countRefusedKey(db: Database, limit: AttemptLimit, at: Date): Promise<Date | null> {
   return db.withTransaction(async (tx) => {
-    if (await addAttempt(tx, subject, maxFailures, window)) return null;
-    return (await findWindowEnd(tx, subject)) ?? window.endsAt;
+    if (await addAttempt(tx, limit, at)) return null;
+    return (await findWindowEnd(tx, limit.subject)) ?? new Date(at.getTime() + limit.windowMs);
   });
 }

@@ -9,6 +9,7 @@ import {
   type LinkedAuditEntry,
 } from '../../db/accounts/audit-chain.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
+import { eachItem } from '../../db/platform/page.ts';
 import {
   auditChainOf,
   auditHeadLine,
@@ -155,16 +156,6 @@ async function hashBefore(db: Queryable, chain: AuditChainName, after: bigint): 
   return link.hash;
 }
 
-async function* linkedEntries(
-  db: Queryable,
-  chain: AuditChainName,
-  after = 0n,
-): AsyncGenerator<LinkedAuditEntry, void, undefined> {
-  for (let last = after; ;) {
-    const page = await listLinkedEntries(db, chain, last, PAGE);
-    yield* page;
-    const end = page.at(-1);
-    if (end === undefined || page.length < PAGE) return;
-    last = end.position;
-  }
+function linkedEntries(db: Queryable, chain: AuditChainName, after = 0n): AsyncGenerator<LinkedAuditEntry> {
+  return eachItem<LinkedAuditEntry>(PAGE, (last) => listLinkedEntries(db, chain, last?.position ?? after, PAGE));
 }
