@@ -22,8 +22,7 @@ import { recordTransition } from '../src/operations/payments/record-transition.t
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { getOverview } from '../src/operations/get-overview.ts';
-import { checkLedger } from '../src/operations/payments/check-ledger.ts';
-import { checkRecentPayments } from '../src/operations/payments/check-recent-payments.ts';
+import { checkLedger, checkRecentPayments } from '../src/operations/payments/check-ledger.ts';
 import { listCollections } from '../src/db/payments/collection.ts';
 import { readServiceFigures } from '../src/operations/read-service-figures.ts';
 import { createReleaseAttestor } from '../src/security/release-attestation.ts';

@@ -1,8 +1,7 @@
 // The commands of `npm run staff` that let a person in again. Each returns the text that it prints.
 import type { RecoveryId } from '../domain/ids.ts';
 import type { Staff } from '../domain/accounts/staff.ts';
-import { approveRecovery } from '../operations/accounts/approve-recovery.ts';
-import { requestRecovery } from '../operations/accounts/request-recovery.ts';
+import { approveRecovery, requestRecovery } from '../operations/accounts/recover-account.ts';
 import { listRecoveryRequests } from '../db/accounts/recovery.ts';
 import type { AttestedDatabase } from './server-database.ts';
 

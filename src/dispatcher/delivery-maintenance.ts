@@ -2,7 +2,7 @@
 // disabled endpoints, and continues bulk replays.
 import type { Database } from '../db/platform/database.ts';
 import { escalateDeliveries, withholdDeliveries } from '../db/webhooks/delivery.ts';
-import { continueReplay } from '../operations/webhooks/continue-replay.ts';
+import { continueReplay } from '../operations/webhooks/replay-deliveries.ts';
 
 export type DeliveryMaintenance = {
   /** Runs once per tick. */

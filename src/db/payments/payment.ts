@@ -11,7 +11,7 @@ import { recordChange } from './payment-change.ts';
 import { findPayout } from './payout.ts';
 import { findReversal } from './reversal.ts';
 
-function find(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
+export function findPayment(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
   switch (kind) {
     case 'collection':
       return findCollection(db, merchantId, id);
@@ -27,7 +27,7 @@ export async function getPayment<Kind extends PaymentKind>(
   db: Queryable,
   ref: PaymentRef<Kind>,
 ): Promise<Payment<Kind>> {
-  const payment = await find(db, ref as PaymentRef);
+  const payment = await findPayment(db, ref as PaymentRef);
   if (payment === null) throw notFound(ref.kind);
   return payment as Payment<Kind>;
 }

@@ -50,6 +50,9 @@ export type ActedBy = {
   readonly requestId: string;
 };
 
+/** What every operation of a person needs: who acts, and when. */
+export type ByPerson = { readonly by: ActedBy; readonly at: Date };
+
 /** How long a verification of a person, by the second factor or the password, counts as fresh. */
 export const FRESH_FOR_MS = 5 * 60_000;
 

@@ -10,7 +10,7 @@ import {
   mayChangeRoles,
   toNamedPerson,
   permissionDenied,
-  type ActedBy,
+  type ByPerson,
   type Member,
   type Role,
 } from '../../domain/accounts/member.ts';
@@ -18,12 +18,10 @@ import { agreementOn, haveSameRoles, requireOwnerLeft, type Agreement } from '..
 import { pendingUntilExpiry, type MemberChange } from '../../domain/accounts/proposal.ts';
 import { notFound } from '../../domain/errors.ts';
 
-export type ChangeMember = {
+export type ChangeMember = ByPerson & {
   readonly userId: string;
   /** Null: the member is removed. */
   readonly roles: readonly Role[] | null;
-  readonly by: ActedBy;
-  readonly at: Date;
 };
 
 export type ChangedMember =

@@ -13,19 +13,14 @@ import {
   mayGrant,
   toNamedPerson,
   permissionDenied,
-  type ActedBy,
+  type ByPerson,
   type Role,
 } from '../../domain/accounts/member.ts';
 import { approvalOf, isForOwnerOrAdmin, type InvitationApproval } from '../../domain/accounts/member-change.ts';
 import { pendingUntilExpiry, type Invitation } from '../../domain/accounts/proposal.ts';
 import { newToken } from '../../security/token.ts';
 
-export type CreateInvitation = {
-  readonly email: string;
-  readonly roles: readonly Role[];
-  readonly by: ActedBy;
-  readonly at: Date;
-};
+export type CreateInvitation = ByPerson & { readonly email: string; readonly roles: readonly Role[] };
 
 export type CreatedInvitation = {
   readonly invitation: Invitation;

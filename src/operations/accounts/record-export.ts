@@ -1,15 +1,13 @@
 // Records in the audit log that a person exported data.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import type { ActedBy } from '../../domain/accounts/member.ts';
+import type { ByPerson } from '../../domain/accounts/member.ts';
 
-export type RecordExport = {
-  readonly by: ActedBy;
+export type RecordExport = ByPerson & {
   /** What was exported. */
   readonly dataset: 'collections' | 'payouts' | 'ledger';
   /** The filters, without what they say about somebody. */
   readonly filters: object;
-  readonly at: Date;
 };
 
 /** Each call adds one entry. Call it before the first row leaves: what cannot be recorded is not exported. */

@@ -4,17 +4,12 @@ import { findProposal, withdrawProposal as withdrawRow } from '../../db/accounts
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { permissionDenied, type ByPerson } from '../../domain/accounts/member.ts';
 import { isForOwnerOrAdmin } from '../../domain/accounts/member-change.ts';
 import { isOpen, proposalEnded, type Proposal, type ProposalKind } from '../../domain/accounts/proposal.ts';
 import { notFound } from '../../domain/errors.ts';
 
-export type WithdrawProposal = {
-  readonly kind: ProposalKind;
-  readonly id: string;
-  readonly by: ActedBy;
-  readonly at: Date;
-};
+export type WithdrawProposal = ByPerson & { readonly kind: ProposalKind; readonly id: string };
 
 /**
  * Nobody can approve the proposal when this returns, and the tokens of an invitation are invalid. Any owner or admin may withdraw an

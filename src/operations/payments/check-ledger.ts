@@ -1,4 +1,4 @@
-// Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued.
+// Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued, or over recent payments.
 import type { Database, Queryable } from '../../db/platform/database.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import { findAllUnattestedCredits, findUnattestedRefunds } from '../../db/payments/attested-credit.ts';
@@ -13,6 +13,7 @@ import {
   unpostedFault,
   type LedgerFault,
 } from '../../domain/payments/ledger-fault.ts';
+import { lowestIdAt } from '../../domain/ids.ts';
 
 /** A range takes seconds; one account may have millions of entries, which are summed in one statement. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
@@ -105,4 +106,20 @@ export async function checkLedger(db: Database, signal?: AbortSignal): Promise<r
   let progress = LEDGER_CHECK_START;
   while (progress.part !== 'done') progress = await continueLedgerCheck(db, progress, signal);
   return [...progress.faults, ...(await findUnsettled(db))];
+}
+
+const RECENT_TIMEOUT_MS = 60_000;
+/** At most 200 payments created since whose state and transfers disagree. Changes nothing; fails when aborted. */
+export async function checkRecentPayments(db: Database, since: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
+  const limits = { statementTimeoutMs: RECENT_TIMEOUT_MS, ...(signal && { signal }) };
+  const idsSince = (prefix: 'col' | 'pay'): IdRange => ({
+    after: lowestIdAt(prefix, since.getTime()),
+    // Sorts behind every id of the kind.
+    to: `${prefix}_~`,
+  });
+  return db.withLongReads(limits, async (reads) => {
+    const collections = await findUnposted(reads, idsSince('col'));
+    const payouts = await findUnposted(reads, idsSince('pay'));
+    return [...collections, ...payouts].map(({ id }) => unpostedFault(id));
+  });
 }

@@ -1,15 +1,21 @@
-// Creates a checkout: once per idempotency key.
+// Creates a checkout, once per idempotency key, and cancels one.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/names.ts';
-import { insertCheckout } from '../../db/payments/checkout.ts';
+import {
+  insertCheckout,
+  cancelCheckout as cancelRow,
+  countPaid,
+  findCheckoutLocked,
+} from '../../db/payments/checkout.ts';
 import { respondOnce } from '../../db/payments/idempotency-key.ts';
-import type { ActedBy, KnownPerson } from '../../domain/accounts/member.ts';
-import { invalidParameters } from '../../domain/errors.ts';
-import { idTimeMs, newId } from '../../domain/ids.ts';
+import type { ActedBy, ByPerson, KnownPerson } from '../../domain/accounts/member.ts';
+import { invalidParameters, DomainError, notFound } from '../../domain/errors.ts';
+import { idTimeMs, newId, isId } from '../../domain/ids.ts';
 import {
   DEFAULT_CHECKOUT_LIFE_MS,
   LONGEST_CHECKOUT_LIFE_MS,
   SHORTEST_CHECKOUT_LIFE_MS,
+  checkoutState,
   type Checkout,
   type CheckoutUse,
 } from '../../domain/payments/checkout.ts';
@@ -19,6 +25,7 @@ import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { newCode } from '../../security/token.ts';
 import type { PaymentContext } from './payment-context.ts';
+import type { Database } from '../../db/platform/database.ts';
 
 export type CheckoutRequest = Omit<PaymentRequest, 'phone' | 'operator'> & {
   readonly use: CheckoutUse;
@@ -27,13 +34,11 @@ export type CheckoutRequest = Omit<PaymentRequest, 'phone' | 'operator'> & {
   readonly expiresAt: Date | null;
 };
 
-export type CreateCheckout = {
-  readonly by: ActedBy;
+export type CreateCheckout = ByPerson & {
   readonly idempotencyKey: string;
   readonly request: CheckoutRequest;
   /** What the response shows of a new checkout. */
   readonly present: (checkout: Checkout, createdBy: KnownPerson) => object;
-  readonly at: Date;
 };
 
 export type CreatedCheckout = StoredOutcome<readonly []>;
@@ -113,4 +118,24 @@ function requirePayable({ coverage, environment }: PaymentContext, { by, request
 
 function invalid(param: string, message: string) {
   return { param, code: 'parameter_invalid' as const, message };
+}
+
+export type CancelCheckout = { readonly by: ActedBy; readonly id: string; readonly at: Date };
+
+/**
+ * An attempt that is live goes on: its prompt is on the payer's phone. Of a checkout that is cancelled already nothing changes. Throws
+ * `checkout_not_found`, and `state_conflict` for one that is over in another way.
+ */
+export async function cancelCheckout(db: Database, { by, id, at }: CancelCheckout): Promise<void> {
+  const { merchantId } = by.person;
+  await db.withTransaction(async (tx) => {
+    const checkout = isId('chk', id) ? await findCheckoutLocked(tx, merchantId, id) : null;
+    if (!checkout) throw notFound('checkout');
+    const wasPaid = (await countPaid(tx, [checkout.id])).get(checkout.id) !== 0;
+    const state = checkoutState(checkout, wasPaid, at);
+    if (state === 'cancelled') return;
+    if (state !== 'open') throw new DomainError('state_conflict', `This checkout is already ${state}.`);
+    await cancelRow(tx, checkout.id, at);
+    await recordAct(tx, by, { action: 'checkout.cancelled', subjectId: checkout.id, at });
+  });
 }

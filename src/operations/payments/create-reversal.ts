@@ -11,7 +11,7 @@ import { countReversals, findLatestReversal, insertReversal } from '../../db/pay
 import { DomainError } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
-import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { holdsOneOf, permissionDenied, type ByPerson } from '../../domain/accounts/member.ts';
 import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { newMoneyOut } from '../../domain/payments/new-payment.ts';
@@ -20,12 +20,7 @@ import { checkSecondFactor } from '../../domain/payments/release.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-export type CreateReversal = {
-  readonly by: ActedBy;
-  readonly collectionId: string;
-  readonly idempotencyKey: string;
-  readonly at: Date;
-};
+export type CreateReversal = ByPerson & { readonly collectionId: string; readonly idempotencyKey: string };
 
 export type CreatedReversal = StoredOutcome<readonly [Reversal]>;
 

@@ -122,15 +122,7 @@ async function write(change: PaymentChange, conditions: ChangeConditions, contex
   }
   return db.withTransaction(async (tx) => {
     const isPosted = await reverseCollection(tx, after, context);
-    if (!isPosted) {
-      const found = {
-        kind: 'refunded_twice',
-        operatorReceipt: null,
-        reported: null,
-        foundAt: after.updatedAt,
-      } as const;
-      await insertDiscrepancy(tx, after, found);
-    }
+    if (!isPosted) await insertDiscrepancy(tx, after, { kind: 'refunded_twice', foundAt: after.updatedAt });
     if (await recordChange(tx, change, environment, conditions)) return isPosted ? 'posted' : 'not_posted';
     // Another process recorded an outcome meanwhile: a retry of the activity finds it.
     throw new Error(`${after.id} changed while its transition was being recorded`);

@@ -18,7 +18,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { isId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
-import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
+import { holdsOneOf, permissionDenied, type ByPerson, type Person } from '../../domain/accounts/member.ts';
 import { accepted, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { approvalState } from '../../domain/payments/approval.ts';
 import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
@@ -31,11 +31,7 @@ import {
 } from '../../domain/payments/release.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-type Release = {
-  readonly by: ActedBy;
-  readonly idempotencyKey: string;
-  readonly at: Date;
-};
+type Release = ByPerson & { readonly idempotencyKey: string };
 
 export type ReleasePayment<Kind extends MoneyOutKind = MoneyOutKind> = Release & {
   readonly kind: Kind;
