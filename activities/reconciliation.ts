@@ -16,7 +16,7 @@ import {
   checkRecentPayments,
 } from '../src/operations/payments/check-ledger.ts';
 import { checkLedgerChanges } from '../src/operations/payments/check-ledger-changes.ts';
-import { recordLeftOutRefusals } from '../src/operations/accounts/record-left-out-refusals.ts';
+import { recordLeftOutRefusals } from '../src/operations/accounts/audit-log.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
 

@@ -79,6 +79,11 @@ export function notFound(noun: keyof typeof NOT_FOUND): DomainError {
   return new DomainError(`${noun}_not_found`, NOT_FOUND[noun]);
 }
 
+/** The state of something does not allow what the caller asks for. The message says what to do instead. */
+export function stateConflict(message: string): DomainError {
+  return new DomainError('state_conflict', message);
+}
+
 /** Too many accepted payments wait, in all or of this merchant: new ones are refused, repeats get their stored response. */
 export function backlogFull(): DomainError {
   return new DomainError(

@@ -1,6 +1,6 @@
 // The account of a person in a session who gave their password again.
 import { requiresSecondFactor, verificationFailed, type ByPerson } from '../../domain/accounts/member.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { stateConflict } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/ids.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { Tx } from '../platform/database.ts';
@@ -17,8 +17,5 @@ export async function lockOwnUser(tx: Tx, { by, verifiedHash }: ByPerson & Passw
 /** Throws `state_conflict` when a role of the person, at any merchant, requires a second factor. */
 export async function requireNoFactorNeeded(tx: Tx, userId: UserId): Promise<void> {
   if (!requiresSecondFactor(await listRolesOf(tx, userId))) return;
-  throw new DomainError(
-    'state_conflict',
-    'One of your roles requires a second factor. Enrol another one before you remove this one.',
-  );
+  throw stateConflict('One of your roles requires a second factor. Enrol another one before you remove this one.');
 }

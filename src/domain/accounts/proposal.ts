@@ -1,5 +1,5 @@
 // Proposals: invitations, and changes of members or of the policy, that one person proposes for another person to decide.
-import { DomainError } from '../errors.ts';
+import { stateConflict, type DomainError } from '../errors.ts';
 import type { InvitationId, MemberChangeId, MerchantId, PolicyChangeId } from '../ids.ts';
 import type { NamedPerson, Role } from './member.ts';
 import type { PolicyObject } from './policy.ts';
@@ -65,10 +65,10 @@ export function isOpen({ kind, state, expiresAt }: Proposal, at: Date): boolean 
 
 /** Nothing can be decided about it any more. */
 export function proposalEnded(): DomainError {
-  return new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or it has expired.');
+  return stateConflict('This proposal was decided, withdrawn or replaced, or it has expired.');
 }
 
 /** The proposer lost the roles that it takes to propose this. */
 export function proposerWithoutPermission(): DomainError {
-  return new DomainError('state_conflict', 'The proposer no longer has permission. Create a new proposal.');
+  return stateConflict('The proposer no longer has permission. Create a new proposal.');
 }

@@ -14,7 +14,7 @@ import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey
 import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
-import { DomainError, notFound } from '../../domain/errors.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
 import { authenticationFailed, type Member } from '../../domain/accounts/member.ts';
 import { approvalOf, mayStillGrant } from '../../domain/accounts/member-change.ts';
@@ -110,10 +110,7 @@ async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): P
     createdAt: at,
   });
   if (isNew) return { userId: id, verifiedBy: null };
-  throw new DomainError(
-    'state_conflict',
-    'An account with this e-mail address was created in the meantime. Try again with its password.',
-  );
+  throw stateConflict('An account with this e-mail address was created in the meantime. Try again with its password.');
 }
 
 // Since then the sender or approver may have been removed or lost a role, and a second administrator may have joined.

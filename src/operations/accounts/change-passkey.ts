@@ -22,7 +22,7 @@ import { MAX_PASSKEYS_PER_PERSON, type ChallengeUse } from '../../domain/account
 import type { AttemptLimit, PasswordAttempt } from '../../security/attempt-limit.ts';
 import { factorsOf, hasAny, findFactors } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser, renewSession, forgetSecondFactor } from '../../db/accounts/session.ts';
-import { DomainError, notFound } from '../../domain/errors.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
 import { newId, isId } from '../../domain/ids.ts';
 import { verifyRegistration, type GivenCredential, type RelyingParty } from '../../security/passkey.ts';
 import { lockOwnUser, requireNoFactorNeeded } from '../../db/accounts/own-account.ts';
@@ -116,12 +116,12 @@ export async function registerPasskey(db: Database, input: RegisterPasskey): Pro
     if (!credential) throw verificationFailed('wrong passkey response');
     const { credentialId, publicKey } = credential;
     if ((await listPasskeys(tx, userId)).length >= MAX_PASSKEYS_PER_PERSON) {
-      throw new DomainError('state_conflict', `You have ${MAX_PASSKEYS_PER_PERSON} passkeys. Remove one first.`);
+      throw stateConflict(`You have ${MAX_PASSKEYS_PER_PERSON} passkeys. Remove one first.`);
     }
     const id = newId('psk', at.getTime());
     const counter = BigInt(credential.counter);
     if (!(await insertPasskey(tx, { id, userId, name, credentialId, publicKey, counter, createdAt: at }))) {
-      throw new DomainError('state_conflict', 'This passkey is registered already.');
+      throw stateConflict('This passkey is registered already.');
     }
     await endLossOfSecondFactor(tx, userId);
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });

@@ -14,7 +14,7 @@ import type { CountedAttempt, PasswordAttempt } from '../../security/attempt-lim
 import { seal, open, type KeyRing } from '../../security/sealing.ts';
 import { generateTotpSecret, matchTotpStep } from '../../security/totp.ts';
 import { deleteSessionsOfUser, renewSession, forgetSecondFactor } from '../../db/accounts/session.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { stateConflict } from '../../domain/errors.ts';
 import { lockOwnUser, requireNoFactorNeeded } from '../../db/accounts/own-account.ts';
 import { deleteRecoveryCodes, insertRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { newRecoveryCode, readRecoveryCode, RECOVERY_CODES } from '../../security/recovery-code.ts';
@@ -62,10 +62,7 @@ export async function confirmSecondFactor(
     const user = await findUserLocked(tx, by.person.userId);
     const pending = user?.totpPendingSealed ?? null;
     if (!user || pending === null) {
-      throw new DomainError(
-        'state_conflict',
-        'No second factor is waiting for confirmation. Start the enrolment first.',
-      );
+      throw stateConflict('No second factor is waiting for confirmation. Start the enrolment first.');
     }
     // The secret may be of long ago, and known to whoever saw it then.
     requireFreshIfAny(user, input);
@@ -124,7 +121,7 @@ export async function createRecoveryCodes(db: Database, input: OwnAttempt): Prom
   return db.withTransaction(async (tx) => {
     const user = await lockOwnUser(tx, input);
     if (!hasAny(factorsOf(user))) {
-      throw new DomainError('state_conflict', 'You have no second factor. Enrol one before you create recovery codes.');
+      throw stateConflict('You have no second factor. Enrol one before you create recovery codes.');
     }
     const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
     await deleteRecoveryCodes(tx, user.id);

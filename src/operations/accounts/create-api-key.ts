@@ -14,7 +14,7 @@ import {
   type Scope,
   type ListedApiKey,
 } from '../../domain/accounts/api-key.ts';
-import { DomainError, notFound } from '../../domain/errors.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { newId, isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy, type ByPerson } from '../../domain/accounts/member.ts';
@@ -51,8 +51,7 @@ export async function createApiKey(db: Database, input: CreateApiKey): Promise<{
       const roles = await findRoles(tx, merchantId, by.person.userId);
       if (!mayHandleKeys(roles, scopes)) throw permissionDenied('the roles do not cover these scopes');
       if ((await countActiveApiKeys(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
-        throw new DomainError(
-          'state_conflict',
+        throw stateConflict(
           `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} active keys. Revoke one before you create another.`,
         );
       }
@@ -107,14 +106,10 @@ export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id:
 async function findRollable(tx: Tx, { id, keepOldForMs, by, at }: RollApiKey): Promise<ListedApiKey> {
   const old = await lockHandled(tx, id, by);
   if (old.replacedBy !== null || apiKeyState(old, at) !== 'active') {
-    throw new DomainError(
-      'state_conflict',
-      'This key was rolled or revoked, or it has expired. Create a new key instead.',
-    );
+    throw stateConflict('This key was rolled or revoked, or it has expired. Create a new key instead.');
   }
   if (keepOldForMs > 0 && (await countActiveApiKeys(tx, by.person.merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
-    throw new DomainError(
-      'state_conflict',
+    throw stateConflict(
       `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} active keys. Revoke one, or roll this one with keep_old_for 0.`,
     );
   }

@@ -20,7 +20,7 @@ import {
 import type { Staff } from '../../domain/accounts/staff.ts';
 import { newId, type RecoveryId, type UserId } from '../../domain/ids.ts';
 import { RECOVERY_LIFE_MS, recoveryNotFound, type RecoveryRequest } from '../../domain/accounts/recovery.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { stateConflict } from '../../domain/errors.ts';
 import { newToken } from '../../security/token.ts';
 import { withdrawOnRecovery } from '../../db/accounts/withdraw-on-recovery.ts';
 import { lockMemberships } from '../../db/accounts/recovery-guard.ts';
@@ -89,7 +89,7 @@ export async function approveRecovery(db: Database, { id, by, at }: ApproveRecov
     const request = await findRecoveryRequestLocked(tx, id, at);
     if (!request) throw recoveryNotFound();
     if (request.requestedBy === by) {
-      throw new DomainError('state_conflict', 'another one of the staff approves it than the one who requested it');
+      throw stateConflict('another one of the staff approves it than the one who requested it');
     }
     const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
     await approveRow(tx, id, { by, at, tokenSha256: sha256, expiresAt });

@@ -9,7 +9,7 @@ import {
 } from '../../db/payments/checkout.ts';
 import { respondOnce } from '../../db/payments/idempotency-key.ts';
 import type { ActedBy, ByPerson, KnownPerson } from '../../domain/accounts/member.ts';
-import { invalidParameters, DomainError, notFound } from '../../domain/errors.ts';
+import { invalidParameters, notFound, stateConflict } from '../../domain/errors.ts';
 import { idTimeMs, newId, isId } from '../../domain/ids.ts';
 import {
   DEFAULT_CHECKOUT_LIFE_MS,
@@ -134,7 +134,7 @@ export async function cancelCheckout(db: Database, { by, id, at }: CancelCheckou
     const wasPaid = (await countPaid(tx, [checkout.id])).get(checkout.id) !== 0;
     const state = checkoutState(checkout, wasPaid, at);
     if (state === 'cancelled') return;
-    if (state !== 'open') throw new DomainError('state_conflict', `This checkout is already ${state}.`);
+    if (state !== 'open') throw stateConflict(`This checkout is already ${state}.`);
     await cancelRow(tx, checkout.id, at);
     await recordAct(tx, by, { action: 'checkout.cancelled', subjectId: checkout.id, at });
   });

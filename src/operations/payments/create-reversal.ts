@@ -8,7 +8,7 @@ import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { countReversals, findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, stateConflict } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ByPerson } from '../../domain/accounts/member.ts';
@@ -61,7 +61,7 @@ async function insert(
   const { spendableMinor, reservedMinor } = await lockSpendable(tx, merchantId);
   const collection = await getCollection(tx, merchantId, collectionId);
   if (collection.state !== 'succeeded') {
-    throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
+    throw stateConflict(`This collection is ${collection.state}: only a paid one can be reversed.`);
   }
   // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
@@ -105,5 +105,5 @@ async function insert(
 }
 
 function underWay(): DomainError {
-  return new DomainError('state_conflict', 'A reversal of this collection is already in progress.');
+  return stateConflict('A reversal of this collection is already in progress.');
 }

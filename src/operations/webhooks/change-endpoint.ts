@@ -17,7 +17,7 @@ import {
 } from '../../domain/webhooks/endpoint.ts';
 import { isId, newId, type DeliveryId, type EventId, type MerchantId } from '../../domain/ids.ts';
 import type { ActedBy, ByPerson } from '../../domain/accounts/member.ts';
-import { notFound, DomainError } from '../../domain/errors.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
 import { generateEndpointSecret } from '../../security/webhook-signature.ts';
 import { insertEndpointEvent } from '../../db/webhooks/event.ts';
@@ -94,9 +94,7 @@ export async function sendTestEvent(
   // Not locked, or many events for one endpoint would wait for each other: what is owed to an endpoint that is disabled or deleted
   // in this very moment is withheld, as an event of a payment is.
   const endpoint = await getEndpoint(db, merchantId, input.id);
-  if (endpoint.state === 'disabled') {
-    throw new DomainError('state_conflict', 'This endpoint is disabled. Enable it before you test it.');
-  }
+  if (endpoint.state === 'disabled') throw stateConflict('This endpoint is disabled. Enable it before you test it.');
   return db.withTransaction(async (tx) => {
     const [eventId, deliveryId] = [newId('evt', at.getTime()), newId('dlv', at.getTime())];
     const shown = endpointObject(endpoint, { at, failingLimitMs });

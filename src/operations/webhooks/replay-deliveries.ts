@@ -12,7 +12,7 @@ import {
   recordReplayProgress,
   resetBatchForReplay,
 } from '../../db/webhooks/replay.ts';
-import { DomainError, notFound } from '../../domain/errors.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
 import type { ByPerson } from '../../domain/accounts/member.ts';
 import { endpointExists, lockMerchant } from '../../db/webhooks/endpoint.ts';
@@ -28,7 +28,7 @@ export async function replayDelivery(db: Database, { id, by, at }: ByPerson & { 
     const delivery = isId('dlv', id) ? await lockDelivery(tx, merchantId, id) : null;
     if (!delivery || !isId('dlv', id)) throw notFound('delivery');
     if (!delivery.isEndpointEnabled) {
-      throw new DomainError('state_conflict', 'The endpoint of this delivery is disabled or deleted. Enable it first.');
+      throw stateConflict('The endpoint of this delivery is disabled or deleted. Enable it first.');
     }
     if (delivery.isPending) return;
     await resetForReplay(tx, id, at);
@@ -49,10 +49,7 @@ export async function createReplay(db: Database, { filter, by, at }: CreateRepla
     if (filter.endpointId !== null && !(await endpointExists(tx, merchantId, filter.endpointId)))
       throw notFound('endpoint');
     if ((await countRunningReplays(tx, merchantId)) >= MAX_RUNNING_REPLAYS) {
-      throw new DomainError(
-        'state_conflict',
-        `${MAX_RUNNING_REPLAYS} replays are running. Wait for one of them to end.`,
-      );
+      throw stateConflict(`${MAX_RUNNING_REPLAYS} replays are running. Wait for one of them to end.`);
     }
     const replay: Replay = {
       ...filter,

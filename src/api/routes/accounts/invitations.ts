@@ -6,12 +6,10 @@ import { hashToken } from '../../../security/token.ts';
 import { acceptInvitation } from '../../../operations/accounts/accept-invitation.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
-import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
+import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { getInvitation, listInvitations } from '../../../operations/accounts/read-invitations.ts';
-import { withdrawProposal } from '../../../operations/accounts/withdraw-proposal.ts';
-import { passkeyAttempt } from '../../own-session.ts';
+import { passkeyAttempt, type AuthenticationDeps } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import type { AuthenticationDeps } from '../../own-session.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   acceptInvitationSchema,

@@ -1,11 +1,29 @@
-// Ends sessions: the one in use, another one, all others of its person, or those of a member.
-import { recordAct } from '../../db/accounts/audit.ts';
+// Lists sessions of a person, and ends them: the one in use, another one, all others of its person, or those of a member.
 import type { Database } from '../../db/platform/database.ts';
+import { listSessions, deleteMemberSessions, deleteSession, deleteSessionById } from '../../db/accounts/session.ts';
+import {
+  MAX_SESSIONS_PER_MEMBER,
+  sessionEndsAt,
+  type ListedSession,
+  type Session,
+} from '../../domain/accounts/session.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
 import { findMember, findRoles } from '../../db/accounts/member.ts';
-import { deleteMemberSessions, deleteSession, deleteSessionById } from '../../db/accounts/session.ts';
 import { isId, type UserId } from '../../domain/ids.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { notFound } from '../../domain/errors.ts';
+
+/** The sessions that have not ended, the last used first. */
+export async function listOwnSessions(db: Database, current: Session, at: Date): Promise<ListedSession[]> {
+  const rows = await listSessions(db, current.person, { limit: MAX_SESSIONS_PER_MEMBER, at });
+  return rows
+    .map(({ tokenSha256, ...row }) => ({
+      ...row,
+      endsAt: sessionEndsAt({ ...row, person: current.person }),
+      isCurrent: tokenSha256.equals(current.tokenSha256),
+    }))
+    .filter(({ endsAt }) => endsAt > at);
+}
 
 /** Logs the person out: the session has ended when this returns. A repeat changes nothing. */
 export async function closeSession(db: Database, tokenSha256: Buffer, by: ActedBy, at: Date): Promise<void> {
