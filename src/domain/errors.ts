@@ -86,27 +86,21 @@ export function stateConflict(message: string): DomainError {
 
 /** Too many accepted payments wait, in all or of this merchant: new ones are refused, repeats get their stored response. */
 export function backlogFull(): DomainError {
-  return new DomainError(
-    'service_unavailable',
-    'Too many payments are waiting to be processed. Try again with the same key.',
-    {
-      retryAfterSeconds: 5,
-    },
-  );
+  const message = 'Too many payments are waiting to be processed. Try again with the same key.';
+  return new DomainError('service_unavailable', message, { retryAfterSeconds: 5 });
 }
 
 /** The database does not answer, or not in time: nothing is recorded, or nobody knows whether it is. */
 export function recordsUnavailable(): DomainError {
-  return new DomainError('service_unavailable', 'We cannot record anything right now. Try again with the same key.', {
-    retryAfterSeconds: 2,
-  });
+  const message = 'We cannot record anything right now. Try again with the same key.';
+  return new DomainError('service_unavailable', message, { retryAfterSeconds: 2 });
 }
 
 /** The body of every error response. `errors` lists all problems with a request; `param` is that of the first. */
 export function errorBody(error: DomainError, requestId: string) {
   return {
     error: {
-      type: errorType(error.code),
+      type: error.type,
       code: error.code,
       message: error.message,
       param: error.issues[0]?.param ?? null,

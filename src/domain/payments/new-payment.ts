@@ -53,20 +53,16 @@ export function newRequested<Kind extends 'collection' | 'payout', Id extends Co
   // Lists filter by the time in the id, so the payment is created at that time.
   const at = new Date(idTimeMs(id));
   return {
+    ...request,
     kind,
     id,
     merchantId,
     idempotencyKey: key,
     previousState: null,
     version: 0,
-    amountMinor: request.amountMinor,
     currency: input.merchantCurrency,
-    reference: request.reference,
-    phone: request.phone,
     operator,
     operatorReference: operatorReferenceOf({ environment, merchantId, kind, key, generation }),
-    description: request.description,
-    metadata: request.metadata,
     failureCode: null,
     amountReversedMinor: 0n,
     operatorReceipt: null,

@@ -4,7 +4,10 @@ import { MTN_PREFIXES, type PrefixChange } from './operator-prefixes.ts';
 
 export type OperatorId = 'mtn-momo';
 
-export type Market = {
+/** Inclusive, in the currency's smallest unit. */
+export type AmountBounds = { readonly minAmountMinor: bigint; readonly maxAmountMinor: bigint };
+
+export type Market = AmountBounds & {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
   /** The operator's own name for its system there. */
@@ -12,9 +15,6 @@ export type Market = {
   readonly currency: Currency;
   /** Of the numbers that are led to this operator where a request names none. */
   readonly nationalPrefixes: readonly string[];
-  /** Inclusive, in the currency's smallest unit. */
-  readonly minAmountMinor: bigint;
-  readonly maxAmountMinor: bigint;
 };
 
 const MTN_MARKETS: readonly Market[] = [
@@ -31,9 +31,9 @@ function mtnMarket(
   country: keyof typeof MTN_PREFIXES,
   targetEnvironment: string,
   currency: Currency,
-  amounts: Pick<Market, 'minAmountMinor' | 'maxAmountMinor'>,
+  bounds: AmountBounds,
 ): Market {
-  return { country, targetEnvironment, currency, nationalPrefixes: MTN_PREFIXES[country].prefixes, ...amounts };
+  return { country, targetEnvironment, currency, nationalPrefixes: MTN_PREFIXES[country].prefixes, ...bounds };
 }
 
 type OperatorEntry = {
@@ -140,17 +140,14 @@ export function currenciesServed(coverage: Coverage): Currency[] {
 }
 
 /** The widest bounds of any operator: what is outside of them nobody can pay. Null: no operator takes the currency. */
-export function amountBounds(
-  currency: Currency,
-  coverage: Coverage,
-): { readonly min: bigint; readonly max: bigint } | null {
+export function amountBounds(currency: Currency, coverage: Coverage): AmountBounds | null {
   const [first, ...others] = marketsOf(currency, coverage).map(({ market }) => market);
   if (!first) return null;
-  return others.reduce(
-    ({ min, max }, { minAmountMinor, maxAmountMinor }) => ({
-      min: minAmountMinor < min ? minAmountMinor : min,
-      max: maxAmountMinor > max ? maxAmountMinor : max,
+  return others.reduce<AmountBounds>(
+    ({ minAmountMinor: min, maxAmountMinor: max }, market) => ({
+      minAmountMinor: market.minAmountMinor < min ? market.minAmountMinor : min,
+      maxAmountMinor: market.maxAmountMinor > max ? market.maxAmountMinor : max,
     }),
-    { min: first.minAmountMinor, max: first.maxAmountMinor },
+    first,
   );
 }

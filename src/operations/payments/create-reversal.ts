@@ -72,16 +72,10 @@ async function insert(
   const { operator, amountMinor, currency, phone, reference, operatorReference: key } = collection;
   const generation = (await countReversals(tx, merchantId, collection.id)) + 1;
   const requested: Reversal = {
-    ...{
-      kind: 'reversal',
-      id: newId('rev', at.getTime()),
-      merchantId,
-      operator,
-      amountMinor,
-      currency,
-      phone,
-      reference,
-    },
+    ...{ operator, amountMinor, currency, phone, reference },
+    kind: 'reversal',
+    id: newId('rev', at.getTime()),
+    merchantId,
     ...newMoneyOut({ amountMinor, createdBy: userId, policy, createdAt: at, expiryMs: clocks.payoutExpiryMs }),
     operatorReference: operatorReferenceOf({ environment, merchantId, kind: 'reversal', key, generation }),
     failureCode: null,

@@ -12,9 +12,12 @@ import type { TransitionInput } from '../../domain/payments/lifecycle.ts';
 import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { MoneyOut, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { changePayment, type PaymentChange } from '../../domain/payments/payment-change.ts';
-import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
+import {
+  confirmsNeverAccepted,
+  confirmsNeverSent,
+  confirmsRefundNeverSent,
+} from '../../domain/payments/recorded-send.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
-import { isRefundNeverSent } from '../../domain/payments/reversal-progress.ts';
 import type { RecordedBy } from '../../domain/work.ts';
 import type { PaymentContext } from './payment-context.ts';
 
@@ -105,11 +108,6 @@ function isTimely(payment: MoneyOut, { transition, at }: RecordTransition, clock
   if (transition.kind === 'never_accepted') return confirmsNeverAccepted(payment, transition.queriedAtMs, at, clocks);
   if (transition.kind !== 'never_sent') return true;
   return payment.kind === 'payout' ? confirmsNeverSent(payment, at) : confirmsRefundNeverSent(payment, at);
-}
-
-function confirmsRefundNeverSent({ sendDeadlineAt, sendBegunAt, isCollectionReturned }: Reversal, at: Date): boolean {
-  const progress = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null };
-  return isRefundNeverSent({ ...progress, isCollectionReturned }, at.getTime());
 }
 
 type Written = 'posted' | 'not_posted' | 'missed';
