@@ -32,7 +32,8 @@ type WebhookPrefix = 'evt' | 'dlv' | 'whe' | 'rpl';
 type AccountPrefix = 'key' | 'mer' | 'usr' | 'inv' | 'pch' | 'mch' | 'ses' | 'rcv' | 'psk' | 'req';
 type IdPrefix = PaymentPrefix | WebhookPrefix | AccountPrefix;
 
-type IdWith<Prefix extends IdPrefix> = Prefix extends IdPrefix ? Branded<Prefix> : never;
+/** An id with this prefix; of several, an id with any of them. */
+export type IdWith<Prefix extends IdPrefix> = Prefix extends IdPrefix ? Branded<Prefix> : never;
 
 // Payments and their deadlines are dated by their ids. A clock that was ahead for a moment must not date what comes after it.
 const MAX_AHEAD_MS = 1000;

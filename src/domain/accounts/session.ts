@@ -19,6 +19,15 @@ export type Session = {
 /** By what a person was verified: the second factor or, of a person without one, the password alone. */
 export type VerifiedBy = 'password' | 'one_time_code' | 'passkey' | 'recovery_code';
 
+/** Null: it was not given. Whoever has a second factor gave a one-time code where they gave nothing else. */
+type GivenFactor = { readonly passkey: object | null; readonly recoveryCode?: string | null };
+
+export function verifiedByOf({ passkey, recoveryCode = null }: GivenFactor, hasFactor: boolean): VerifiedBy {
+  if (!hasFactor) return 'password';
+  if (passkey !== null) return 'passkey';
+  return recoveryCode === null ? 'one_time_code' : 'recovery_code';
+}
+
 /** What failed before a session was opened: log-ins of its person since the one before. */
 export type FailedLogIns = {
   readonly count: number;

@@ -1,12 +1,12 @@
 // Reads a merchant's audit log, and records in it what people were refused and what they exported.
 import { listAuditEntries as listRows, recordAct, type AuditFilter } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/names.ts';
+import { recordRefusal as record, recordEndedRefusals, type Refusal } from '../../db/accounts/refusal.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { Page } from '../../db/platform/page.ts';
 import { shownToMerchant, type ListedAuditEntry } from '../../domain/accounts/audit.ts';
-import type { MerchantId } from '../../domain/ids.ts';
 import type { ByPerson } from '../../domain/accounts/member.ts';
-import { recordRefusal as record, recordEndedRefusals, type Refusal } from '../../db/accounts/refusal.ts';
+import type { MerchantId } from '../../domain/ids.ts';
 
 /** The newest entries that pass the filter, at most `limit`. */
 export async function listAuditEntries(

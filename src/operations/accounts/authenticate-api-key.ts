@@ -1,8 +1,8 @@
 // Identifies an API key and checks that it may be used for the request; records refusals of known keys, and counts those of an address.
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
+import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { permissionDenied } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';

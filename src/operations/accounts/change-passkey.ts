@@ -1,7 +1,7 @@
 // Registers, names and removes a person's own passkeys, and creates the challenges that passkeys sign.
-import { recordAct } from '../../db/accounts/audit.ts';
 import { requireAttempt, uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import type { Database, Tx } from '../../db/platform/database.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { lockOwnUser, requireNoFactorNeeded } from '../../db/accounts/own-account.ts';
 import {
   createChallenge,
   listPasskeys,
@@ -10,7 +10,11 @@ import {
   deletePasskey,
   renamePasskey,
 } from '../../db/accounts/passkey.ts';
+import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
+import { factorsOf, hasAny, findFactors } from '../../db/accounts/second-factor.ts';
+import { deleteSessionsOfUser, renewSession, forgetSecondFactor } from '../../db/accounts/session.ts';
 import { endLossOfSecondFactor, findUser, type User } from '../../db/accounts/user.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import {
   isFreshToEnrol,
   permissionDenied,
@@ -19,14 +23,10 @@ import {
   type ByPerson,
 } from '../../domain/accounts/member.ts';
 import { MAX_PASSKEYS_PER_PERSON, type ChallengeUse } from '../../domain/accounts/passkey.ts';
-import type { AttemptLimit, PasswordAttempt } from '../../security/attempt-limit.ts';
-import { factorsOf, hasAny, findFactors } from '../../db/accounts/second-factor.ts';
-import { deleteSessionsOfUser, renewSession, forgetSecondFactor } from '../../db/accounts/session.ts';
 import { notFound, stateConflict } from '../../domain/errors.ts';
 import { newId, isId } from '../../domain/ids.ts';
+import type { AttemptLimit, PasswordAttempt } from '../../security/attempt-limit.ts';
 import { verifyRegistration, type GivenCredential, type RelyingParty } from '../../security/passkey.ts';
-import { lockOwnUser, requireNoFactorNeeded } from '../../db/accounts/own-account.ts';
-import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 
 export type StartedPasskey = {
   readonly challenge: Buffer;

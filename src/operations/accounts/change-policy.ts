@@ -1,8 +1,11 @@
 // Reads a merchant's policy, and changes it: at once if it only becomes stricter, or by a proposal that a second person decides.
-import type { Database, Tx } from '../../db/platform/database.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { findRoles, listMembers } from '../../db/accounts/member.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
 import { listOpenProposals, findProposal, insertProposal, replaceProposals } from '../../db/accounts/proposal.ts';
-import { newId, type MerchantId } from '../../domain/ids.ts';
+import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type ByPerson } from '../../domain/accounts/member.ts';
 import {
   changedPolicy,
   isLooser,
@@ -12,10 +15,7 @@ import {
   type ServiceLimits,
 } from '../../domain/accounts/policy.ts';
 import { pendingUntilExpiry, type PolicyChange } from '../../domain/accounts/proposal.ts';
-import { recordAct } from '../../db/accounts/audit.ts';
-import { findRoles, listMembers } from '../../db/accounts/member.ts';
-import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
-import { holdsOneOf, permissionDenied, type ActedBy, type ByPerson } from '../../domain/accounts/member.ts';
+import { newId, type MerchantId } from '../../domain/ids.ts';
 
 /** A merchant that never changed its policy has the defaults. `pending` leaves out the proposals that have expired. */
 export async function getPolicy(

@@ -1,23 +1,23 @@
 // Enrols and removes a person's own second factor by one-time codes, and creates their recovery codes.
-import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/platform/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { lockOwnUser, requireNoFactorNeeded } from '../../db/accounts/own-account.ts';
+import { deleteRecoveryCodes, insertRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
+import { deleteSessionsOfUser, renewSession, forgetSecondFactor } from '../../db/accounts/session.ts';
 import { findUserLocked, setPendingTotp, confirmTotp, removeTotp, type User } from '../../db/accounts/user.ts';
+import type { Database } from '../../db/platform/database.ts';
 import {
   hasFreshSecondFactor,
   permissionDenied,
   verificationFailed,
   type ByPerson,
 } from '../../domain/accounts/member.ts';
+import { stateConflict } from '../../domain/errors.ts';
 import type { CountedAttempt, PasswordAttempt } from '../../security/attempt-limit.ts';
+import { newRecoveryCode, readRecoveryCode, RECOVERY_CODES } from '../../security/recovery-code.ts';
 import { seal, open, type KeyRing } from '../../security/sealing.ts';
 import { generateTotpSecret, matchTotpStep } from '../../security/totp.ts';
-import { deleteSessionsOfUser, renewSession, forgetSecondFactor } from '../../db/accounts/session.ts';
-import { stateConflict } from '../../domain/errors.ts';
-import { lockOwnUser, requireNoFactorNeeded } from '../../db/accounts/own-account.ts';
-import { deleteRecoveryCodes, insertRecoveryCodes } from '../../db/accounts/recovery-code.ts';
-import { newRecoveryCode, readRecoveryCode, RECOVERY_CODES } from '../../security/recovery-code.ts';
 
 /** By a person in a session who gives their password again. */
 type OwnAttempt = PasswordAttempt & ByPerson;

@@ -1,9 +1,9 @@
 // Creates API keys of a merchant, replaces them by new ones, and revokes them.
-import { recordAct } from '../../db/accounts/audit.ts';
 import { countActiveApiKeys, insertApiKey, endApiKey, findApiKeyLocked } from '../../db/accounts/api-key.ts';
-import type { Database, Tx } from '../../db/platform/database.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import {
   apiKeyExpiry,
   MAX_API_KEYS_PER_MERCHANT,
@@ -14,10 +14,10 @@ import {
   type Scope,
   type ListedApiKey,
 } from '../../domain/accounts/api-key.ts';
+import { permissionDenied, type ActedBy, type ByPerson } from '../../domain/accounts/member.ts';
 import { notFound, stateConflict } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { newId, isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
-import { permissionDenied, type ActedBy, type ByPerson } from '../../domain/accounts/member.ts';
 import { apiKeyHint, generateApiKey, hashApiKey } from '../../security/api-key.ts';
 
 export type CreateApiKey = {

@@ -11,8 +11,6 @@ import {
 } from '../../db/accounts/proposal.ts';
 import { requireNotRecovered, lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
-import { notFound, stateConflict } from '../../domain/errors.ts';
-import { holdsOneOf, permissionDenied, type ActedBy, type Role, type ByPerson } from '../../domain/accounts/member.ts';
 import {
   agreementOnChange,
   approvalOf,
@@ -24,6 +22,7 @@ import {
   isForOwnerOrAdmin,
   type Decider,
 } from '../../domain/accounts/member-change.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type Role, type ByPerson } from '../../domain/accounts/member.ts';
 import { changedPolicy, policyObject } from '../../domain/accounts/policy.ts';
 import {
   isOpen,
@@ -36,8 +35,9 @@ import {
   type ProposalOf,
   type Proposal,
 } from '../../domain/accounts/proposal.ts';
-import { newToken } from '../../security/token.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/ids.ts';
+import { newToken } from '../../security/token.ts';
 
 type Decide<Kind extends ProposalKind, By> = {
   readonly kind: Kind;

@@ -1,17 +1,17 @@
 // Lists sessions of a person, and ends them: the one in use, another one, all others of its person, or those of a member.
-import type { Database } from '../../db/platform/database.ts';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { findMember, findRoles } from '../../db/accounts/member.ts';
 import { listSessions, deleteMemberSessions, deleteSession, deleteSessionById } from '../../db/accounts/session.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import {
   MAX_SESSIONS_PER_MEMBER,
   sessionEndsAt,
   type ListedSession,
   type Session,
 } from '../../domain/accounts/session.ts';
-import { recordAct } from '../../db/accounts/audit.ts';
-import { findMember, findRoles } from '../../db/accounts/member.ts';
-import { isId, type UserId } from '../../domain/ids.ts';
-import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { notFound } from '../../domain/errors.ts';
+import { isId, type UserId } from '../../domain/ids.ts';
 
 /** The sessions that have not ended, the last used first. */
 export async function listOwnSessions(db: Database, current: Session, at: Date): Promise<ListedSession[]> {

@@ -1,7 +1,10 @@
 // Recovers the account of a person who lost their password or second factor, when two of the staff agree.
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { recordStaffAct, insertAuditEntry } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/platform/database.ts';
 import { listMerchantsOf, lockMembers } from '../../db/accounts/member.ts';
+import { deletePasskeys } from '../../db/accounts/passkey.ts';
+import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
+import { lockMemberships } from '../../db/accounts/recovery-guard.ts';
 import {
   replaceRecovery,
   approveRecovery as approveRow,
@@ -9,6 +12,8 @@ import {
   findRecovery,
   useRecovery,
 } from '../../db/accounts/recovery.ts';
+import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
+import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import {
   findUserByEmail,
   findUserLocked,
@@ -17,20 +22,15 @@ import {
   removeTotp,
   setPassword,
 } from '../../db/accounts/user.ts';
-import type { Staff } from '../../domain/accounts/staff.ts';
-import { newId, type RecoveryId, type UserId } from '../../domain/ids.ts';
-import { RECOVERY_LIFE_MS, recoveryNotFound, type RecoveryRequest } from '../../domain/accounts/recovery.ts';
-import { stateConflict } from '../../domain/errors.ts';
-import { newToken } from '../../security/token.ts';
 import { withdrawOnRecovery } from '../../db/accounts/withdraw-on-recovery.ts';
-import { lockMemberships } from '../../db/accounts/recovery-guard.ts';
-import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
-import { deletePasskeys } from '../../db/accounts/passkey.ts';
-import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
-import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
 import { recoveryRefused } from '../../domain/accounts/member.ts';
+import { RECOVERY_LIFE_MS, recoveryNotFound, type RecoveryRequest } from '../../domain/accounts/recovery.ts';
+import type { Staff } from '../../domain/accounts/staff.ts';
+import { stateConflict } from '../../domain/errors.ts';
+import { newId, type RecoveryId, type UserId } from '../../domain/ids.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
+import { newToken } from '../../security/token.ts';
 
 export type RequestRecovery = {
   readonly email: string;

@@ -1,10 +1,11 @@
 // Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued, or over recent payments.
-import type { Database, Queryable } from '../../db/platform/database.ts';
-import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import { findAllUnattestedCredits, findUnattestedRefunds } from '../../db/payments/attested-credit.ts';
+import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import { findAvailableAccounts, isCheckpointAttested } from '../../db/payments/ledger-checkpoint.ts';
 import { findBalanceDrift, findLastOfRange, findUndecided } from '../../db/payments/ledger.ts';
 import { findUnposted, type IdRange } from '../../db/payments/unposted.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
+import { lowestIdAt } from '../../domain/ids.ts';
 import { discrepancyFault } from '../../domain/payments/discrepancy.ts';
 import {
   checkpointFault,
@@ -13,7 +14,6 @@ import {
   unpostedFault,
   type LedgerFault,
 } from '../../domain/payments/ledger-fault.ts';
-import { lowestIdAt } from '../../domain/ids.ts';
 
 /** A range takes seconds; one account may have millions of entries, which are summed in one statement. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;

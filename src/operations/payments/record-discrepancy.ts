@@ -1,7 +1,7 @@
 // Records what contradicts the recorded outcome or release of a payment, for a person to settle.
-import type { Database } from '../../db/platform/database.ts';
 import { insertDiscrepancy, hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { findPayment } from '../../db/payments/payment.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { contradictionIn, type Contradiction } from '../../domain/payments/discrepancy.ts';
 import type { QueriedStatus } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';

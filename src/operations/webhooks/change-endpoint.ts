@@ -8,6 +8,11 @@ import {
   getEndpoint,
   deleteEndpoint as deleteRow,
 } from '../../db/webhooks/endpoint.ts';
+import { insertEndpointEvent } from '../../db/webhooks/event.ts';
+import type { ActedBy, ByPerson } from '../../domain/accounts/member.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
+import { endpointTestEvent, type Environment } from '../../domain/event.ts';
+import { isId, newId, type DeliveryId, type EventId, type MerchantId } from '../../domain/ids.ts';
 import {
   changedEndpoint,
   endpointObject,
@@ -15,13 +20,8 @@ import {
   type EndpointSettings,
   type EndpointWithSecret,
 } from '../../domain/webhooks/endpoint.ts';
-import { isId, newId, type DeliveryId, type EventId, type MerchantId } from '../../domain/ids.ts';
-import type { ActedBy, ByPerson } from '../../domain/accounts/member.ts';
-import { notFound, stateConflict } from '../../domain/errors.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
 import { generateEndpointSecret } from '../../security/webhook-signature.ts';
-import { insertEndpointEvent } from '../../db/webhooks/event.ts';
-import { endpointTestEvent, type Environment } from '../../domain/event.ts';
 
 export type ChangeEndpoint = ByPerson & {
   readonly id: string;

@@ -1,15 +1,15 @@
 // Reads events, deliveries and replays of a merchant, each with what belongs to it.
+import { findNames } from '../../db/accounts/names.ts';
 import type { Database } from '../../db/platform/database.ts';
+import type { Page } from '../../db/platform/page.ts';
 import { listDeliveriesOfEvent, findDelivery, listAttempts } from '../../db/webhooks/delivery-list.ts';
 import { findEvent } from '../../db/webhooks/event.ts';
-import { SHOWN_ATTEMPTS, type ListedDelivery, type RecordedAttempt } from '../../domain/webhooks/delivery.ts';
-import type { ListedEvent } from '../../domain/event.ts';
-import { isId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
-import { notFound } from '../../domain/errors.ts';
-import { findNames } from '../../db/accounts/names.ts';
-import type { Page } from '../../db/platform/page.ts';
 import { listReplays } from '../../db/webhooks/replay.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { ListedEvent } from '../../domain/event.ts';
+import { isId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
+import { SHOWN_ATTEMPTS, type ListedDelivery, type RecordedAttempt } from '../../domain/webhooks/delivery.ts';
 import type { Replay } from '../../domain/webhooks/replay.ts';
 
 export type EventWithDeliveries = ListedEvent & {

@@ -1,6 +1,7 @@
 // Replays deliveries: the same events and bytes, the endpoint's current secret, the schedule from its beginning.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
+import { endpointExists, lockMerchant } from '../../db/webhooks/endpoint.ts';
 import {
   lockDelivery,
   resetForReplay,
@@ -12,10 +13,9 @@ import {
   recordReplayProgress,
   resetBatchForReplay,
 } from '../../db/webhooks/replay.ts';
+import type { ByPerson } from '../../domain/accounts/member.ts';
 import { notFound, stateConflict } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
-import type { ByPerson } from '../../domain/accounts/member.ts';
-import { endpointExists, lockMerchant } from '../../db/webhooks/endpoint.ts';
 import { MAX_REPLAY_TOTAL, MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
 
 /**
