@@ -29,14 +29,8 @@ export type Person = {
 };
 
 /** A person's membership of a merchant, as its other members see it. */
-export type Member = {
-  readonly userId: UserId;
-  readonly name: string;
-  readonly email: string;
-  readonly roles: readonly Role[];
-  readonly hasSecondFactor: boolean;
-  readonly createdAt: Date;
-};
+export type Member = Pick<Person, 'userId' | 'roles' | 'hasSecondFactor'> &
+  Omit<NamedPerson, 'id'> & { readonly createdAt: Date };
 
 /** A member as other people's records name them. */
 export function toNamedPerson({ userId: id, name, email }: Pick<Member, 'userId' | 'name' | 'email'>): NamedPerson {

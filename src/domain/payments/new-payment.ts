@@ -1,11 +1,12 @@
 // What every new payment starts with.
 import type { ActedBy } from '../accounts/member.ts';
 import type { Policy } from '../accounts/policy.ts';
-import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId, type UserId } from '../ids.ts';
+import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { Environment } from '../event.ts';
 import type { Coverage } from './operator-catalogue.ts';
 import { operatorReferenceOf } from './operator-reference.ts';
+import type { MoneyOut } from './payment.ts';
 import { planPayment, type PaymentRequest } from './payment-request.ts';
 import { approvalsRequired } from './release.ts';
 
@@ -74,11 +75,8 @@ export function newRequested<Kind extends 'collection' | 'payout', Id extends Co
   } as const;
 }
 
-export type NewMoneyOut = {
-  readonly amountMinor: bigint;
-  readonly createdBy: UserId;
+type NewMoneyOut = Pick<MoneyOut, 'amountMinor' | 'createdBy' | 'createdAt'> & {
   readonly policy: Policy;
-  readonly createdAt: Date;
   /** Where the policy says nothing. */
   readonly expiryMs: number;
 };

@@ -1,18 +1,14 @@
 // What a row records of a send, and which ends of a payment it confirms.
 import type { Clocks } from '../clocks.ts';
-import { OPERATORS, type OperatorId } from './operator-catalogue.ts';
+import { OPERATORS } from './operator-catalogue.ts';
+import type { MoneyOut } from './payment.ts';
 import type { NotFounds } from './payment-fields.ts';
 import type { Reversal } from './reversal.ts';
 import { isRefundNeverSent } from './reversal-progress.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
 /** As a row records it. The send deadline is set by the release. */
-type RecordedSend = NotFounds & {
-  readonly operator: OperatorId;
-  readonly sendDeadlineAt: Date | null;
-  readonly sendBegunAt: Date | null;
-  readonly acceptedAt: Date | null;
-};
+type RecordedSend = Pick<MoneyOut, 'operator' | 'sendDeadlineAt' | 'sendBegunAt' | 'acceptedAt' | keyof NotFounds>;
 
 /** Whether and until when it may be sent, as far as the row says. */
 function sendOf({ sendDeadlineAt, sendBegunAt }: Pick<RecordedSend, 'sendDeadlineAt' | 'sendBegunAt'>) {

@@ -1,13 +1,12 @@
 // What a search finds: objects of one merchant, and by what each of them was found.
 import type { IdWith } from '../ids.ts';
+import { PAYMENT_KINDS } from './payment.ts';
 
 /** At most as many are shown. */
 export const MOST_HITS = 20;
 
 export const HIT_KINDS = [
-  'collection',
-  'payout',
-  'reversal',
+  ...PAYMENT_KINDS,
   'api_request',
   'event',
   'delivery',

@@ -101,14 +101,8 @@ async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): P
   }
   const id = newId('usr', at.getTime());
   const { name, passwordHash } = person;
-  const isNew = await insertUser(tx, {
-    id,
-    email: invitation.email,
-    name,
-    passwordHash,
-    totpSecretSealed: null,
-    createdAt: at,
-  });
+  const { email } = invitation;
+  const isNew = await insertUser(tx, { id, email, name, passwordHash, totpSecretSealed: null, createdAt: at });
   if (isNew) return { userId: id, verifiedBy: null };
   throw stateConflict('An account with this e-mail address was created in the meantime. Try again with its password.');
 }

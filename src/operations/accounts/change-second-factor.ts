@@ -128,12 +128,8 @@ export async function createRecoveryCodes(db: Database, input: OwnAttempt): Prom
     const stored = codes.map(readRecoveryCode).filter((code) => code !== null);
     await insertRecoveryCodes(tx, user.id, stored, at);
     await uncountAttempts(tx, input.counted, at);
-    await recordAct(tx, by, {
-      action: 'recovery_codes.created',
-      subjectId: user.id,
-      after: { left: codes.length },
-      at,
-    });
+    const after = { left: codes.length };
+    await recordAct(tx, by, { action: 'recovery_codes.created', subjectId: user.id, after, at });
     return codes;
   });
 }

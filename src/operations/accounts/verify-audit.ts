@@ -33,19 +33,6 @@ export type VerifyAudit = {
   readonly at: Date;
 };
 
-export type AuditVerification = {
-  readonly chains: number;
-  readonly entries: number;
-  readonly heads: number;
-  /** Entries that are too new to have their link. */
-  readonly waiting: number;
-  /**
-   * What is wrong, a sentence each, at most 100; empty: every entry is as it was recorded, and neither its link nor its
-   * signature is overdue.
-   */
-  readonly faults: readonly string[];
-};
-
 const PAGE = 1000;
 const MOST_FAULTS = 100;
 const STATEMENT_TIMEOUT_MS = 600_000;
@@ -53,12 +40,11 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 const OVERDUE_LINK_MINUTES = 5;
 const OVERDUE_HEAD_HOURS = 2;
 const MINUTE_MS = 60_000;
-const NEVER = new Date(8.64e15);
 
 type Walk = { entries: number; heads: number; faults: string[] };
 
 /** Recomputes every hash, of the log as it is at one moment. */
-export async function verifyAudit(db: Database, { chain, kept, ring, at }: VerifyAudit): Promise<AuditVerification> {
+export async function verifyAudit(db: Database, { chain, kept, ring, at }: VerifyAudit) {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, atOneMoment: true };
   return db.withLongReads(limits, async (reads) => {
     const chains = await listRecordedChains(reads, chain);
@@ -74,8 +60,15 @@ export async function verifyAudit(db: Database, { chain, kept, ring, at }: Verif
     if (twice > 0n) walk.faults.push(`${twice} entries have more than one link`);
     if (kept.length > 0 && chains.length === 0)
       walk.faults.push('the log does not exist, although one of its heads was kept');
-    const faults = walk.faults.slice(0, MOST_FAULTS);
-    return { chains: chains.length, entries: walk.entries, heads: walk.heads, waiting: Number(waiting), faults };
+    return {
+      chains: chains.length,
+      entries: walk.entries,
+      heads: walk.heads,
+      /** Entries that are too new to have their link. */
+      waiting: Number(waiting),
+      /** A sentence each, at most 100; empty: every entry is as it was recorded, and neither its link nor its signature is overdue. */
+      faults: walk.faults.slice(0, MOST_FAULTS),
+    };
   });
 }
 
@@ -97,7 +90,7 @@ async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, at, 
       const isOther = head.position === position && !head.hash.equals(hash ?? linked.hash);
       if (isOther) fault(`entry ${position} does not match the kept head`);
     }
-    if (linked.entry && linked.entry.at < (unsignedSince ?? NEVER)) unsignedSince = linked.entry.at;
+    if (linked.entry && (unsignedSince === null || linked.entry.at < unsignedSince)) unsignedSince = linked.entry.at;
     if (linked.head) {
       heads += 1n;
       const wrong = faultOf(linked.head, linked.hash, ring);

@@ -89,12 +89,8 @@ async function insert(
   };
   const reversal: Reversal = { ...requested, requestAttestation: releases.attestRequest(requested) };
   if (!(await insertReversal(tx, reversal))) throw underWay();
-  await recordAct(tx, by, {
-    action: 'reversal.requested',
-    subjectId: collection.id,
-    after: { reversal_id: reversal.id },
-    at,
-  });
+  const after = { reversal_id: reversal.id };
+  await recordAct(tx, by, { action: 'reversal.requested', subjectId: collection.id, after, at });
   return reversal;
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../../db/payments/checkout-attempt.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
-import { isId, type CheckoutId, type MerchantId } from '../../domain/ids.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
 import { MOST_SHOWN_ATTEMPTS, type Attempt, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -81,7 +81,7 @@ export type AttemptForPayer = Omit<FoundAttempt, 'collectionId'> & { readonly co
 /** The attempt of whoever has this code; null: there is none at this checkout. */
 export async function findAttemptForPayer(
   db: Queryable,
-  { id, merchantId }: Pick<Checkout, 'merchantId'> & { readonly id: CheckoutId },
+  { id, merchantId }: Pick<Checkout, 'id' | 'merchantId'>,
   codeSha256: Buffer,
 ): Promise<AttemptForPayer | null> {
   const found = await findAttempt(db, id, codeSha256);

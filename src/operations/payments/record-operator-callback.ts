@@ -1,10 +1,13 @@
 // Stores an operator's callback, and finds the payment that it is about.
 import type { Database } from '../../db/platform/database.ts';
-import { insertOperatorCallback, recordCallbackOfCollection } from '../../db/payments/operator-callback.ts';
+import {
+  insertOperatorCallback,
+  recordCallbackOfCollection,
+  type ReferringCallback,
+} from '../../db/payments/operator-callback.ts';
 import { scheduleQuery } from '../../db/payments/payment-progress.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';
 import { findReversalByOperatorReference } from '../../db/payments/reversal.ts';
-import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { isFinal, isQueriedAfterCallback } from '../../domain/payments/payment.ts';
 import type { PaymentWork } from '../../domain/work.ts';
 
@@ -13,22 +16,13 @@ const MOST_PER_PAYMENT = 20;
 const FIRST_QUERY_GAP_MS = 60_000;
 const LONGEST_QUERY_GAP_MS = 24 * 60 * FIRST_QUERY_GAP_MS;
 
-export type RecordOperatorCallback = {
-  readonly operator: OperatorId;
-  readonly operatorReference: string;
-  readonly body: string;
-  readonly contentType: string;
-  readonly sourceAddress: string;
-  readonly receivedAt: Date;
-};
-
 /**
  * Returns the payment and whether this callback is stored, or null for a reference that is not ours: nothing is stored
  * then, because anyone can call and must not fill the disk. Changes no payment: a callback is only a hint.
  */
 export async function recordOperatorCallback(
   db: Database,
-  input: RecordOperatorCallback,
+  input: ReferringCallback,
 ): Promise<{ payment: PaymentWork; isKept: boolean } | null> {
   // The most frequent kind first.
   const recorded = await recordCallbackOfCollection(db, input, MOST_PER_PAYMENT);
@@ -57,10 +51,7 @@ function queryGapMs(state: PaymentWork['state'], storedBefore: number): number {
   return step < 0 ? 0 : Math.min(FIRST_QUERY_GAP_MS * 2 ** step, LONGEST_QUERY_GAP_MS);
 }
 
-async function findSent(
-  db: Database,
-  { operator, operatorReference }: RecordOperatorCallback,
-): Promise<PaymentWork | null> {
+async function findSent(db: Database, { operator, operatorReference }: ReferringCallback): Promise<PaymentWork | null> {
   const payout = await findPayoutByOperatorReference(db, operator, operatorReference);
   return payout ?? findReversalByOperatorReference(db, operator, operatorReference);
 }
