@@ -9,10 +9,14 @@ import type { HousekeepingTask } from '../src/domain/housekeeping.ts';
 import { retainedSince } from '../src/domain/retention.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import type { Log } from '../src/log.ts';
-import { continueLedgerCheck, findUnsettled, LEDGER_CHECK_START } from '../src/operations/payments/check-ledger.ts';
-import { checkRecentPayments } from '../src/operations/payments/check-recent-payments.ts';
+import {
+  continueLedgerCheck,
+  findUnsettled,
+  LEDGER_CHECK_START,
+  checkRecentPayments,
+} from '../src/operations/payments/check-ledger.ts';
 import { checkLedgerChanges } from '../src/operations/payments/check-ledger-changes.ts';
-import { recordLeftOutRefusals } from '../src/operations/accounts/record-left-out-refusals.ts';
+import { recordLeftOutRefusals } from '../src/operations/accounts/audit-log.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
 

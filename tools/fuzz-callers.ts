@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { findSession } from '../src/db/accounts/session.ts';
 import type { Database } from '../src/db/platform/database.ts';
 import { isFreshlyVerified, type Role } from '../src/domain/accounts/member.ts';
-import { continueReplay } from '../src/operations/webhooks/continue-replay.ts';
+import { continueReplay } from '../src/operations/webhooks/replay-deliveries.ts';
 import { hashToken } from '../src/security/token.ts';
 import { callerOptions, roleFor, sampleOf } from '../test/isolation/samples.ts';
 import { OPERATIONS } from '../test/isolation/access.ts';

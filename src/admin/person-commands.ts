@@ -1,9 +1,8 @@
 // The commands of `npm run staff` that let a person in again, or print what is stored about one. Each returns the text that it prints.
 import type { z } from 'zod';
 import type { RecoveryId } from '../domain/ids.ts';
-import { approveRecovery } from '../operations/accounts/approve-recovery.ts';
 import { exportPersonalData } from '../operations/accounts/export-personal-data.ts';
-import { requestRecovery } from '../operations/accounts/request-recovery.ts';
+import { approveRecovery, requestRecovery } from '../operations/accounts/recover-account.ts';
 import { listRecoveryRequests } from '../db/accounts/recovery.ts';
 import type { AttestedDatabase } from './server-database.ts';
 import { MAX_SHOWN, shownList } from './shown-list.ts';

@@ -4,7 +4,7 @@ import type { Database } from '../db/platform/database.ts';
 import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import { csvLine, type Cell } from '../domain/csv.ts';
-import { recordExport, type RecordExport } from '../operations/accounts/record-export.ts';
+import { recordExport, type RecordExport } from '../operations/accounts/audit-log.ts';
 import { isSessionUnchanged } from '../operations/read-live-updates.ts';
 
 export type CsvExport<Item, Place> = {

@@ -9,7 +9,7 @@ import type { KeyRing } from '../security/sealing.ts';
 import { authenticateApiKey } from '../operations/accounts/authenticate-api-key.ts';
 import { createApiKey } from '../operations/accounts/create-api-key.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
-import { deleteEndpoint } from '../operations/webhooks/delete-endpoint.ts';
+import { deleteEndpoint } from '../operations/webhooks/change-endpoint.ts';
 import { listMembers } from '../operations/accounts/list-members.ts';
 import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';

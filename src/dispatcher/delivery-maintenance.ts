@@ -2,7 +2,7 @@
 // disabled endpoints, and continues bulk replays.
 import type { Database } from '../db/platform/database.ts';
 import { escalateDeliveries, withholdDeliveries } from '../db/webhooks/delivery.ts';
-import { continueReplay } from '../operations/webhooks/continue-replay.ts';
+import { continueReplay } from '../operations/webhooks/replay-deliveries.ts';
 import type { Pass } from './dispatcher.ts';
 
 // Each becomes a workflow, which costs more than a hundred times as much as a delivery that is accepted at once. So the

@@ -16,10 +16,7 @@ export type BacklogLimits = {
   readonly maxAgeMs: number;
 };
 
-export type Backlog = {
-  readonly count: number;
-  readonly lateCount: number;
-  readonly oldestAgeMs: number;
+export type Backlog = Omit<MerchantBacklog, 'merchantId'> & {
   /** The merchants that are refused new payments because of their own share. */
   readonly fullMerchants: ReadonlySet<MerchantId>;
 };

@@ -51,34 +51,56 @@ export function invalidParameters(issues: readonly [ParameterIssue, ...Parameter
   return new DomainError(issues[0].code, issues[0].message, { issues });
 }
 
-/** One error for an unknown id and for a payment of another merchant. */
-export function paymentNotFound(kind: 'collection' | 'payout' | 'reversal'): DomainError {
-  return new DomainError(`${kind}_not_found`, `There is no ${kind} with this id.`);
+const NOT_FOUND = {
+  collection: 'There is no collection with this id.',
+  payout: 'There is no payout with this id.',
+  reversal: 'There is no reversal with this id.',
+  checkout: 'There is no checkout with this id.',
+  endpoint: 'There is no endpoint with this id. Look it up in the list of endpoints.',
+  event: 'There is no event with this id. Look it up in the list of events.',
+  delivery: 'There is no delivery with this id. Look it up in the list of deliveries.',
+  replay: 'There is no replay with this id. Look it up in the list of replays.',
+  api_key: 'There is no API key with this id. Look it up in the list of keys.',
+  request:
+    'The request log has no request with this id. The request may be too old, or it came from a session: the log has requests of API keys only.',
+  member: 'There is no member with this id. Look it up in the list of members.',
+  invitation: 'This invitation does not exist or is no longer open. Ask for a new one.',
+  member_change: 'There is no proposal with this id. The list of members shows the pending proposals.',
+  policy_change: 'There is no proposal with this id. The policy shows the pending proposals.',
+  session: 'You have no session with this id. Look it up in the list of your sessions.',
+  passkey: 'You have no passkey with this id. Look it up in the list of your passkeys.',
+} as const;
+
+/**
+ * One error for an unknown id, for what is there no longer, and for what belongs to another merchant or person; of an invitation also
+ * for an unknown token, and when it was accepted, withdrawn or rejected or has expired.
+ */
+export function notFound(noun: keyof typeof NOT_FOUND): DomainError {
+  return new DomainError(`${noun}_not_found`, NOT_FOUND[noun]);
+}
+
+/** The state of something does not allow what the caller asks for. The message says what to do instead. */
+export function stateConflict(message: string): DomainError {
+  return new DomainError('state_conflict', message);
 }
 
 /** Too many accepted payments wait, in all or of this merchant: new ones are refused, repeats get their stored response. */
 export function backlogFull(): DomainError {
-  return new DomainError(
-    'service_unavailable',
-    'Too many payments are waiting to be processed. Try again with the same key.',
-    {
-      retryAfterSeconds: 5,
-    },
-  );
+  const message = 'Too many payments are waiting to be processed. Try again with the same key.';
+  return new DomainError('service_unavailable', message, { retryAfterSeconds: 5 });
 }
 
 /** The database does not answer, or not in time: nothing is recorded, or nobody knows whether it is. */
 export function recordsUnavailable(): DomainError {
-  return new DomainError('service_unavailable', 'We cannot record anything right now. Try again with the same key.', {
-    retryAfterSeconds: 2,
-  });
+  const message = 'We cannot record anything right now. Try again with the same key.';
+  return new DomainError('service_unavailable', message, { retryAfterSeconds: 2 });
 }
 
 /** The body of every error response. `errors` lists all problems with a request; `param` is that of the first. */
 export function errorBody(error: DomainError, requestId: string) {
   return {
     error: {
-      type: errorType(error.code),
+      type: error.type,
       code: error.code,
       message: error.message,
       param: error.issues[0]?.param ?? null,

@@ -1,6 +1,5 @@
 // Events: what merchants receive by webhook. The body is built once, and every attempt and replay sends those bytes.
 import { collectionObject, isLateOutcome, type Collection, type CollectionState } from './payments/collection.ts';
-import { DomainError } from './errors.ts';
 import type { CollectionId, EndpointId, EventId, PayoutId } from './ids.ts';
 import { payoutObject, type Payout, type PayoutState } from './payments/payout.ts';
 
@@ -62,11 +61,6 @@ export function paymentEvent(payment: Collection | Payout, event: NewEvent): Eve
 /** The event that tests an endpoint; `shown` is the endpoint as the API shows it. */
 export function endpointTestEvent(shown: object, event: NewEvent): EventContent {
   return toContent('endpoint.test', event, { object: shown });
-}
-
-/** One error for an unknown id and for an event of another merchant. */
-export function eventNotFound(): DomainError {
-  return new DomainError('event_not_found', 'There is no event with this id. Look it up in the list of events.');
 }
 
 function toContent(type: EventType, { id, at, environment }: NewEvent, data: object): EventContent {

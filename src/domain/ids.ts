@@ -27,27 +27,13 @@ export type PasskeyId = Branded<'psk'>;
 export type RequestId = Branded<'req'>;
 export type CheckoutId = Branded<'chk'>;
 
-type IdByPrefix = {
-  col: CollectionId;
-  evt: EventId;
-  dlv: DeliveryId;
-  whe: EndpointId;
-  key: ApiKeyId;
-  mer: MerchantId;
-  usr: UserId;
-  inv: InvitationId;
-  pch: PolicyChangeId;
-  mch: MemberChangeId;
-  pay: PayoutId;
-  rev: ReversalId;
-  rpl: ReplayId;
-  ses: SessionId;
-  rcv: RecoveryId;
-  psk: PasskeyId;
-  req: RequestId;
-  chk: CheckoutId;
-};
-type IdPrefix = keyof IdByPrefix;
+type PaymentPrefix = 'col' | 'pay' | 'rev' | 'chk';
+type WebhookPrefix = 'evt' | 'dlv' | 'whe' | 'rpl';
+type AccountPrefix = 'key' | 'mer' | 'usr' | 'inv' | 'pch' | 'mch' | 'ses' | 'rcv' | 'psk' | 'req';
+type IdPrefix = PaymentPrefix | WebhookPrefix | AccountPrefix;
+
+/** An id with this prefix; of several, an id with any of them. */
+export type IdWith<Prefix extends IdPrefix> = Prefix extends IdPrefix ? Branded<Prefix> : never;
 
 // Payments and their deadlines are dated by their ids. A clock that was ahead for a moment must not date what comes after it.
 const MAX_AHEAD_MS = 1000;
@@ -59,24 +45,24 @@ let sequence = 0;
  * creation, unless the time given goes back by more than a second: then they follow it. Ids from several processes sort by
  * millisecond. 62 bits are random, so an id cannot be guessed from its neighbour.
  */
-export function newId<Prefix extends IdPrefix>(prefix: Prefix, atMs: number = Date.now()): IdByPrefix[Prefix] {
-  return `${prefix}_${encodeBase32(uuidV7Bytes(atMs))}` as IdByPrefix[Prefix];
+export function newId<Prefix extends IdPrefix>(prefix: Prefix, atMs: number = Date.now()): IdWith<Prefix> {
+  return `${prefix}_${encodeBase32(uuidV7Bytes(atMs))}` as IdWith<Prefix>;
 }
 
 /** Whether `text` has the form of an id with this prefix. Says nothing about its existence. */
-export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): text is IdByPrefix[Prefix] {
+export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): text is IdWith<Prefix> {
   return text.startsWith(`${prefix}_`) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(prefix.length + 1));
 }
 
 /** The smallest id with this prefix at `atMs`: every id created before that moment sorts below it. */
-export function lowestIdAt<Prefix extends IdPrefix>(prefix: Prefix, atMs: number): IdByPrefix[Prefix] {
+export function lowestIdAt<Prefix extends IdPrefix>(prefix: Prefix, atMs: number): IdWith<Prefix> {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(Math.min(Math.max(0, Math.floor(atMs)), 2 ** 48 - 1), 0, 6);
-  return `${prefix}_${encodeBase32(bytes)}` as IdByPrefix[Prefix];
+  return `${prefix}_${encodeBase32(bytes)}` as IdWith<Prefix>;
 }
 
 /** When the id was created, read from the id itself: Unix milliseconds. */
-export function idTimeMs(id: IdByPrefix[IdPrefix]): number {
+export function idTimeMs(id: IdWith<IdPrefix>): number {
   const start = id.indexOf('_') + 1;
   let timeMs = 0;
   for (const digit of id.slice(start, start + TIME_LENGTH)) timeMs = timeMs * 32 + ALPHABET.indexOf(digit);

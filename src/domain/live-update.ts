@@ -1,15 +1,8 @@
 // Live updates: that an object of a merchant came into a state, and up to where a reader has them.
 import type { MerchantId } from './ids.ts';
+import { PAYMENT_KINDS } from './payments/payment.ts';
 
-export const LIVE_UPDATE_KINDS = [
-  'collection',
-  'payout',
-  'reversal',
-  'delivery',
-  'endpoint',
-  'replay',
-  'checkout',
-] as const;
+export const LIVE_UPDATE_KINDS = [...PAYMENT_KINDS, 'delivery', 'endpoint', 'replay', 'checkout'] as const;
 export type LiveUpdateKind = (typeof LIVE_UPDATE_KINDS)[number];
 
 export type LiveUpdate = {

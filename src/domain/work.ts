@@ -1,47 +1,28 @@
 // Recorded work that workflows are started for: payments of all three kinds, and deliveries that are owed further attempts.
 import type { Clocks } from './clocks.ts';
-import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from './ids.ts';
-import type { CollectionState } from './payments/collection.ts';
-import type { OperatorId } from './payments/operator-catalogue.ts';
-import { isFinal, type PaymentState } from './payments/payment.ts';
-import type { PayoutState } from './payments/payout.ts';
-import type { ReversalState } from './payments/reversal.ts';
+import type { MerchantId } from './ids.ts';
+import type { Collection } from './payments/collection.ts';
+import { isFinal, PAYMENT_KINDS, type PaymentState } from './payments/payment.ts';
+import type { Payout } from './payments/payout.ts';
+import type { Reversal } from './payments/reversal.ts';
+import type { ListedDelivery } from './webhooks/delivery.ts';
 
-/** A payment, as far as its workflow's start needs it. */
-type WorkOf<Kind, Id, State> = {
-  readonly kind: Kind;
-  readonly id: Id;
-  readonly merchantId: MerchantId;
-  readonly operator: OperatorId;
-  readonly state: State;
-  /** As of the decision that the workflow of a payout or refund is signalled of. */
-  readonly updatedAt: Date;
-};
+/** Of a payment, as far as its workflow's start needs it. `updatedAt`: as of the decision that the workflow of money out is signalled of. */
+type PaymentField = 'kind' | 'id' | 'merchantId' | 'operator' | 'state' | 'updatedAt';
 
-export type CollectionWork = WorkOf<'collection', CollectionId, CollectionState> & {
-  readonly idempotencyKey: string;
-};
-export type PayoutWork = WorkOf<'payout', PayoutId, PayoutState> & {
-  readonly idempotencyKey: string;
-  readonly expiresAt: Date;
-};
-export type ReversalWork = WorkOf<'reversal', ReversalId, ReversalState> & {
-  readonly expiresAt: Date;
-};
-export type DeliveryWork = {
+export type CollectionWork = Pick<Collection, PaymentField | 'idempotencyKey'>;
+export type PayoutWork = Pick<Payout, PaymentField | 'idempotencyKey' | 'expiresAt'>;
+export type ReversalWork = Pick<Reversal, PaymentField | 'expiresAt'>;
+export type DeliveryWork = Pick<ListedDelivery, 'id' | 'endpointId' | 'replayCount' | 'nextAttemptAt'> & {
   readonly kind: 'delivery';
-  readonly id: DeliveryId;
   readonly merchantId: MerchantId;
-  readonly endpointId: EndpointId;
-  readonly replayCount: number;
-  readonly nextAttemptAt: Date | null;
 };
 
 export type PaymentWork = CollectionWork | PayoutWork | ReversalWork;
 
 /** What a workflow is started for. Any row that has these fields will do. */
 export type Work = PaymentWork | DeliveryWork;
-export const WORK_KINDS = ['collection', 'payout', 'reversal', 'delivery'] as const satisfies readonly Work['kind'][];
+export const WORK_KINDS = [...PAYMENT_KINDS, 'delivery'] as const satisfies readonly Work['kind'][];
 export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** After so many failures in a row work is quarantined: tried hourly, no backlog, and shown to the staff. */

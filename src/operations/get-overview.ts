@@ -1,60 +1,35 @@
 // Reads what the home page of the console shows of a merchant.
 import type { Database, Queryable } from '../db/platform/database.ts';
 import { countQueued, countWaitingFor } from '../db/payments/approval.ts';
-import { getBalance, type Balance } from '../db/payments/ledger.ts';
+import { getBalance } from '../db/payments/ledger.ts';
 import { countPayments, listTotals } from '../db/payments/totals.ts';
 import { listEndpoints } from '../db/webhooks/endpoint.ts';
 import { holdsOneOf, type Person } from '../domain/accounts/member.ts';
 import type { MerchantId } from '../domain/ids.ts';
-import { OPERATOR_IDS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
 import {
   mergeTotals,
   operatorHealth,
   quarterOf,
   QUARTER_MS,
   successRate,
-  type OperatorHealth,
   type PaymentTotal,
 } from '../domain/payments/totals.ts';
 import { spansAt } from '../domain/time-zone.ts';
 import { MAX_WAITING_SHOWN } from '../domain/payments/approval.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint } from '../domain/webhooks/endpoint.ts';
-import { countProposals, type WaitingProposals } from '../db/accounts/waiting-proposals.ts';
+import { countProposals } from '../db/accounts/waiting-proposals.ts';
+
+export type Overview = Awaited<ReturnType<typeof getOverview>>;
 
 /** Payments that were created in a span of time, in the states that they have now. */
 export type SpanTotals = { readonly from: Date; readonly to: Date; readonly totals: readonly PaymentTotal[] };
-
-export type OperatorOverview = {
-  readonly operator: OperatorId;
-  /** Of the payments of the last 24 hours whose outcome is known; null without any. */
-  readonly collectionSuccessRate: number | null;
-  readonly payoutSuccessRate: number | null;
-  /** By the payments of the last hour. */
-  readonly health: OperatorHealth;
-};
-
-/** Payouts and reversals that wait for approvals. */
-export type Waiting = { readonly payouts: number; readonly reversals: number };
-
-export type Overview = {
-  readonly asOf: Date;
-  readonly balance: Balance;
-  readonly today: SpanTotals;
-  readonly weekAgo: SpanTotals;
-  readonly operators: readonly OperatorOverview[];
-  /** What the person may approve, and neither made nor approved. Of payouts and reversals at most `MAX_WAITING_SHOWN` are counted. */
-  readonly waitsForYou: Waiting & WaitingProposals;
-  /** What else waits for an approval. */
-  readonly waitsForOthers: Waiting;
-  /** Those to which everything fails, or that were disabled for that. */
-  readonly failingEndpoints: readonly Endpoint[];
-};
 
 const STATEMENT_TIMEOUT_MS = 5000;
 const HOUR_MS = 3_600_000;
 
 /** The overview for this person, all of it as of one instant; the days are those of the time zone. */
-export async function getOverview(db: Database, person: Person, timeZone: string, at: Date): Promise<Overview> {
+export async function getOverview(db: Database, person: Person, timeZone: string, at: Date) {
   const { merchantId } = person;
   return db.withLongReads({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, atOneMoment: true }, async (reads) => {
     const balance = await getBalance(reads, merchantId);
@@ -67,6 +42,7 @@ export async function getOverview(db: Database, person: Person, timeZone: string
       weekAgo: await totalsOf(reads, merchantId, spans.weekAgoFrom, spans.weekAgoTo),
       operators: await operatorsOf(reads, merchantId, at),
       ...(await waitingOf(reads, person, at)),
+      /** Those to which everything fails, or that were disabled for that. */
       failingEndpoints: endpoints.items.filter(isFailing),
     };
   });
@@ -86,7 +62,9 @@ async function waitingOf(db: Queryable, person: Person, at: Date) {
   const [payouts, otherPayouts] = await countFor('payout');
   const [reversals, otherReversals] = await countFor('reversal');
   return {
+    /** What the person may approve, and neither made nor approved. Of payouts and reversals at most `MAX_WAITING_SHOWN` are counted. */
     waitsForYou: { payouts, reversals, ...(await countProposals(db, person, at)) },
+    /** What else waits for an approval. */
     waitsForOthers: { payouts: otherPayouts, reversals: otherReversals },
   };
 }
@@ -99,7 +77,7 @@ async function totalsOf(db: Queryable, merchantId: MerchantId, from: Date, to: D
   return { from, to, totals: mergeTotals([...whole, ...rest]) };
 }
 
-async function operatorsOf(db: Queryable, merchantId: MerchantId, at: Date): Promise<OperatorOverview[]> {
+async function operatorsOf(db: Queryable, merchantId: MerchantId, at: Date) {
   const to = new Date(quarterOf(at).getTime() + QUARTER_MS);
   const since = (ms: number) => listTotals(db, merchantId, { from: quarterOf(new Date(at.getTime() - ms)), to });
   const [lastDay, lastHour] = [await since(24 * HOUR_MS), await since(HOUR_MS)];
@@ -108,8 +86,10 @@ async function operatorsOf(db: Queryable, merchantId: MerchantId, at: Date): Pro
     const own = lastDay.filter(isOwn);
     return {
       operator,
+      /** Of the payments of the last 24 hours whose outcome is known; null without any. */
       collectionSuccessRate: successRate(own, 'collection'),
       payoutSuccessRate: successRate(own, 'payout'),
+      /** By the payments of the last hour. */
       health: operatorHealth(lastHour.filter(isOwn)),
     };
   });

@@ -4,7 +4,7 @@ import { makeBacklog } from '../../bench/backlog.ts';
 import type { Person } from '../../src/domain/accounts/member.ts';
 import type { EndpointId } from '../../src/domain/ids.ts';
 import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
-import { createReplay } from '../../src/operations/webhooks/create-replay.ts';
+import { createReplay } from '../../src/operations/webhooks/replay-deliveries.ts';
 import { getReplay } from '../../src/db/webhooks/replay.ts';
 import { actedBy, makePerson } from '../db/payments/payout-rows.ts';
 import { oneRow } from '../db/rows.ts';

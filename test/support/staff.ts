@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/platform/database.ts';
 import { parseStaff, type Staff } from '../../src/domain/accounts/staff.ts';
-import { approveRecovery } from '../../src/operations/accounts/approve-recovery.ts';
-import { requestRecovery } from '../../src/operations/accounts/request-recovery.ts';
+import { approveRecovery, requestRecovery } from '../../src/operations/accounts/recover-account.ts';
 
 function staff(name: string): Staff {
   const parsed = parseStaff(name);

@@ -1,6 +1,6 @@
 // Limits how many refused API keys an address may send, over all processes.
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { countRefusedKey } from '../../operations/accounts/count-refused-key.ts';
+import { countRefusedKey } from '../../operations/accounts/authenticate-api-key.ts';
 import { refusedKeyLimit } from '../../security/attempt-limit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { tooManyRequests } from './rate-limit.ts';

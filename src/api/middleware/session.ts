@@ -13,7 +13,7 @@ import {
 import type { Session } from '../../domain/accounts/session.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
-import { recordRefusal } from '../../operations/accounts/record-refusal.ts';
+import { recordRefusal } from '../../operations/accounts/audit-log.ts';
 import { auditOf, routeOf, type ApiMiddleware } from '../context.ts';
 import { NO_SESSION } from '../refusal-log.ts';
 import type { RefusalTally } from '../refusal-tally.ts';

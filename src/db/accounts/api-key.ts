@@ -1,6 +1,7 @@
 // Rows of API keys: a digest of the key and what it may do, never the key itself.
-import { apiKeyNotFound, type ListedApiKey } from '../../domain/accounts/api-key.ts';
+import type { ListedApiKey } from '../../domain/accounts/api-key.ts';
 import { countsAsMaker, permissionDenied, type Role } from '../../domain/accounts/member.ts';
+import { notFound } from '../../domain/errors.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
 import { attestedTable, type AttestedRow } from './attested-rows.ts';
@@ -114,7 +115,7 @@ const FIND_ONE = statement('api_key_find_one')`${SELECT_LISTED} AND k.id = $2`;
 /** Throws `api_key_not_found`. */
 export async function getApiKey(db: Queryable, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey> {
   const key = await findOne<ListedApiKey>(db, FIND_ONE, [merchantId, id]);
-  if (!key) throw apiKeyNotFound();
+  if (!key) throw notFound('api_key');
   return key;
 }
 

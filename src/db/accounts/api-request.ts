@@ -1,10 +1,6 @@
 // Rows of the request log.
-import {
-  requestNotFound,
-  type ApiRequest,
-  type ListedApiRequest,
-  type StatusClass,
-} from '../../domain/accounts/api-request.ts';
+import type { ApiRequest, ListedApiRequest, StatusClass } from '../../domain/accounts/api-request.ts';
+import { notFound } from '../../domain/errors.ts';
 import { isId, type MerchantId, type RequestId } from '../../domain/ids.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import { composedStatement, findOne, statement, type Queryable } from '../platform/database.ts';
@@ -68,7 +64,7 @@ const FIND = statement('api_request_find')`${SELECT} AND r.id = $2`;
 /** Throws `request_not_found`. */
 export async function getApiRequest(db: Queryable, merchantId: MerchantId, id: string): Promise<ListedApiRequest> {
   const request = isId('req', id) ? await findOne<ListedApiRequest>(db, FIND, [merchantId, id]) : null;
-  if (!request) throw requestNotFound();
+  if (!request) throw notFound('request');
   return request;
 }
 

@@ -13,14 +13,10 @@ const COUNT = statement('attempt_counter_count')`
   WHERE c.window_ends_at <= $3 OR c.failures < $2
   RETURNING 1`;
 
-/** Counts one attempt. False when the current window already has `max` attempts; then nothing changes. */
-export async function addAttempt(
-  tx: Tx,
-  subject: string,
-  max: number,
-  window: { readonly at: Date; readonly endsAt: Date },
-): Promise<boolean> {
-  return (await tx.run(COUNT, [subject, max, window.at, window.endsAt])).length === 1;
+/** Counts one attempt. False when the current window already has `maxFailures` attempts; then nothing changes. */
+export async function addAttempt(tx: Tx, { subject, maxFailures, windowMs }: AttemptLimit, at: Date): Promise<boolean> {
+  const rows = await tx.run(COUNT, [subject, maxFailures, at, new Date(at.getTime() + windowMs)]);
+  return rows.length === 1;
 }
 
 const FIND_WINDOW_END = statement('attempt_counter_find_window_end')`
@@ -31,14 +27,9 @@ export async function findWindowEnd(db: Queryable, subject: string): Promise<Dat
 }
 
 /** Counts one attempt. Throws `rate_limited` with the message, and with the time to wait, when the limit is reached. */
-export async function requireAttempt(
-  tx: Tx,
-  { subject, maxFailures, windowMs }: AttemptLimit,
-  message: string,
-  at: Date,
-): Promise<void> {
-  if (await addAttempt(tx, subject, maxFailures, { at, endsAt: new Date(at.getTime() + windowMs) })) return;
-  const waitMs = ((await findWindowEnd(tx, subject)) ?? at).getTime() - at.getTime();
+export async function requireAttempt(tx: Tx, limit: AttemptLimit, message: string, at: Date): Promise<void> {
+  if (await addAttempt(tx, limit, at)) return;
+  const waitMs = ((await findWindowEnd(tx, limit.subject)) ?? at).getTime() - at.getTime();
   throw new DomainError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 

@@ -6,8 +6,9 @@ import type { PaymentId, PaymentKind, PaymentRef } from '../../domain/payments/p
 import { recordServiceAct, recordStaffAct } from '../accounts/audit.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 
-export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'foundAt'> & {
-  readonly reported: ReportedMoney | null;
+export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'foundAt'> & {
+  readonly operatorReceipt?: string | null;
+  readonly reported?: ReportedMoney | null;
 };
 
 // What a person settled is settled, as long as the operator says the same.
@@ -25,7 +26,7 @@ const INSERT = statement('discrepancy_insert')`
  */
 export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<boolean> {
   const { merchantId, id } = payment;
-  const { kind, operatorReceipt, reported, foundAt: at } = found;
+  const { kind, operatorReceipt = null, reported = null, foundAt: at } = found;
   const money = [reported?.amount, reported?.currency];
   const rows = await tx.run(INSERT, [merchantId, id, kind, operatorReceipt, ...money, at]);
   if (rows.length === 0) return false;

@@ -1,13 +1,13 @@
 // Reads ledger entries for the statement of a merchant's accounts.
 import type { MerchantId } from '../../domain/ids.ts';
-import type { PostingKind } from '../../domain/payments/ledger.ts';
 import {
-  ENTRY_SIDES,
+  entrySide,
   POSTING_KINDS,
   STATEMENT_ACCOUNTS,
   type LedgerEntry,
+  type PostingKind,
   type StatementAccount,
-} from '../../domain/payments/ledger-entry.ts';
+} from '../../domain/payments/ledger.ts';
 import { composedStatement, type Queryable } from '../platform/database.ts';
 import { conditionsOf, readPage, type ListRange, type Page } from '../platform/page.ts';
 
@@ -55,8 +55,8 @@ const ID_OFFSETS: Readonly<Record<StatementAccount, number>> = { available: 0, h
 
 // One kind of transfer on one side of one account: one index range, read from its end.
 function partOf(account: StatementAccount, kind: PostingKind, conditions: string): string[] {
-  const side = ENTRY_SIDES[kind][account];
-  if (side === undefined) return [];
+  const side = entrySide(kind, account);
+  if (side === null) return [];
   const id = `t.id * 2 + ${ID_OFFSETS[account]}`;
   return [
     `(SELECT ${id} AS id, '${account}' AS account, t.kind, t.payment_id,

@@ -1,8 +1,8 @@
 // The reads that all kinds of payments share: by id, by operator reference, and in pages by any combination of filters.
-import { paymentNotFound } from '../../domain/errors.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
+import { notFound } from '../../domain/errors.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { conditionsOf, idConditions, readPage, type Condition, type ListRange, type Page } from '../platform/page.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
@@ -60,7 +60,7 @@ export function paymentReads<
     /** Throws that the kind of payment was not found for an unknown id and, in the same words, for the id of another merchant. */
     get: async (db: Queryable, merchantId: MerchantId, id: string): Promise<Payment> => {
       const payment = isId(prefix, id) ? await find(db, FIND, [merchantId, id]) : null;
-      if (!payment) throw paymentNotFound(kind);
+      if (!payment) throw notFound(kind);
       return payment;
     },
     /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */

@@ -1,17 +1,17 @@
 // Finds payments of any kind, and records what people decide on one that is locked.
 import type { Clocks } from '../../domain/clocks.ts';
-import { paymentNotFound } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 import type { MoneyOut, MoneyOutKind, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { changePayment, type Decision } from '../../domain/payments/payment-change.ts';
+import { notFound } from '../../domain/errors.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
 import { findCollection } from './collection.ts';
 import { recordChange } from './payment-change.ts';
 import { findPayout } from './payout.ts';
 import { findReversal } from './reversal.ts';
 
-function find(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
+export function findPayment(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
   switch (kind) {
     case 'collection':
       return findCollection(db, merchantId, id);
@@ -27,8 +27,8 @@ export async function getPayment<Kind extends PaymentKind>(
   db: Queryable,
   ref: PaymentRef<Kind>,
 ): Promise<Payment<Kind>> {
-  const payment = await find(db, ref as PaymentRef);
-  if (payment === null) throw paymentNotFound(ref.kind);
+  const payment = await findPayment(db, ref as PaymentRef);
+  if (payment === null) throw notFound(ref.kind);
   return payment as Payment<Kind>;
 }
 
@@ -42,7 +42,7 @@ export async function lockPayments(tx: Tx, merchantId: MerchantId, ids: readonly
 
 /** A payout or refund, locked: nobody else changes or approves it until the transaction ends. Throws `payout_not_found` or `reversal_not_found`. */
 export async function lockMoneyOut(tx: Tx, kind: MoneyOutKind, merchantId: MerchantId, id: string): Promise<MoneyOut> {
-  if (!isId(kind === 'payout' ? 'pay' : 'rev', id)) throw paymentNotFound(kind);
+  if (!isId(kind === 'payout' ? 'pay' : 'rev', id)) throw notFound(kind);
   // Two statements: a single one would read the approvals as they were before it waited for the lock.
   await lockPayments(tx, merchantId, [id]);
   return getPayment(tx, { kind, merchantId, id } as PaymentRef<MoneyOutKind>);

@@ -20,6 +20,19 @@ export type ListRange<Key> = {
   readonly before?: Key;
 };
 
+/** Every item of a list, however long: `read` lists at most `limit` items, those after the last one of the page before (null: the first). */
+export async function* eachItem<Item>(
+  limit: number,
+  read: (last: Item | null) => Promise<readonly Item[]>,
+): AsyncGenerator<Item, void, undefined> {
+  for (let last: Item | null = null; ;) {
+    const page: readonly Item[] = await read(last);
+    yield* page;
+    last = page.at(-1) ?? null;
+    if (page.length < limit) return;
+  }
+}
+
 /**
  * The page of at most `limit` items that `read` finds; `read` returns the newest items, as many as its argument says.
  * The following pages do not change while new items arrive, because each begins before an id.

@@ -1,6 +1,7 @@
 // Statements on webhook endpoints.
-import { endpointNotFound, type DisabledReason, type Endpoint } from '../../domain/webhooks/endpoint.ts';
+import type { DisabledReason, Endpoint } from '../../domain/webhooks/endpoint.ts';
 import { isId, type EndpointId, type MerchantId } from '../../domain/ids.ts';
+import { notFound } from '../../domain/errors.ts';
 import { findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertion, parametersOf } from '../platform/columns.ts';
 import { newestPages } from '../platform/page.ts';
@@ -85,7 +86,7 @@ const FIND = statement('endpoint_find')`${SELECT} AND id = $2`;
 /** Throws `endpoint_not_found`, also for a deleted endpoint. */
 export async function getEndpoint(db: Queryable, merchantId: MerchantId, id: string): Promise<Endpoint> {
   const endpoint = isId('whe', id) ? await findOne<Endpoint>(db, FIND, [merchantId, id]) : null;
-  if (!endpoint) throw endpointNotFound();
+  if (!endpoint) throw notFound('endpoint');
   return endpoint;
 }
 

@@ -1,6 +1,7 @@
 // Statements on replays and on the deliveries that they reset to pending.
 import { isId, lowestIdAt, type DeliveryId, type MerchantId, type ReplayId } from '../../domain/ids.ts';
-import { replayNotFound, type Replay, type ReplayFilter } from '../../domain/webhooks/replay.ts';
+import type { Replay, ReplayFilter } from '../../domain/webhooks/replay.ts';
+import { notFound } from '../../domain/errors.ts';
 import { DELIVERIES_OWED, findOne, readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertion } from '../platform/columns.ts';
 import { endDeliveryWork } from '../work/work-rows.ts';
@@ -61,7 +62,7 @@ const FIND = statement('replay_find')`SELECT ${COLUMNS} FROM replays WHERE id = 
 /** Throws `replay_not_found`. */
 export async function getReplay(db: Queryable, merchantId: MerchantId, id: string): Promise<Replay> {
   const replay = isId('rpl', id) ? await findOne<Replay>(db, FIND, [id, merchantId]) : null;
-  if (!replay) throw replayNotFound();
+  if (!replay) throw notFound('replay');
   return replay;
 }
 

@@ -1,5 +1,5 @@
 // API keys: their scopes, their states, when they expire, and which roles may manage them.
-import { DomainError, invalidParameters } from '../errors.ts';
+import { invalidParameters } from '../errors.ts';
 import type { Environment } from '../event.ts';
 import type { ApiKeyId } from '../ids.ts';
 import { holdsOneOf, type NamedPerson, type Role } from './member.ts';
@@ -100,9 +100,4 @@ export function rolledKeyExpiry(
   // A key from before there was a limit may have had a longer life.
   const lifeMs = Math.min(expiresAt.getTime() - createdAt.getTime(), MAX_PAYOUT_KEY_LIFE_MS);
   return new Date(at.getTime() + lifeMs);
-}
-
-/** One error for an unknown id and for a key of another merchant. */
-export function apiKeyNotFound(): DomainError {
-  return new DomainError('api_key_not_found', 'There is no API key with this id. Look it up in the list of keys.');
 }

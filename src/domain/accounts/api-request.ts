@@ -1,5 +1,4 @@
 // Requests of API keys, as the request log has them.
-import { DomainError } from '../errors.ts';
 import type { Role } from './member.ts';
 import type { ApiKeyId, MerchantId, RequestId } from '../ids.ts';
 
@@ -31,11 +30,3 @@ export type ApiRequest = {
 export type ListedApiRequest = Omit<ApiRequest, 'merchantId' | 'apiKeyId'> & {
   readonly apiKey: { readonly id: ApiKeyId; readonly name: string };
 };
-
-/** One error for an unknown id, for another merchant's, and for a request that is no longer or was never in the log. */
-export function requestNotFound(): DomainError {
-  return new DomainError(
-    'request_not_found',
-    'The request log has no request with this id. The request may be too old, or it came from a session: the log has requests of API keys only.',
-  );
-}

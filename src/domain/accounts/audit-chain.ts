@@ -22,9 +22,7 @@ export type AuditPlace = {
 };
 
 /** The signed end of a chain, as it was at one moment. */
-export type AuditHead = {
-  readonly chain: AuditChainName;
-  readonly position: bigint;
+export type AuditHead = Pick<AuditPlace, 'chain' | 'position'> & {
   readonly hash: Buffer;
   readonly signedAt: Date;
   /** The name of the attestation key from which the signing key is derived. */

@@ -1,5 +1,5 @@
 // Changes of members and roles that need a second person's approval: which ones need it, and who may approve.
-import { DomainError } from '../errors.ts';
+import { stateConflict } from '../errors.ts';
 import type { MerchantId, UserId } from '../ids.ts';
 import {
   holdsOneOf,
@@ -133,7 +133,7 @@ export function requireApplicable(change: MemberChange, members: readonly Member
   const held = members.find(({ userId }) => userId === proposedBy.id)?.roles ?? [];
   const member = members.find(({ userId }) => userId === change.member.id);
   if (member === undefined || (after !== null && !haveSameRoles(member.roles, before))) {
-    throw new DomainError('state_conflict', 'The member has changed since this was proposed. Create a new proposal.');
+    throw stateConflict('The member has changed since this was proposed. Create a new proposal.');
   }
   if (!mayChangeRoles(held, member.roles, after ?? [])) throw proposerWithoutPermission();
   requireOwnerLeft(member, after, members);
@@ -144,7 +144,7 @@ export function requireApplicable(change: MemberChange, members: readonly Member
 export function requireOwnerLeft(member: Member, after: readonly Role[] | null, members: readonly Member[]): void {
   const owners = members.filter(({ roles }) => roles.includes('owner'));
   if (owners.length === 1 && owners[0]?.userId === member.userId && after?.includes('owner') !== true) {
-    throw new DomainError('state_conflict', 'This is the last owner. Make another person an owner first.');
+    throw stateConflict('This is the last owner. Make another person an owner first.');
   }
 }
 

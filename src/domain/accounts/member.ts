@@ -29,14 +29,8 @@ export type Person = {
 };
 
 /** A person's membership of a merchant, as its other members see it. */
-export type Member = {
-  readonly userId: UserId;
-  readonly name: string;
-  readonly email: string;
-  readonly roles: readonly Role[];
-  readonly hasSecondFactor: boolean;
-  readonly createdAt: Date;
-};
+export type Member = Pick<Person, 'userId' | 'roles' | 'hasSecondFactor'> &
+  Omit<NamedPerson, 'id'> & { readonly createdAt: Date };
 
 /** A member as other people's records name them. */
 export function toNamedPerson({ userId: id, name, email }: Pick<Member, 'userId' | 'name' | 'email'>): NamedPerson {
@@ -49,6 +43,9 @@ export type ActedBy = {
   readonly address: string | null;
   readonly requestId: string;
 };
+
+/** What every operation of a person needs: who acts, and when. */
+export type ByPerson = { readonly by: ActedBy; readonly at: Date };
 
 /** How long a verification of a person, by the second factor or the password, counts as fresh. */
 export const FRESH_FOR_MS = 5 * 60_000;
@@ -152,9 +149,4 @@ export function verificationFailed(reason: string): DomainError {
 export function recoveryRefused(): DomainError {
   const message = 'This recovery does not exist or is no longer open. Ask the staff of the service for a new token.';
   return new DomainError('permission_denied', message, { reason: 'no such recovery', category: 'unauthenticated' });
-}
-
-/** One error for an unknown id, for a removed member, and for a member of another merchant. */
-export function memberNotFound(): DomainError {
-  return new DomainError('member_not_found', 'There is no member with this id. Look it up in the list of members.');
 }

@@ -1,5 +1,4 @@
 // Passkeys: second factors that a person's device or security key holds, and that sign a challenge of ours.
-import { DomainError } from '../errors.ts';
 import type { PasskeyId, UserId } from '../ids.ts';
 
 export type Passkey = {
@@ -17,11 +16,3 @@ export type ChallengeUse = { readonly purpose: PasskeyPurpose; readonly subject:
 
 export const MAX_PASSKEYS_PER_PERSON = 10;
 export const CHALLENGE_LIFE_MS = 5 * 60_000;
-
-/** One error for an unknown id and for a passkey of somebody else. */
-export function passkeyNotFound(): DomainError {
-  return new DomainError(
-    'passkey_not_found',
-    'You have no passkey with this id. Look it up in the list of your passkeys.',
-  );
-}

@@ -1,5 +1,5 @@
 // Proposals: invitations, and changes of members or of the policy, that one person proposes for another person to decide.
-import { DomainError } from '../errors.ts';
+import { stateConflict, type DomainError } from '../errors.ts';
 import type { InvitationId, MemberChangeId, MerchantId, PolicyChangeId } from '../ids.ts';
 import type { NamedPerson, Role } from './member.ts';
 import type { PolicyObject } from './policy.ts';
@@ -63,26 +63,12 @@ export function isOpen({ kind, state, expiresAt }: Proposal, at: Date): boolean 
   return (state === 'pending' || (kind === 'invitation' && state === 'approved')) && expiresAt > at;
 }
 
-const NOT_FOUND: Readonly<Record<ProposalKind, string>> = {
-  invitation: 'This invitation does not exist or is no longer open. Ask for a new one.',
-  member_change: 'There is no proposal with this id. The list of members shows the pending proposals.',
-  policy_change: 'There is no proposal with this id. The policy shows the pending proposals.',
-};
-
-/**
- * One error for an unknown id and for a proposal of another merchant; for an invitation also for an unknown token, and when it was
- * accepted, withdrawn or rejected or has expired.
- */
-export function proposalNotFound(kind: ProposalKind): DomainError {
-  return new DomainError(`${kind}_not_found`, NOT_FOUND[kind]);
-}
-
 /** Nothing can be decided about it any more. */
 export function proposalEnded(): DomainError {
-  return new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or it has expired.');
+  return stateConflict('This proposal was decided, withdrawn or replaced, or it has expired.');
 }
 
 /** The proposer lost the roles that it takes to propose this. */
 export function proposerWithoutPermission(): DomainError {
-  return new DomainError('state_conflict', 'The proposer no longer has permission. Create a new proposal.');
+  return stateConflict('The proposer no longer has permission. Create a new proposal.');
 }

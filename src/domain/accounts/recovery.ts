@@ -1,5 +1,5 @@
 // Recovery: a new password for a person who lost theirs or their second factor, when two of the service's staff agree.
-import { DomainError } from '../errors.ts';
+import { stateConflict, type DomainError } from '../errors.ts';
 import type { RecoveryId } from '../ids.ts';
 import type { NamedPerson } from './member.ts';
 import type { Staff } from './staff.ts';
@@ -34,5 +34,5 @@ export type RecoveryNotice = {
 
 /** One error for an unknown id and for a recovery that is approved, replaced, used or expired. */
 export function recoveryNotFound(): DomainError {
-  return new DomainError('state_conflict', 'No recovery with this id is waiting for approval. Create a new request.');
+  return stateConflict('No recovery with this id is waiting for approval. Create a new request.');
 }

@@ -1,5 +1,4 @@
 // Sessions of people in the console: what they hold and how long they last.
-import { DomainError } from '../errors.ts';
 import type { SessionId } from '../ids.ts';
 import { requiresSecondFactor, type Person, type Role } from './member.ts';
 
@@ -19,6 +18,15 @@ export type Session = {
 
 /** By what a person was verified: the second factor or, of a person without one, the password alone. */
 export type VerifiedBy = 'password' | 'one_time_code' | 'passkey' | 'recovery_code';
+
+/** Null: it was not given. Whoever has a second factor gave a one-time code where they gave nothing else. */
+type GivenFactor = { readonly passkey: object | null; readonly recoveryCode?: string | null };
+
+export function verifiedByOf({ passkey, recoveryCode = null }: GivenFactor, hasFactor: boolean): VerifiedBy {
+  if (!hasFactor) return 'password';
+  if (passkey !== null) return 'passkey';
+  return recoveryCode === null ? 'one_time_code' : 'recovery_code';
+}
 
 /** What failed before a session was opened: log-ins of its person since the one before. */
 export type FailedLogIns = {
@@ -76,12 +84,4 @@ export function sessionEndsAt(session: Ending): Date {
 
 function earlier(one: Date, other: Date): Date {
   return one < other ? one : other;
-}
-
-/** One error for an unknown id, for a session that has ended, and for one of somebody else or at another merchant. */
-export function sessionNotFound(): DomainError {
-  return new DomainError(
-    'session_not_found',
-    'You have no session with this id. Look it up in the list of your sessions.',
-  );
 }

@@ -1,5 +1,5 @@
 // The waiting time: for how long a new approver and a recovered account move no money, and that it takes two owners.
-import { DomainError } from '../errors.ts';
+import { stateConflict, type DomainError } from '../errors.ts';
 import type { Environment } from '../event.ts';
 import { permissionDenied } from './member.ts';
 import type { Policy } from './policy.ts';
@@ -40,8 +40,7 @@ export function needsSecondOwner(environment: Environment, ownersWithFactor: num
 }
 
 export function secondOwnerNeeded(): DomainError {
-  return new DomainError(
-    'state_conflict',
+  return stateConflict(
     'This merchant can send money only while two of its owners have a second factor. Ask an owner to invite a second owner.',
   );
 }

@@ -124,11 +124,6 @@ export class AttemptRefused extends DomainError {
   }
 }
 
-/** One error for an unknown id and for another merchant's. */
-export function checkoutNotFound(): DomainError {
-  return new DomainError('checkout_not_found', 'There is no checkout with this id.');
-}
-
 /** The key under which an attempt creates its collection: the same form, posted again, is the same attempt. */
 export function attemptKey(id: CheckoutId, tokenSha256: Buffer): string {
   return `checkout:${id}:${tokenSha256.toString('base64url')}`;

@@ -1,25 +1,37 @@
 // Double entry in pairs: each posting moves one amount from one account to another, so all accounts sum to zero.
-import type { MerchantId } from '../ids.ts';
+import type { CollectionId, MerchantId, PayoutId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
 
 export type AccountId = string & { readonly __noun: 'account' };
 
-export const POSTING_KINDS = [
-  'collection_paid', // operator → available
-  'collection_reversed', // available → operator
-  'payout_held', // available → held
-  'payout_voided', // held → available
-  'payout_paid', // held → operator
-  'payout_returned', // operator → available
-] as const;
-export type PostingKind = (typeof POSTING_KINDS)[number];
+/** A merchant's accounts, of which a statement shows the entries. */
+export const STATEMENT_ACCOUNTS = ['available', 'held'] as const;
+export type StatementAccount = (typeof STATEMENT_ACCOUNTS)[number];
 
-const MAKES_AVAILABLE: ReadonlySet<PostingKind> = new Set(['collection_paid', 'payout_voided', 'payout_returned']);
+/** From which account a transfer of each kind moves money, and to which. */
+const TRANSFERS = {
+  collection_paid: ['operator', 'available'],
+  collection_reversed: ['available', 'operator'],
+  payout_held: ['available', 'held'],
+  payout_voided: ['held', 'available'],
+  payout_paid: ['held', 'operator'],
+  payout_returned: ['operator', 'available'],
+} as const satisfies Readonly<Record<string, readonly (StatementAccount | 'operator')[]>>;
+
+export type PostingKind = keyof typeof TRANSFERS;
+export const POSTING_KINDS = Object.keys(TRANSFERS) as [PostingKind, ...PostingKind[]];
 
 /** Whether a transfer of this kind brings money into the available balance of a merchant. */
 export function makesAvailable(kind: PostingKind): boolean {
-  return MAKES_AVAILABLE.has(kind);
+  return entrySide(kind, 'available') === 'credit';
+}
+
+/** On which side of the account a transfer of this kind is an entry; null: on none. */
+export function entrySide(kind: PostingKind, account: StatementAccount): 'debit' | 'credit' | null {
+  const [debited, credited] = TRANSFERS[kind];
+  if (debited === account) return 'debit';
+  return credited === account ? 'credit' : null;
 }
 
 /** `amountMinor` (always positive) leaves `debitAccount` and arrives in `creditAccount`. */
@@ -29,6 +41,23 @@ export type Posting = {
   readonly creditAccount: AccountId;
   readonly amountMinor: bigint;
   readonly currency: Currency;
+};
+
+/** One side of a transfer, with the balance of its account after it. */
+export type LedgerEntry = {
+  /** Digits, one number for each entry. */
+  readonly id: string;
+  readonly account: StatementAccount;
+  readonly kind: PostingKind;
+  readonly paymentId: CollectionId | PayoutId;
+  readonly reference: string;
+  /** Below zero: it left the account. */
+  readonly amountMinor: bigint;
+  /** Of the account, after this entry and all before it. */
+  readonly balanceMinor: bigint;
+  readonly currency: Currency;
+  /** In the order of the entries. */
+  readonly postedAt: Date;
 };
 
 export function availableAccount(merchantId: MerchantId): AccountId {
@@ -45,25 +74,17 @@ export function operatorAccount(operator: OperatorId, currency: Currency): Accou
   return `operator/${operator}/${currency}` as AccountId;
 }
 
-type Payment = {
+type Payment = Pick<Posting, 'amountMinor' | 'currency'> & {
   readonly merchantId: MerchantId;
   readonly operator: OperatorId;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
 };
 
-export function posting(kind: PostingKind, payment: Payment): Posting {
-  const available = availableAccount(payment.merchantId);
-  const held = heldAccount(payment.merchantId);
-  const operator = operatorAccount(payment.operator, payment.currency);
-  const accounts: Readonly<Record<PostingKind, readonly [AccountId, AccountId]>> = {
-    collection_paid: [operator, available],
-    collection_reversed: [available, operator],
-    payout_held: [available, held],
-    payout_voided: [held, available],
-    payout_paid: [held, operator],
-    payout_returned: [operator, available],
+export function posting(kind: PostingKind, { merchantId, operator, amountMinor, currency }: Payment): Posting {
+  const accounts = {
+    available: availableAccount(merchantId),
+    held: heldAccount(merchantId),
+    operator: operatorAccount(operator, currency),
   };
-  const [debitAccount, creditAccount] = accounts[kind];
-  return { kind, debitAccount, creditAccount, amountMinor: payment.amountMinor, currency: payment.currency };
+  const [debited, credited] = TRANSFERS[kind];
+  return { kind, debitAccount: accounts[debited], creditAccount: accounts[credited], amountMinor, currency };
 }

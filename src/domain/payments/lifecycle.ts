@@ -7,7 +7,7 @@ import {
   type CollectionTransitionInput,
 } from './collection-progress.ts';
 import { isAcceptance, type OperatorStatus, type QueriedStatus } from './operator-status.ts';
-import { isFinal, type PaymentKind } from './payment.ts';
+import { isFinal, type MoneyOutKind, type PaymentKind } from './payment.ts';
 import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
 import {
   isRefundNeverSent,
@@ -64,13 +64,13 @@ type Lifecycle<Kind extends PaymentKind> = {
 /** What payouts and refunds have in common: both send money out. */
 const MONEY_OUT = {
   overdueAtMs: ({ sendDeadlineAtMs }: SendProgress) => sendDeadlineAtMs,
-  unsentUntilMs: ({ state, isSendBegun, sendDeadlineAtMs }: PaymentSnapshot<'payout' | 'reversal'>) =>
+  unsentUntilMs: ({ state, isSendBegun, sendDeadlineAtMs }: PaymentSnapshot<MoneyOutKind>) =>
     state === 'released' && !isSendBegun ? sendDeadlineAtMs : null,
-  isNeverSent: (snapshot: PaymentSnapshot<'payout' | 'reversal'>, nowMs: number) =>
+  isNeverSent: (snapshot: PaymentSnapshot<MoneyOutKind>, nowMs: number) =>
     !isFinal(snapshot.state) && isNeverSent(snapshot, nowMs),
   isAcceptanceUnrecorded: ({ isAccepted }: SendProgress, status: OperatorStatus) => !isAccepted && isAcceptance(status),
   notFoundStep: (
-    snapshot: PaymentSnapshot<'payout' | 'reversal'>,
+    snapshot: PaymentSnapshot<MoneyOutKind>,
     queried: QueriedStatus,
     { notFoundGraceMs }: PaymentClocks,
   ) => (isFinal(snapshot.state) ? null : notFoundStep(snapshot, queried, notFoundGraceMs)),

@@ -12,15 +12,10 @@ export type MoneyOutTransitionKind =
   | 'never_sent' // nobody tried to send it before its deadline, or a refund before the operator returned the collection
   | 'never_accepted'; // the operator does not know it, and no send of ours can still be on its way
 
-export const QUEUED_TRANSITIONS = {
-  released: 'released',
-  rejected: 'rejected',
-  cancelled: 'cancelled',
-  approval_expired: 'expired',
+export const MONEY_OUT = {
+  queued: { released: 'released', rejected: 'rejected', cancelled: 'cancelled', approval_expired: 'expired' },
+  /** From `released` and `reconciling`, besides the transition of what the operator paid. */
+  unpaid: { declined: 'failed', never_sent: 'failed', never_accepted: 'failed' },
+  /** The states that money out ends in without being paid. */
+  unpaidEnds: { failed: {}, rejected: {}, cancelled: {}, expired: {} },
 } as const;
-
-/** From `released` and `reconciling`, besides the transition of what the operator paid. */
-export const UNPAID_TRANSITIONS = { declined: 'failed', never_sent: 'failed', never_accepted: 'failed' } as const;
-
-/** The states that money out ends in without being paid. */
-export const UNPAID_ENDS = { failed: {}, rejected: {}, cancelled: {}, expired: {} } as const;

@@ -1,11 +1,12 @@
 // What every new payment starts with.
 import type { ActedBy } from '../accounts/member.ts';
 import type { Policy } from '../accounts/policy.ts';
-import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId, type UserId } from '../ids.ts';
+import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { Environment } from '../event.ts';
 import type { Coverage } from './operator-catalogue.ts';
 import { operatorReferenceOf } from './operator-reference.ts';
+import type { MoneyOut } from './payment.ts';
 import { planPayment, type PaymentRequest } from './payment-request.ts';
 import { approvalsRequired } from './release.ts';
 
@@ -53,20 +54,16 @@ export function newRequested<Kind extends 'collection' | 'payout', Id extends Co
   // Lists filter by the time in the id, so the payment is created at that time.
   const at = new Date(idTimeMs(id));
   return {
+    ...request,
     kind,
     id,
     merchantId,
     idempotencyKey: key,
     previousState: null,
     version: 0,
-    amountMinor: request.amountMinor,
     currency: input.merchantCurrency,
-    reference: request.reference,
-    phone: request.phone,
     operator,
     operatorReference: operatorReferenceOf({ environment, merchantId, kind, key, generation }),
-    description: request.description,
-    metadata: request.metadata,
     failureCode: null,
     amountReversedMinor: 0n,
     operatorReceipt: null,
@@ -78,11 +75,8 @@ export function newRequested<Kind extends 'collection' | 'payout', Id extends Co
   } as const;
 }
 
-export type NewMoneyOut = {
-  readonly amountMinor: bigint;
-  readonly createdBy: UserId;
+type NewMoneyOut = Pick<MoneyOut, 'amountMinor' | 'createdBy' | 'createdAt'> & {
   readonly policy: Policy;
-  readonly createdAt: Date;
   /** Where the policy says nothing. */
   readonly expiryMs: number;
 };

@@ -4,7 +4,10 @@ import { MTN_PREFIXES, type PrefixChange } from './operator-prefixes.ts';
 
 export type OperatorId = 'mtn-momo';
 
-export type Market = {
+/** Inclusive, in the currency's smallest unit. */
+export type AmountBounds = { readonly minAmountMinor: bigint; readonly maxAmountMinor: bigint };
+
+export type Market = AmountBounds & {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
   /** The operator's own name for its system there. */
@@ -12,69 +15,26 @@ export type Market = {
   readonly currency: Currency;
   /** Of the numbers that are led to this operator where a request names none. */
   readonly nationalPrefixes: readonly string[];
-  /** Inclusive, in the currency's smallest unit. */
-  readonly minAmountMinor: bigint;
-  readonly maxAmountMinor: bigint;
 };
 
 const MTN_MARKETS: readonly Market[] = [
-  {
-    country: 'UG',
-    targetEnvironment: 'mtnuganda',
-    currency: 'UGX',
-    nationalPrefixes: MTN_PREFIXES.UG.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 5_000_000n,
-  },
-  {
-    country: 'RW',
-    targetEnvironment: 'mtnrwanda',
-    currency: 'RWF',
-    nationalPrefixes: MTN_PREFIXES.RW.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 5_000_000n,
-  },
-  {
-    country: 'CM',
-    targetEnvironment: 'mtncameroon',
-    currency: 'XAF',
-    nationalPrefixes: MTN_PREFIXES.CM.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 1_000_000n,
-  },
-  {
-    country: 'CI',
-    targetEnvironment: 'mtnivorycoast',
-    currency: 'XOF',
-    nationalPrefixes: MTN_PREFIXES.CI.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 2_000_000n,
-  },
-  {
-    country: 'BJ',
-    targetEnvironment: 'mtnbenin',
-    currency: 'XOF',
-    nationalPrefixes: MTN_PREFIXES.BJ.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 2_000_000n,
-  },
-  {
-    country: 'GH',
-    targetEnvironment: 'mtnghana',
-    currency: 'GHS',
-    nationalPrefixes: MTN_PREFIXES.GH.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 1_500_000n,
-  },
-  {
-    country: 'ZM',
-    targetEnvironment: 'mtnzambia',
-    currency: 'ZMW',
-    nationalPrefixes: MTN_PREFIXES.ZM.prefixes,
-    minAmountMinor: 100n,
-    maxAmountMinor: 2_000_000n,
-  },
+  mtnMarket('UG', 'mtnuganda', 'UGX', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }),
+  mtnMarket('RW', 'mtnrwanda', 'RWF', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }),
+  mtnMarket('CM', 'mtncameroon', 'XAF', { minAmountMinor: 100n, maxAmountMinor: 1_000_000n }),
+  mtnMarket('CI', 'mtnivorycoast', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
+  mtnMarket('BJ', 'mtnbenin', 'XOF', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
+  mtnMarket('GH', 'mtnghana', 'GHS', { minAmountMinor: 100n, maxAmountMinor: 1_500_000n }),
+  mtnMarket('ZM', 'mtnzambia', 'ZMW', { minAmountMinor: 100n, maxAmountMinor: 2_000_000n }),
 ];
+
+function mtnMarket(
+  country: keyof typeof MTN_PREFIXES,
+  targetEnvironment: string,
+  currency: Currency,
+  bounds: AmountBounds,
+): Market {
+  return { country, targetEnvironment, currency, nationalPrefixes: MTN_PREFIXES[country].prefixes, ...bounds };
+}
 
 type OperatorEntry = {
   readonly name: string;
@@ -180,17 +140,14 @@ export function currenciesServed(coverage: Coverage): Currency[] {
 }
 
 /** The widest bounds of any operator: what is outside of them nobody can pay. Null: no operator takes the currency. */
-export function amountBounds(
-  currency: Currency,
-  coverage: Coverage,
-): { readonly min: bigint; readonly max: bigint } | null {
+export function amountBounds(currency: Currency, coverage: Coverage): AmountBounds | null {
   const [first, ...others] = marketsOf(currency, coverage).map(({ market }) => market);
   if (!first) return null;
-  return others.reduce(
-    ({ min, max }, { minAmountMinor, maxAmountMinor }) => ({
-      min: minAmountMinor < min ? minAmountMinor : min,
-      max: maxAmountMinor > max ? maxAmountMinor : max,
+  return others.reduce<AmountBounds>(
+    ({ minAmountMinor: min, maxAmountMinor: max }, market) => ({
+      minAmountMinor: market.minAmountMinor < min ? market.minAmountMinor : min,
+      maxAmountMinor: market.maxAmountMinor > max ? market.maxAmountMinor : max,
     }),
-    { min: first.minAmountMinor, max: first.maxAmountMinor },
+    first,
   );
 }

@@ -6,6 +6,7 @@ import {
   OPERATORS,
   routePhone,
   routeToOperator,
+  type AmountBounds,
   type Coverage,
   type OperatorId,
 } from './operator-catalogue.ts';
@@ -35,14 +36,7 @@ export function planPayment(
   merchantCurrency: Currency,
   coverage: Coverage,
 ): { operator: OperatorId } {
-  const issues: ParameterIssue[] = [];
-  if (request.currency !== null && request.currency !== merchantCurrency) {
-    issues.push({
-      param: 'currency',
-      code: 'parameter_invalid',
-      message: `currency must be ${merchantCurrency}, the currency of your account. Leave it out to use that.`,
-    });
-  }
+  const issues: (ParameterIssue | null)[] = [currencyIssue(request.currency, merchantCurrency)];
   const phone = parsePhone(request.phone);
   const route = phone && routeOf(phone, request.operator, merchantCurrency, coverage);
   if (phone === null) {
@@ -57,17 +51,31 @@ export function planPayment(
     });
   }
   const bounds = route?.kind === 'operator' ? route.market : { minAmountMinor: 1n, maxAmountMinor: MAX_AMOUNT_MINOR };
-  if (request.amountMinor < bounds.minAmountMinor || request.amountMinor > bounds.maxAmountMinor) {
-    issues.push({
-      param: 'amount',
-      code: 'amount_out_of_bounds',
-      message: `amount must be from ${bounds.minAmountMinor} to ${bounds.maxAmountMinor} in the smallest unit of ${merchantCurrency}.`,
-    });
-  }
-  const [first, ...rest] = issues;
-  if (first) throw invalidParameters([first, ...rest]);
+  issues.push(amountIssue(request.amountMinor, bounds, merchantCurrency));
+  throwIfAny(issues);
   if (route?.kind !== 'operator') throw new Error('a phone without a route passed the checks');
   return { operator: route.operator };
+}
+
+/** What is wrong with the currency that a request states; null: nothing. */
+export function currencyIssue(stated: string | null, currency: Currency): ParameterIssue | null {
+  if (stated === null || stated === currency) return null;
+  const message = `currency must be ${currency}, the currency of your account. Leave it out to use that.`;
+  return { param: 'currency', code: 'parameter_invalid', message };
+}
+
+/** What is wrong with the amount; null: nothing. */
+export function amountIssue(amountMinor: bigint, bounds: AmountBounds, currency: Currency): ParameterIssue | null {
+  const { minAmountMinor: min, maxAmountMinor: max } = bounds;
+  if (amountMinor >= min && amountMinor <= max) return null;
+  const message = `amount must be from ${min} to ${max} in the smallest unit of ${currency}.`;
+  return { param: 'amount', code: 'amount_out_of_bounds', message };
+}
+
+/** Throws one error for all of these problems. */
+export function throwIfAny(issues: readonly (ParameterIssue | null)[]): void {
+  const [first, ...rest] = issues.filter((issue) => issue !== null);
+  if (first) throw invalidParameters([first, ...rest]);
 }
 
 function routeOf(phone: Phone, operator: OperatorId | undefined, currency: Currency, coverage: Coverage) {

@@ -26,21 +26,16 @@ const TIMES_USUAL = 5n;
 export type EarlierPayouts = {
   readonly count: number;
   readonly isAtLeast: boolean;
-  readonly last: {
-    readonly id: PayoutId;
-    readonly createdAt: Date;
-    readonly amountMinor: bigint;
-    readonly state: PayoutState;
-  } | null;
+  readonly last: Pick<Payout, 'id' | 'createdAt' | 'amountMinor' | 'state'> | null;
 };
 
 /** What is known of the payouts around one. */
 export type PayoutHistory = {
   readonly earlier: EarlierPayouts;
   /** The newest payout to the same number with the same amount, queued or sent, created within 24 hours of it. */
-  readonly same: { readonly id: PayoutId; readonly createdAt: Date; readonly state: PayoutState } | null;
+  readonly same: Pick<Payout, 'id' | 'createdAt' | 'state'> | null;
   /** The newest payout with the same reference that was sent, and to how many numbers the last of those went. */
-  readonly ofReference: { readonly id: PayoutId; readonly phone: string; readonly phones: number } | null;
+  readonly ofReference: (Pick<Payout, 'id' | 'phone'> & { readonly phones: number }) | null;
 };
 
 /** The median of what the merchant paid out lately, and of how many payouts. */

@@ -2,13 +2,7 @@
 import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { PayoutId } from '../ids.ts';
-import {
-  QUEUED_TRANSITIONS,
-  UNPAID_ENDS,
-  UNPAID_TRANSITIONS,
-  type MoneyOutState,
-  type MoneyOutTransitionKind,
-} from './money-out.ts';
+import { MONEY_OUT, type MoneyOutState, type MoneyOutTransitionKind } from './money-out.ts';
 import {
   moneyOutObject,
   requestedObject,
@@ -28,11 +22,11 @@ export type PayoutTransitionKind =
 export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {
-  queued: QUEUED_TRANSITIONS,
-  released: { outcome_unknown: 'reconciling', paid: 'succeeded', ...UNPAID_TRANSITIONS },
-  reconciling: { paid: 'succeeded', ...UNPAID_TRANSITIONS },
+  queued: MONEY_OUT.queued,
+  released: { outcome_unknown: 'reconciling', paid: 'succeeded', ...MONEY_OUT.unpaid },
+  reconciling: { paid: 'succeeded', ...MONEY_OUT.unpaid },
   succeeded: { returned: 'reversed' },
-  ...UNPAID_ENDS,
+  ...MONEY_OUT.unpaidEnds,
   reversed: {},
 };
 

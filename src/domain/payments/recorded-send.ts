@@ -1,22 +1,24 @@
 // What a row records of a send, and which ends of a payment it confirms.
 import type { Clocks } from '../clocks.ts';
-import { OPERATORS, type OperatorId } from './operator-catalogue.ts';
+import { OPERATORS } from './operator-catalogue.ts';
+import type { MoneyOut } from './payment.ts';
 import type { NotFounds } from './payment-fields.ts';
+import type { Reversal } from './reversal.ts';
+import { isRefundNeverSent } from './reversal-progress.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
 /** As a row records it. The send deadline is set by the release. */
-type RecordedSend = NotFounds & {
-  readonly operator: OperatorId;
-  readonly sendDeadlineAt: Date | null;
-  readonly sendBegunAt: Date | null;
-  readonly acceptedAt: Date | null;
-};
+type RecordedSend = Pick<MoneyOut, 'operator' | 'sendDeadlineAt' | 'sendBegunAt' | 'acceptedAt' | keyof NotFounds>;
+
+/** Whether and until when it may be sent, as far as the row says. */
+function sendOf({ sendDeadlineAt, sendBegunAt }: Pick<RecordedSend, 'sendDeadlineAt' | 'sendBegunAt'>) {
+  return { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null };
+}
 
 /** The send as the payment's next step is decided from it. */
 export function sendProgressOf(row: RecordedSend, notFoundSpanMs: number): SendProgress {
   return {
-    sendDeadlineAtMs: row.sendDeadlineAt?.getTime() ?? null,
-    isSendBegun: row.sendBegunAt !== null,
+    ...sendOf(row),
     isAccepted: row.acceptedAt !== null,
     notFoundCount: row.notFoundCount,
     hasNotFoundEvidence: hasNotFoundEvidence(row, notFoundSpanMs),
@@ -24,14 +26,13 @@ export function sendProgressOf(row: RecordedSend, notFoundSpanMs: number): SendP
 }
 
 /** Whether the row confirms `never_sent`, recorded `at`. The statement that records it checks once more that no try began. */
-export function confirmsNeverSent(
-  { sendDeadlineAt, sendBegunAt }: Pick<RecordedSend, 'sendDeadlineAt' | 'sendBegunAt'>,
-  at: Date,
-): boolean {
-  return isNeverSent(
-    { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null },
-    at.getTime(),
-  );
+export function confirmsNeverSent(row: Parameters<typeof sendOf>[0], at: Date): boolean {
+  return isNeverSent(sendOf(row), at.getTime());
+}
+
+/** The same of a refund, which is not sent either once the operator returned the collection. */
+export function confirmsRefundNeverSent(row: Reversal, at: Date): boolean {
+  return isRefundNeverSent({ ...sendOf(row), isCollectionReturned: row.isCollectionReturned }, at.getTime());
 }
 
 /** Whether the operator said often enough, and for long enough, that it does not know the payment. One status may lag. */
@@ -54,7 +55,7 @@ export function confirmsNeverAccepted(
   at: Date,
   { notFoundGraceMs, notFoundSpanMs }: Pick<Clocks, 'notFoundGraceMs' | 'notFoundSpanMs'>,
 ): boolean {
-  const progress = { sendDeadlineAtMs: row.sendDeadlineAt?.getTime() ?? null, isAccepted: row.acceptedAt !== null };
+  const progress = { ...sendOf(row), isAccepted: row.acceptedAt !== null };
   const decidedAtMs = Math.min(queriedAtMs, at.getTime());
   return isNeverAccepted(progress, decidedAtMs, notFoundGraceMs) && hasNotFoundEvidence(row, notFoundSpanMs);
 }

@@ -1,5 +1,5 @@
 // Whether a person may release a payout or a refund: by the two-person rule, and by what the merchant's policy requires besides.
-import { DomainError } from '../errors.ts';
+import { DomainError, stateConflict } from '../errors.ts';
 import { hasFreshSecondFactor, permissionDenied, type Person } from '../accounts/member.ts';
 import type { MoneyOut } from './payment.ts';
 import type { Policy } from '../accounts/policy.ts';
@@ -27,19 +27,14 @@ export function checkRelease(attempt: ReleaseAttempt): void {
     throw new DomainError('approval_self', `You made this ${noun}, so another person must release it.`);
   }
   if (payment.state !== 'queued') throw notQueued(payment);
-  if (payment.expiresAt <= at) {
-    throw new DomainError('state_conflict', `This ${noun} expired before it was released. Create a new one.`);
-  }
+  if (payment.expiresAt <= at) throw stateConflict(`This ${noun} expired before it was released. Create a new one.`);
   checkSecondFactor(person, policy, at);
   const limit = policy.approverDailyLimitMinor;
   if (limit !== null && attempt.releasedMinor + payment.amountMinor > limit) {
     throw permissionDenied('more than this person may release in 24 hours');
   }
   if (payment.kind === 'reversal' && payment.isCollectionReturned) {
-    throw new DomainError(
-      'state_conflict',
-      'The operator has already returned the money of this collection. Reject the refund.',
-    );
+    throw stateConflict('The operator has already returned the money of this collection. Reject the refund.');
   }
 }
 
@@ -52,7 +47,7 @@ export function checkSecondFactor(person: Person, policy: Policy, at: Date): voi
 
 export function notQueued(payment: MoneyOut): DomainError {
   const text = `This ${nounOf(payment)} is ${payment.state}: only a queued one can be decided on.`;
-  return new DomainError('state_conflict', text);
+  return stateConflict(text);
 }
 
 function nounOf({ kind }: Pick<MoneyOut, 'kind'>): 'payout' | 'refund' {

@@ -2,13 +2,7 @@
 import { approvalState, type ApprovalState } from './approval.ts';
 import { payoutFailure } from './failure.ts';
 import type { CollectionId, ReversalId } from '../ids.ts';
-import {
-  QUEUED_TRANSITIONS,
-  UNPAID_ENDS,
-  UNPAID_TRANSITIONS,
-  type MoneyOutState,
-  type MoneyOutTransitionKind,
-} from './money-out.ts';
+import { MONEY_OUT, type MoneyOutState, type MoneyOutTransitionKind } from './money-out.ts';
 import { moneyOutObject, type MoneyOutFields, type PaymentFields } from './payment-fields.ts';
 
 /** The collection itself becomes `reversed` when the refund succeeds. */
@@ -20,11 +14,11 @@ export type ReversalTransitionKind = MoneyOutTransitionKind | 'refunded'; // the
 export const REVERSAL_TRANSITIONS: Readonly<
   Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
 > = {
-  queued: QUEUED_TRANSITIONS,
-  released: { outcome_unknown: 'reconciling', refunded: 'succeeded', ...UNPAID_TRANSITIONS },
-  reconciling: { refunded: 'succeeded', ...UNPAID_TRANSITIONS },
+  queued: MONEY_OUT.queued,
+  released: { outcome_unknown: 'reconciling', refunded: 'succeeded', ...MONEY_OUT.unpaid },
+  reconciling: { refunded: 'succeeded', ...MONEY_OUT.unpaid },
   succeeded: {},
-  ...UNPAID_ENDS,
+  ...MONEY_OUT.unpaidEnds,
 };
 
 export const REVERSAL_STATES = Object.keys(REVERSAL_TRANSITIONS) as [ReversalState, ...ReversalState[]];

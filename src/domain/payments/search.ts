@@ -1,23 +1,12 @@
 // What a search finds: objects of one merchant, and by what each of them was found.
-import type {
-  ApiKeyId,
-  CheckoutId,
-  CollectionId,
-  DeliveryId,
-  EndpointId,
-  EventId,
-  PayoutId,
-  RequestId,
-  ReversalId,
-} from '../ids.ts';
+import type { IdWith } from '../ids.ts';
+import { PAYMENT_KINDS } from './payment.ts';
 
 /** At most as many are shown. */
 export const MOST_HITS = 20;
 
 export const HIT_KINDS = [
-  'collection',
-  'payout',
-  'reversal',
+  ...PAYMENT_KINDS,
   'api_request',
   'event',
   'delivery',
@@ -42,8 +31,7 @@ export type FoundBy = (typeof FOUND_BY)[number];
 
 export type SearchHit = {
   readonly kind: HitKind;
-  readonly id:
-    CollectionId | PayoutId | ReversalId | EventId | DeliveryId | EndpointId | ApiKeyId | CheckoutId | RequestId;
+  readonly id: IdWith<'col' | 'pay' | 'rev' | 'evt' | 'dlv' | 'whe' | 'key' | 'chk' | 'req'>;
   readonly foundBy: FoundBy;
   /** Of a payment, a delivery or an endpoint. That of a checkout follows from more than its row. */
   readonly state: string | null;

@@ -1,8 +1,7 @@
 // What happened to one payment, for people: everything that is recorded of it, in the order of its times.
 import type { KnownPerson } from '../accounts/member.ts';
-import type { EventType } from '../event.ts';
-import type { DeliveryId, EndpointId, EventId, ReversalId } from '../ids.ts';
-import type { DeliveryState } from '../webhooks/delivery.ts';
+import type { EventId, ReversalId } from '../ids.ts';
+import type { ListedDelivery, RecordedAttempt } from '../webhooks/delivery.ts';
 import type { CollectionState } from './collection.ts';
 import type { DiscrepancyKind } from './discrepancy.ts';
 import type { PostingKind } from './ledger.ts';
@@ -15,24 +14,10 @@ export const MOST_OF_A_KIND = 200;
 /** Of a delivery, the newest attempts. */
 export const MOST_ATTEMPTS = 10;
 
-export type TimelineDelivery = {
-  readonly id: DeliveryId;
-  readonly eventId: EventId;
-  readonly eventType: EventType;
-  readonly endpointId: EndpointId;
+export type TimelineDelivery = Omit<ListedDelivery, 'replayCount' | 'updatedAt'> & {
   readonly endpointUrl: string;
-  readonly state: DeliveryState;
-  readonly attemptCount: number;
-  readonly nextAttemptAt: Date | null;
-  readonly createdAt: Date;
   /** Oldest first, the newest of them only. */
-  readonly attempts: readonly {
-    readonly number: number;
-    readonly startedAt: Date;
-    readonly durationMs: number;
-    readonly statusCode: number | null;
-    readonly error: string | null;
-  }[];
+  readonly attempts: readonly Omit<RecordedAttempt, 'responseHeaders' | 'responseBody'>[];
 };
 
 export type TimelineTransfer = {

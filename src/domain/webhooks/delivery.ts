@@ -1,5 +1,4 @@
 // Webhook deliveries: their states, the attempt schedule, and what follows from an attempt's result.
-import { DomainError } from '../errors.ts';
 import type { EventType } from '../event.ts';
 import type { DeliveryId, EndpointId, EventId } from '../ids.ts';
 
@@ -106,12 +105,4 @@ function honouredDelayMs(jitteredMs: number, stepMs: number, result: AttemptResu
   if (result.kind !== 'answered' || result.retryAfterMs === null) return jitteredMs;
   if (result.statusCode !== 429 && result.statusCode !== 503) return jitteredMs;
   return Math.min(Math.max(result.retryAfterMs, stepMs), 2 * stepMs);
-}
-
-/** The same error for an unknown id and for another merchant's delivery. */
-export function deliveryNotFound(): DomainError {
-  return new DomainError(
-    'delivery_not_found',
-    'There is no delivery with this id. Look it up in the list of deliveries.',
-  );
 }

@@ -1,5 +1,4 @@
 // Webhook endpoints: their states, limits and secrets, and the object that a merchant sees.
-import { DomainError } from '../errors.ts';
 import type { PaymentEventType } from '../event.ts';
 import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../ids.ts';
 
@@ -94,12 +93,4 @@ export function endpointObject(
 /** Ids for the deliveries of one event, one for each possible endpoint; those not needed are dropped. */
 export function newDeliveryIds(at: Date): DeliveryId[] {
   return Array.from({ length: MAX_ENDPOINTS_PER_MERCHANT }, () => newId('dlv', at.getTime()));
-}
-
-/** The same error for an unknown id, for a deleted endpoint and for another merchant's. */
-export function endpointNotFound(): DomainError {
-  return new DomainError(
-    'endpoint_not_found',
-    'There is no endpoint with this id. Look it up in the list of endpoints.',
-  );
 }

@@ -1,6 +1,5 @@
 // Replays: deliveries sent again with the same bytes and a new run of the whole schedule, whether they arrived before or not.
 import type { DeliveryState } from './delivery.ts';
-import { DomainError } from '../errors.ts';
 import type { EndpointId, MerchantId, ReplayId, UserId } from '../ids.ts';
 
 /** The states that a bulk replay can select. Deliveries that are already on their way are not among them. */
@@ -42,8 +41,3 @@ export type Replay = ReplayFilter & {
   readonly createdAt: Date;
   readonly completedAt: Date | null;
 };
-
-/** The same error for an unknown id and for another merchant's replay. */
-export function replayNotFound(): DomainError {
-  return new DomainError('replay_not_found', 'There is no replay with this id. Look it up in the list of replays.');
-}

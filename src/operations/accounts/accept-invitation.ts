@@ -14,11 +14,11 @@ import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey
 import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
 import { authenticationFailed, type Member } from '../../domain/accounts/member.ts';
 import { approvalOf, mayStillGrant } from '../../domain/accounts/member-change.ts';
-import { proposalNotFound, type Invitation } from '../../domain/accounts/proposal.ts';
+import type { Invitation } from '../../domain/accounts/proposal.ts';
 import type { VerifiedBy } from '../../domain/accounts/session.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
@@ -62,13 +62,13 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
       return null;
     }
     const { userId } = identified;
-    if (!(await isStillValid(tx, input))) throw proposalNotFound('invitation');
+    if (!(await isStillValid(tx, input))) throw notFound('invitation');
     const { merchantId, roles } = invitation;
     // False: the person became a member in another way in the meantime, and keeps the roles that they have.
-    if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw proposalNotFound('invitation');
+    if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw notFound('invitation');
     // Otherwise a session from a log-in that raced with an earlier removal of the person would become valid again.
     await deleteMemberSessions(tx, { merchantId, userId }, null);
-    if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw proposalNotFound('invitation');
+    if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw notFound('invitation');
     await uncountAttempts(tx, input.counted, at);
     await record(tx, input, identified);
     return findMember(tx, merchantId, userId);
@@ -101,19 +101,10 @@ async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): P
   }
   const id = newId('usr', at.getTime());
   const { name, passwordHash } = person;
-  const isNew = await insertUser(tx, {
-    id,
-    email: invitation.email,
-    name,
-    passwordHash,
-    totpSecretSealed: null,
-    createdAt: at,
-  });
+  const { email } = invitation;
+  const isNew = await insertUser(tx, { id, email, name, passwordHash, totpSecretSealed: null, createdAt: at });
   if (isNew) return { userId: id, verifiedBy: null };
-  throw new DomainError(
-    'state_conflict',
-    'An account with this e-mail address was created in the meantime. Try again with its password.',
-  );
+  throw stateConflict('An account with this e-mail address was created in the meantime. Try again with its password.');
 }
 
 // Since then the sender or approver may have been removed or lost a role, and a second administrator may have joined.

@@ -1,13 +1,8 @@
 // Verifies the attestations of all rows that say who may do what, or renews them with the current key.
 import { recordStaffAct } from '../../db/accounts/audit.ts';
-import {
-  ATTESTED_TABLES,
-  renewAttestation,
-  listAttestedKeys,
-  verifyRow,
-  type AttestedTable,
-} from '../../db/accounts/attested-rows.ts';
+import { ATTESTED_TABLES, renewAttestation, listAttestedKeys, verifyRow } from '../../db/accounts/attested-rows.ts';
 import type { Database } from '../../db/platform/database.ts';
+import { eachItem } from '../../db/platform/page.ts';
 import { renewFailedRefunds, type RenewedRefunds } from '../../db/payments/attested-credit.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { RowName } from '../../security/row-attestation.ts';
@@ -33,7 +28,7 @@ export async function attestRows(db: Database, { work, by, at }: AttestRows): Pr
   const counts = { attested: 0 };
   const unattested: RowName[] = [];
   for (const table of ATTESTED_TABLES) {
-    for await (const key of keysOf(db, table)) {
+    for await (const key of eachItem<readonly string[]>(PAGE, (last) => listAttestedKeys(db, table, last, PAGE))) {
       const was = await (work === 'verify'
         ? verifyRow(db, table, key)
         : db.withTransaction((tx) => renewAttestation(tx, table, key)));
@@ -62,14 +57,4 @@ async function attestRefunds(db: Database, work: AttestRows['work']) {
     after = page.last;
   }
   return counts;
-}
-
-async function* keysOf(db: Database, table: AttestedTable): AsyncGenerator<readonly string[]> {
-  let last: readonly string[] | null = null;
-  for (;;) {
-    const keys: string[][] = await listAttestedKeys(db, table, last, PAGE);
-    yield* keys;
-    last = keys.at(-1) ?? null;
-    if (keys.length < PAGE) return;
-  }
 }

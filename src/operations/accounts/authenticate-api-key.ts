@@ -1,15 +1,15 @@
-// Identifies an API key and checks that it may be used for the request; records refusals of known keys.
+// Identifies an API key and checks that it may be used for the request; records refusals of known keys, and counts those of an address.
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
+import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
-import { addAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { permissionDenied } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { isInBlocks } from '../../security/address-blocks.ts';
 import { hashApiKey, parseApiKey } from '../../security/api-key.ts';
-import { keyRefusalLimit } from '../../security/attempt-limit.ts';
+import { keyRefusalLimit, type AttemptLimit } from '../../security/attempt-limit.ts';
 
 /** A request with a key. */
 export type KeyRequest = {
@@ -101,13 +101,12 @@ export async function recordKeyRefusal(
   refusal: DomainError,
   { scope, action, address, requestId, at }: KeyRequest,
 ): Promise<void> {
-  const { subject, maxFailures, windowMs } = keyRefusalLimit(id, reasonOf(refusal, scope));
+  const limit = keyRefusalLimit(id, reasonOf(refusal, scope));
   // Read without a lock first: otherwise simultaneous requests with a refused key would wait for each other.
-  const recordedUntil = await findWindowEnd(db, subject);
+  const recordedUntil = await findWindowEnd(db, limit.subject);
   if (recordedUntil !== null && recordedUntil > at) return;
-  const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   await db.withTransaction(async (tx) => {
-    if (!(await addAttempt(tx, subject, maxFailures, window))) return;
+    if (!(await addAttempt(tx, limit, at))) return;
     await insertAuditEntry(tx, {
       merchantId,
       apiKeyId: id,
@@ -130,4 +129,15 @@ function reasonOf({ code, type }: DomainError, scope: Scope | null): string {
 
 function invalidKey(): DomainError {
   return new DomainError('api_key_invalid', 'We do not know this API key. Check that you copied all of it.');
+}
+
+/**
+ * Counts one, over all processes. Null while the limit is not reached; afterwards the end of the window, and nothing is
+ * counted. Good keys are never counted, so they cost no write.
+ */
+export async function countRefusedKey(db: Database, limit: AttemptLimit, at: Date): Promise<Date | null> {
+  return db.withTransaction(async (tx) => {
+    if (await addAttempt(tx, limit, at)) return null;
+    return (await findWindowEnd(tx, limit.subject)) ?? new Date(at.getTime() + limit.windowMs);
+  });
 }

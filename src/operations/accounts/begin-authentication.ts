@@ -63,16 +63,15 @@ async function findClaimed(tx: Tx, claim: Claim, at: Date): Promise<User | null>
 }
 
 // Beside the attempt, of which nothing stays. Where the limit is that of an address it concerns nobody in particular.
-async function recordLimit(db: Database, limit: AttemptLimit, input: BeginAuthentication): Promise<void> {
+async function recordLimit(db: Database, reached: AttemptLimit, input: BeginAuthentication): Promise<void> {
   const { claim, address, requestId, at } = input;
-  const { subject, maxFailures, windowMs } = limitRefusalLimit(limit);
+  const limit = limitRefusalLimit(reached);
   // Read without a lock first: otherwise a flood of attempts would wait for each other.
-  const recordedUntil = await findWindowEnd(db, subject);
+  const recordedUntil = await findWindowEnd(db, limit.subject);
   if (recordedUntil !== null && recordedUntil > at) return;
-  const kind = subjectKind(limit);
-  const window = { at, endsAt: new Date(at.getTime() + windowMs) };
+  const kind = subjectKind(reached);
   await db.withTransaction(async (tx) => {
-    if (!(await addAttempt(tx, subject, maxFailures, window))) return;
+    if (!(await addAttempt(tx, limit, at))) return;
     const { userId, merchantId } = kind === 'address' ? NOBODY : await findConcerned(tx, claim);
     await insertAuditEntry(tx, {
       merchantId,

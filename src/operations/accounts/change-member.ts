@@ -8,22 +8,20 @@ import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import { newId } from '../../domain/ids.ts';
 import {
   mayChangeRoles,
-  memberNotFound,
   toNamedPerson,
   permissionDenied,
-  type ActedBy,
+  type ByPerson,
   type Member,
   type Role,
 } from '../../domain/accounts/member.ts';
 import { agreementOn, haveSameRoles, requireOwnerLeft, type Agreement } from '../../domain/accounts/member-change.ts';
 import { pendingUntilExpiry, type MemberChange } from '../../domain/accounts/proposal.ts';
+import { notFound } from '../../domain/errors.ts';
 
-export type ChangeMember = {
+export type ChangeMember = ByPerson & {
   readonly userId: string;
   /** Null: the member is removed. */
   readonly roles: readonly Role[] | null;
-  readonly by: ActedBy;
-  readonly at: Date;
 };
 
 export type ChangedMember =
@@ -46,7 +44,7 @@ export async function changeMember(db: Database, input: ChangeMember): Promise<C
     await lockMembersAs(tx, by);
     const members = await listMembers(tx, merchantId);
     const member = members.find(({ userId }) => userId === input.userId);
-    if (!member) throw memberNotFound();
+    if (!member) throw notFound('member');
     const after = roles ?? [];
     const own = members.find(({ userId }) => userId === proposer);
     if (!own || !mayChangeRoles(own.roles, member.roles, after)) {

@@ -2,17 +2,13 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import { lockOwnUser } from '../../db/accounts/own-account.ts';
 import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';
-import { findUserLocked, setPassword } from '../../db/accounts/user.ts';
-import { type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
+import { setPassword } from '../../db/accounts/user.ts';
+import type { ByPerson } from '../../domain/accounts/member.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 
-export type ChangePassword = PasswordAttempt & {
-  readonly tokenSha256: Buffer;
-  readonly newHash: string;
-  readonly by: ActedBy;
-  readonly at: Date;
-};
+export type ChangePassword = PasswordAttempt & ByPerson & { readonly tokenSha256: Buffer; readonly newHash: string };
 
 /**
  * The session's new token. The old token is invalid, and every other session of the person has ended, at every
@@ -20,15 +16,14 @@ export type ChangePassword = PasswordAttempt & {
  */
 export async function changePassword(db: Database, input: ChangePassword): Promise<{ readonly token: string }> {
   const { by, at } = input;
+  const { userId, secondFactorAt } = by.person;
   return db.withTransaction(async (tx) => {
-    const user = await findUserLocked(tx, by.person.userId);
-    if (user?.passwordHash !== input.verifiedHash) throw verificationFailed('wrong password');
-    const { secondFactorAt } = by.person;
+    await lockOwnUser(tx, input);
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt });
-    await setPassword(tx, by.person.userId, input.newHash);
-    await deleteSessionsOfUser(tx, by.person.userId, sha256);
+    await setPassword(tx, userId, input.newHash);
+    await deleteSessionsOfUser(tx, userId, sha256);
     await uncountAttempts(tx, input.counted, at);
-    await recordAct(tx, by, { action: 'password.changed', subjectId: by.person.userId, at });
+    await recordAct(tx, by, { action: 'password.changed', subjectId: userId, at });
     return { token };
   });
 }

@@ -1,12 +1,11 @@
-// Changes a merchant's policy: at once if it only becomes stricter, or by a proposal that a second person decides.
+// Reads a merchant's policy, and changes it: at once if it only becomes stricter, or by a proposal that a second person decides.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/platform/database.ts';
 import { findRoles, listMembers } from '../../db/accounts/member.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
-import { findProposal, insertProposal, replaceProposals } from '../../db/accounts/proposal.ts';
+import { listOpenProposals, findProposal, insertProposal, replaceProposals } from '../../db/accounts/proposal.ts';
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
-import { newId } from '../../domain/ids.ts';
-import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type ByPerson } from '../../domain/accounts/member.ts';
 import {
   changedPolicy,
   isLooser,
@@ -16,13 +15,24 @@ import {
   type ServiceLimits,
 } from '../../domain/accounts/policy.ts';
 import { pendingUntilExpiry, type PolicyChange } from '../../domain/accounts/proposal.ts';
+import { newId, type MerchantId } from '../../domain/ids.ts';
 
-export type ChangePolicy = {
+/** A merchant that never changed its policy has the defaults. `pending` leaves out the proposals that have expired. */
+export async function getPolicy(
+  db: Database,
+  merchantId: MerchantId,
+  at: Date,
+): Promise<{ readonly policy: Policy; readonly pending: readonly PolicyChange[] }> {
+  return db.withTransaction(async (tx) => ({
+    policy: await findPolicy(tx, merchantId),
+    pending: await listOpenProposals(tx, 'policy_change', merchantId, at),
+  }));
+}
+
+export type ChangePolicy = ByPerson & {
   readonly changes: Partial<PolicyObject>;
   /** What applies where the policy is null. */
   readonly serviceLimits: ServiceLimits;
-  readonly by: ActedBy;
-  readonly at: Date;
 };
 
 export type ChangedPolicy =

@@ -4,7 +4,7 @@ import type { Database } from '../../db/platform/database.ts';
 import { listMembers } from '../../db/accounts/member.ts';
 import { insertProposal, listAllOpenInvitations, withdrawProposal } from '../../db/accounts/proposal.ts';
 import { lockMembersAs } from '../../db/accounts/recovery-guard.ts';
-import { DomainError, invalidParameters } from '../../domain/errors.ts';
+import { invalidParameters, stateConflict } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import {
   holdsOneOf,
@@ -13,19 +13,14 @@ import {
   mayGrant,
   toNamedPerson,
   permissionDenied,
-  type ActedBy,
+  type ByPerson,
   type Role,
 } from '../../domain/accounts/member.ts';
 import { approvalOf, isForOwnerOrAdmin, type InvitationApproval } from '../../domain/accounts/member-change.ts';
 import { pendingUntilExpiry, type Invitation } from '../../domain/accounts/proposal.ts';
 import { newToken } from '../../security/token.ts';
 
-export type CreateInvitation = {
-  readonly email: string;
-  readonly roles: readonly Role[];
-  readonly by: ActedBy;
-  readonly at: Date;
-};
+export type CreateInvitation = ByPerson & { readonly email: string; readonly roles: readonly Role[] };
 
 export type CreatedInvitation = {
   readonly invitation: Invitation;
@@ -70,7 +65,7 @@ export async function createInvitation(
     }
     for (const old of outdated) await withdrawProposal(tx, old.id, at);
     if (members.length >= MAX_MEMBERS_PER_MERCHANT || invitations.length >= MAX_OPEN_INVITATIONS_PER_MERCHANT) {
-      throw new DomainError('state_conflict', 'There are too many members or invitations. Remove some first.');
+      throw stateConflict('There are too many members or invitations. Remove some first.');
     }
     const id = newId('inv', at.getTime());
     const proposed = { kind: 'invitation', id, merchantId, email, roles, ...pendingUntilExpiry(at) } as const;

@@ -44,11 +44,7 @@ async function inviteOwners(
     const roles = ['owner'] as const;
     const invited = { kind: 'invitation', id, merchantId, proposedBy: null, email, roles, tokenSha256 } as const;
     await insertProposal(tx, { ...invited, ...pendingUntilExpiry(at) });
-    await recordStaffAct(tx, merchantId, by, {
-      action: 'invitation.created',
-      subjectId: id,
-      after: { email, roles },
-      at,
-    });
+    const act = { action: 'invitation.created', subjectId: id, after: { email, roles }, at };
+    await recordStaffAct(tx, merchantId, by, act);
   }
 }

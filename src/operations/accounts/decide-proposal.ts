@@ -1,13 +1,16 @@
-// Approves or rejects a proposal: an invitation, or a change of a member or of the policy.
+// Approves, rejects and withdraws proposals: invitations, and changes of a member or of the policy.
 import { applyRoles } from '../../db/accounts/apply-roles.ts';
-import { recordDecision } from '../../db/accounts/audit.ts';
+import { recordDecision, recordAct } from '../../db/accounts/audit.ts';
 import { findRoles, listMembers, lockMembers } from '../../db/accounts/member.ts';
 import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
-import { decideProposal as decideRow, findProposal, listAllOpenInvitations } from '../../db/accounts/proposal.ts';
-import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
+import {
+  decideProposal as decideRow,
+  findProposal,
+  listAllOpenInvitations,
+  withdrawProposal as withdrawRow,
+} from '../../db/accounts/proposal.ts';
+import { requireNotRecovered, lockMembersAs } from '../../db/accounts/recovery-guard.ts';
 import type { Database, Tx } from '../../db/platform/database.ts';
-import { DomainError } from '../../domain/errors.ts';
-import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import {
   agreementOnChange,
   approvalOf,
@@ -16,20 +19,24 @@ import {
   mayStillGrant,
   merchantOf,
   requireApplicable,
+  isForOwnerOrAdmin,
   type Decider,
 } from '../../domain/accounts/member-change.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type Role, type ByPerson } from '../../domain/accounts/member.ts';
 import { changedPolicy, policyObject } from '../../domain/accounts/policy.ts';
 import {
   isOpen,
   proposalEnded,
-  proposalNotFound,
   proposerWithoutPermission,
   type Invitation,
   type MemberChange,
   type PolicyChange,
   type ProposalKind,
   type ProposalOf,
+  type Proposal,
 } from '../../domain/accounts/proposal.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
+import type { UserId } from '../../domain/ids.ts';
 import { newToken } from '../../security/token.ts';
 
 type Decide<Kind extends ProposalKind, By> = {
@@ -79,7 +86,7 @@ export async function decideProposal<Input extends DecideProposal>(
     if (!(await decideRow(tx, proposal.id, row))) throw proposalEnded();
     await takeEffect();
     const decided = await findProposal<Input['kind']>(tx, kind, merchantId, id);
-    if (!decided) throw proposalNotFound(kind);
+    if (!decided) throw notFound(kind);
     return { proposal: decided, approvalToken: token?.token ?? null };
   });
 }
@@ -101,7 +108,7 @@ function judge(tx: Tx, input: DecideProposal): Promise<Judged> {
 async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitation): Promise<Judged> {
   const merchantId = merchantOf(by);
   const invitation = await findProposal(tx, 'invitation', merchantId, id);
-  if (!invitation || !isOpen(invitation, at)) throw proposalNotFound('invitation');
+  if (!invitation || !isOpen(invitation, at)) throw notFound('invitation');
   const members = await listMembers(tx, merchantId);
   const approval = approvalOf(invitation, { members, invitations: await listAllOpenInvitations(tx, merchantId, at) });
   if (!isService(by)) {
@@ -112,13 +119,10 @@ async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitatio
     if (!mayDecide) throw permissionDenied('only an owner can approve another owner');
   }
   if (approval.state !== 'waiting') {
-    throw new DomainError('state_conflict', 'This invitation needs no approval. Withdraw it if it is wrong.');
+    throw stateConflict('This invitation needs no approval. Withdraw it if it is wrong.');
   }
   if (decision === 'approved' && !mayStillGrant(invitation, members)) {
-    throw new DomainError(
-      'state_conflict',
-      'The sender of this invitation can no longer grant its roles. Create a new invitation.',
-    );
+    throw stateConflict('The sender of this invitation can no longer grant its roles. Create a new invitation.');
   }
   const { email, roles, proposedBy } = invitation;
   const values =
@@ -133,7 +137,7 @@ async function judgeInvitation(tx: Tx, { id, decision, by, at }: DecideInvitatio
 async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberChange): Promise<Judged> {
   const merchantId = merchantOf(by);
   const change = await findProposal(tx, 'member_change', merchantId, id);
-  if (!change) throw proposalNotFound('member_change');
+  if (!change) throw notFound('member_change');
   const members = await listMembers(tx, merchantId);
   if (!isService(by)) {
     const { userId } = by.person;
@@ -160,7 +164,7 @@ async function judgeMemberChange(tx: Tx, { id, decision, by, at }: DecideMemberC
 async function judgePolicyChange(tx: Tx, { id, decision, by, at }: DecidePolicyChange): Promise<Judged> {
   const { merchantId, userId } = by.person;
   const change = await findProposal(tx, 'policy_change', merchantId, id);
-  if (!change) throw proposalNotFound('policy_change');
+  if (!change) throw notFound('policy_change');
   const { changes, proposedBy } = change;
   requireAdmin(await findRoles(tx, merchantId, userId));
   if (decision === 'approved' && !holdsOneOf(await findRoles(tx, merchantId, proposedBy.id), ['admin'])) {
@@ -183,4 +187,44 @@ async function judgePolicyChange(tx: Tx, { id, decision, by, at }: DecidePolicyC
 
 function requireAdmin(roles: readonly Role[] | undefined): void {
   if (!roles || !holdsOneOf(roles, ['admin'])) throw permissionDenied('no longer an admin');
+}
+
+export type WithdrawProposal = ByPerson & { readonly kind: ProposalKind; readonly id: string };
+
+/**
+ * Nobody can approve the proposal when this returns, and the tokens of an invitation are invalid. Any owner or admin may withdraw an
+ * invitation, and only the proposer a change. Throws `invitation_not_found`, also when it is no longer open,
+ * `member_change_not_found` or `policy_change_not_found`; `permission_denied` for somebody else's change, and for an owner or admin
+ * whom the service's staff invited: a member who could keep them out would remain the only administrator; and `state_conflict` when a
+ * change is no longer pending.
+ */
+export async function withdrawProposal(db: Database, { kind, id, by, at }: WithdrawProposal): Promise<void> {
+  const { merchantId, userId } = by.person;
+  await db.withTransaction(async (tx) => {
+    await lockMembersAs(tx, by);
+    const proposal: Proposal | null = await findProposal(tx, kind, merchantId, id);
+    if (!proposal || (proposal.kind === 'invitation' && !isOpen(proposal, at))) throw notFound(kind);
+    requireMayWithdraw(proposal, userId);
+    if (!(await withdrawRow(tx, proposal.id, at))) throw proposalEnded();
+    await recordAct(tx, by, { action: `${kind}.withdrawn`, subjectId: id, before: whatWasProposed(proposal), at });
+  });
+}
+
+function requireMayWithdraw(proposal: Proposal, userId: UserId): void {
+  if (proposal.kind === 'invitation') {
+    if (!isForOwnerOrAdmin(proposal)) return;
+    throw permissionDenied('would withdraw an invitation of an owner or admin by the service');
+  }
+  if (proposal.proposedBy.id !== userId) throw permissionDenied('withdraws what somebody else proposed');
+}
+
+function whatWasProposed(proposal: Proposal): object {
+  switch (proposal.kind) {
+    case 'invitation':
+      return { email: proposal.email };
+    case 'member_change':
+      return { member: proposal.member.id, roles: proposal.after };
+    case 'policy_change':
+      return proposal.changes;
+  }
 }

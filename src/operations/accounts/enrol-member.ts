@@ -1,16 +1,13 @@
 // Adds a person as a member without an invitation: for the people of the demonstration merchant.
 import type { Database } from '../../db/platform/database.ts';
 import { putMember } from '../../db/accounts/member.ts';
-import { findUserByEmail, insertUser } from '../../db/accounts/user.ts';
+import { findUserByEmail, insertUser, type NewUser } from '../../db/accounts/user.ts';
 import { newId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { Role } from '../../domain/accounts/member.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
 
-export type EnrolMember = {
+export type EnrolMember = Pick<NewUser, 'email' | 'name' | 'passwordHash'> & {
   readonly merchantId: MerchantId;
-  readonly email: string;
-  readonly name: string;
-  readonly passwordHash: string;
   readonly roles: readonly Role[];
   /** Base32; null: no second factor. */
   readonly totpSecret: string | null;

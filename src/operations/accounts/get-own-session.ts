@@ -7,45 +7,20 @@ import { findBeginnings, lacksSecondOwner } from '../../db/accounts/waiting-time
 import { findSession } from '../../db/accounts/session.ts';
 import { findFailedLogIns } from '../../db/accounts/failed-log-in.ts';
 import { countRecoveryCodes } from '../../db/accounts/recovery-code.ts';
-import { findFactors, type Factors } from '../../db/accounts/second-factor.ts';
+import { findFactors } from '../../db/accounts/second-factor.ts';
 import { countWaitingFor } from '../../db/payments/approval.ts';
 import { MAX_WAITING_SHOWN } from '../../domain/payments/approval.ts';
 import { movesMoneyFrom, waitingTimeMs } from '../../domain/accounts/waiting-time.ts';
 import type { Environment } from '../../domain/event.ts';
-import type { MerchantId } from '../../domain/ids.ts';
 import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts/member.ts';
-import { MAX_RECOVERY_NOTICES, RECOVERY_NOTICE_MS, type RecoveryNotice } from '../../domain/accounts/recovery.ts';
-import type { FailedLogIns, Session } from '../../domain/accounts/session.ts';
+import { MAX_RECOVERY_NOTICES, RECOVERY_NOTICE_MS } from '../../domain/accounts/recovery.ts';
 import { hashToken } from '../../security/token.ts';
-import { countProposals, type WaitingProposals } from '../../db/accounts/waiting-proposals.ts';
+import { countProposals } from '../../db/accounts/waiting-proposals.ts';
 
-export type OwnSession = Session & {
-  readonly factors: Factors & { readonly recoveryCodes: number };
-  readonly failedLogIns: FailedLogIns | null;
-  readonly merchants: readonly { readonly id: MerchantId; readonly name: string }[];
-  readonly waitsForYou: WaitsForYou;
-  /** Recoveries of the last week, newest first: of anybody for owners and admins, for others of themselves. */
-  readonly recoveries: readonly RecoveryNotice[];
-  /** When the person's waiting time ends or ended; null: they have none. */
-  readonly movesMoneyFrom: Date | null;
-  /** Money leaves the merchant only once another owner has a second factor. */
-  readonly needsSecondOwner: boolean;
-};
-
-/** How much waits for the approval of this person as the second one. */
-export type WaitsForYou = WaitingProposals & {
-  readonly reversals: number;
-  /** Counted up to `MAX_WAITING_SHOWN`. */
-  readonly payouts: number;
-};
+export type OwnSession = Awaited<ReturnType<typeof getOwnSession>>;
 
 /** Throws `permission_denied` when the session has ended. */
-export async function getOwnSession(
-  db: Database,
-  token: string,
-  environment: Environment,
-  at: Date,
-): Promise<OwnSession> {
+export async function getOwnSession(db: Database, token: string, environment: Environment, at: Date) {
   return db.withTransaction(async (tx) => {
     const sha256 = hashToken(token);
     const session = sha256 && (await findSession(tx, sha256, at));
@@ -55,6 +30,7 @@ export async function getOwnSession(
     const { userId } = person;
     const factors = { ...(await findFactors(tx, userId)), recoveryCodes: await countRecoveryCodes(tx, userId) };
     const failedLogIns = await findFailedLogIns(tx, sha256);
+    // Of the last week, newest first: of anybody for owners and admins, for others of themselves.
     const recoveries = await listRecoveryNotices(tx, person.merchantId, {
       since: new Date(at.getTime() - RECOVERY_NOTICE_MS),
       about: holdsOneOf(person.roles, ['admin']) ? null : person.userId,
@@ -69,12 +45,15 @@ export async function getOwnSession(
 async function findMoneyOut(tx: Tx, { merchantId, userId }: Person, environment: Environment) {
   const waitMs = waitingTimeMs(environment, await findPolicy(tx, merchantId));
   return {
+    /** When the person's waiting time ends or ended; null: they have none. */
     movesMoneyFrom: movesMoneyFrom(await findBeginnings(tx, merchantId, userId), waitMs),
+    /** Money leaves the merchant only once another owner has a second factor. */
     needsSecondOwner: await lacksSecondOwner(tx, merchantId, environment),
   };
 }
 
-async function countWaiting(tx: Tx, person: Person, at: Date): Promise<WaitsForYou> {
+/** How much waits for the approval of this person as the second one; payouts and reversals up to `MAX_WAITING_SHOWN`. */
+async function countWaiting(tx: Tx, person: Person, at: Date) {
   const waiting = async (kind: 'payout' | 'reversal') =>
     holdsOneOf(person.roles, ['approver']) ? countWaitingFor(tx, kind, person, { at, limit: MAX_WAITING_SHOWN }) : 0;
   const payouts = await waiting('payout');

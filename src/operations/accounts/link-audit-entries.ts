@@ -11,6 +11,7 @@ import {
   type AuditLink,
 } from '../../db/accounts/audit-chain.ts';
 import type { Database } from '../../db/platform/database.ts';
+import { eachItem } from '../../db/platform/page.ts';
 import {
   auditChainOf,
   auditLine,
@@ -86,12 +87,10 @@ const HEADS_PER_PAGE = 1000;
  * one, and counts what is before it as signed.
  */
 export async function findForeignHeads(db: Database, ring: KeyRing): Promise<AuditHead[]> {
+  const heads = eachItem<AuditHead>(HEADS_PER_PAGE, (last) => listLastHeads(db, last?.chain ?? '', HEADS_PER_PAGE));
   const foreign: AuditHead[] = [];
-  for (let after = ''; ;) {
-    const page = await listLastHeads(db, after, HEADS_PER_PAGE);
-    foreign.push(...page.filter((head) => checkAuditHead(head, ring) !== 'valid'));
-    const last = page.at(-1);
-    if (last === undefined || page.length < HEADS_PER_PAGE) return foreign;
-    after = last.chain;
+  for await (const head of heads) {
+    if (checkAuditHead(head, ring) !== 'valid') foreign.push(head);
   }
+  return foreign;
 }

@@ -12,7 +12,7 @@ import { findUserLocked, type User } from '../../db/accounts/user.ts';
 import { newId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
-import { LONGEST_SESSION_MS, MAX_SESSIONS_PER_MEMBER, type VerifiedBy } from '../../domain/accounts/session.ts';
+import { LONGEST_SESSION_MS, MAX_SESSIONS_PER_MEMBER, verifiedByOf } from '../../domain/accounts/session.ts';
 import { newToken } from '../../security/token.ts';
 
 export type OpenSession = PasswordAttempt & {
@@ -122,12 +122,6 @@ async function refusalOfCode(tx: Tx, user: User, input: FactorAttempt): Promise<
   if (input.passkey !== null || input.recoveryCode !== null || !input.hasFactor) return null;
   if (input.code === null) return 'no one-time code';
   return (await useTotpCode(tx, user, input.code, input)) ? null : 'wrong or used one-time code';
-}
-
-function verifiedByOf({ passkey, recoveryCode }: OpenSession, hasFactor: boolean): VerifiedBy {
-  if (!hasFactor) return 'password';
-  if (passkey !== null) return 'passkey';
-  return recoveryCode === null ? 'one_time_code' : 'recovery_code';
 }
 
 type LogInOutcome = Pick<AuditEntry, 'merchantId' | 'outcome'> & {

@@ -11,7 +11,8 @@ import {
 import { findUserByEmail } from '../../db/accounts/user.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { approvalOf, type InvitationApproval } from '../../domain/accounts/member-change.ts';
-import { proposalNotFound, type Invitation } from '../../domain/accounts/proposal.ts';
+import type { Invitation } from '../../domain/accounts/proposal.ts';
+import { notFound } from '../../domain/errors.ts';
 
 export type ListedInvitation = { readonly invitation: Invitation; readonly approval: InvitationApproval };
 
@@ -38,10 +39,10 @@ export async function getInvitation(
 ): Promise<{ readonly invitation: Invitation; readonly merchantName: string; readonly hasAccount: boolean }> {
   return db.withTransaction(async (tx) => {
     const invitation = await findInvitationByToken(tx, tokens, at);
-    if (!invitation) throw proposalNotFound('invitation');
+    if (!invitation) throw notFound('invitation');
     const members = await listMembers(tx, invitation.merchantId);
     const invitations = await listAllOpenInvitations(tx, invitation.merchantId, at);
-    if (approvalOf(invitation, { members, invitations }).state === 'waiting') throw proposalNotFound('invitation');
+    if (approvalOf(invitation, { members, invitations }).state === 'waiting') throw notFound('invitation');
     const merchantName = await findMerchantName(tx, invitation.merchantId);
     return { invitation, merchantName, hasAccount: (await findUserByEmail(tx, invitation.email)) !== null };
   });

@@ -6,20 +6,19 @@ import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey
 import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
 import { renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, type User } from '../../db/accounts/user.ts';
-import { type ActedBy, verificationFailed } from '../../domain/accounts/member.ts';
-import type { VerifiedBy } from '../../domain/accounts/session.ts';
+import { type ByPerson, verificationFailed } from '../../domain/accounts/member.ts';
+import { verifiedByOf } from '../../domain/accounts/session.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 
-export type StepUpSession = PasswordAttempt & {
-  readonly tokenSha256: Buffer;
-  readonly code: string | null;
-  /** In place of a code; null: none was given. */
-  readonly passkey: PasskeyAttempt | null;
-  readonly keyRing: KeyRing;
-  readonly by: ActedBy;
-  readonly at: Date;
-};
+export type StepUpSession = PasswordAttempt &
+  ByPerson & {
+    readonly tokenSha256: Buffer;
+    readonly code: string | null;
+    /** In place of a code; null: none was given. */
+    readonly passkey: PasskeyAttempt | null;
+    readonly keyRing: KeyRing;
+  };
 
 /**
  * The session's new token; the old one is invalid. After a one-time code or a passkey the second factor counts as fresh. A person
@@ -44,11 +43,6 @@ export async function stepUpSession(db: Database, input: StepUpSession): Promise
 async function refusalOfFactor(tx: Tx, user: User, input: StepUpSession): Promise<string | null> {
   if (input.passkey !== null) return refusalOfPasskey(tx, user.id, input.passkey, input.at);
   return (await useTotpCode(tx, user, input.code, input)) ? null : 'wrong, used or missing one-time code';
-}
-
-function verifiedByOf({ passkey }: StepUpSession, hasFactor: boolean): VerifiedBy {
-  if (!hasFactor) return 'password';
-  return passkey === null ? 'one_time_code' : 'passkey';
 }
 
 function refusalOfPassword(user: User, { verifiedHash }: StepUpSession): string | null {

@@ -5,15 +5,13 @@ import { findRolesLocked } from '../../db/accounts/member.ts';
 import { deleteLeastUsedSessions, moveSession } from '../../db/accounts/session.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
 import { isId } from '../../domain/ids.ts';
-import { isFreshToEnrol, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { isFreshToEnrol, permissionDenied, type ByPerson } from '../../domain/accounts/member.ts';
 import { MAX_SESSIONS_PER_MEMBER, sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
 
-export type SwitchMerchant = {
+export type SwitchMerchant = ByPerson & {
   readonly session: Session;
   /** As the caller wrote it. */
   readonly merchantId: string;
-  readonly by: ActedBy;
-  readonly at: Date;
 };
 
 /**

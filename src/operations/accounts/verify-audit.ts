@@ -9,6 +9,7 @@ import {
   type LinkedAuditEntry,
 } from '../../db/accounts/audit-chain.ts';
 import type { Database, Queryable } from '../../db/platform/database.ts';
+import { eachItem } from '../../db/platform/page.ts';
 import {
   auditChainOf,
   auditHeadLine,
@@ -32,19 +33,6 @@ export type VerifyAudit = {
   readonly at: Date;
 };
 
-export type AuditVerification = {
-  readonly chains: number;
-  readonly entries: number;
-  readonly heads: number;
-  /** Entries that are too new to have their link. */
-  readonly waiting: number;
-  /**
-   * What is wrong, a sentence each, at most 100; empty: every entry is as it was recorded, and neither its link nor its
-   * signature is overdue.
-   */
-  readonly faults: readonly string[];
-};
-
 const PAGE = 1000;
 const MOST_FAULTS = 100;
 const STATEMENT_TIMEOUT_MS = 600_000;
@@ -52,12 +40,11 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 const OVERDUE_LINK_MINUTES = 5;
 const OVERDUE_HEAD_HOURS = 2;
 const MINUTE_MS = 60_000;
-const NEVER = new Date(8.64e15);
 
 type Walk = { entries: number; heads: number; faults: string[] };
 
 /** Recomputes every hash, of the log as it is at one moment. */
-export async function verifyAudit(db: Database, { chain, kept, ring, at }: VerifyAudit): Promise<AuditVerification> {
+export async function verifyAudit(db: Database, { chain, kept, ring, at }: VerifyAudit) {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, atOneMoment: true };
   return db.withLongReads(limits, async (reads) => {
     const chains = await listRecordedChains(reads, chain);
@@ -73,8 +60,15 @@ export async function verifyAudit(db: Database, { chain, kept, ring, at }: Verif
     if (twice > 0n) walk.faults.push(`${twice} entries have more than one link`);
     if (kept.length > 0 && chains.length === 0)
       walk.faults.push('the log does not exist, although one of its heads was kept');
-    const faults = walk.faults.slice(0, MOST_FAULTS);
-    return { chains: chains.length, entries: walk.entries, heads: walk.heads, waiting: Number(waiting), faults };
+    return {
+      chains: chains.length,
+      entries: walk.entries,
+      heads: walk.heads,
+      /** Entries that are too new to have their link. */
+      waiting: Number(waiting),
+      /** A sentence each, at most 100; empty: every entry is as it was recorded, and neither its link nor its signature is overdue. */
+      faults: walk.faults.slice(0, MOST_FAULTS),
+    };
   });
 }
 
@@ -96,7 +90,7 @@ async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, at, 
       const isOther = head.position === position && !head.hash.equals(hash ?? linked.hash);
       if (isOther) fault(`entry ${position} does not match the kept head`);
     }
-    if (linked.entry && linked.entry.at < (unsignedSince ?? NEVER)) unsignedSince = linked.entry.at;
+    if (linked.entry && (unsignedSince === null || linked.entry.at < unsignedSince)) unsignedSince = linked.entry.at;
     if (linked.head) {
       heads += 1n;
       const wrong = faultOf(linked.head, linked.hash, ring);
@@ -155,16 +149,6 @@ async function hashBefore(db: Queryable, chain: AuditChainName, after: bigint): 
   return link.hash;
 }
 
-async function* linkedEntries(
-  db: Queryable,
-  chain: AuditChainName,
-  after = 0n,
-): AsyncGenerator<LinkedAuditEntry, void, undefined> {
-  for (let last = after; ;) {
-    const page = await listLinkedEntries(db, chain, last, PAGE);
-    yield* page;
-    const end = page.at(-1);
-    if (end === undefined || page.length < PAGE) return;
-    last = end.position;
-  }
+function linkedEntries(db: Queryable, chain: AuditChainName, after = 0n): AsyncGenerator<LinkedAuditEntry> {
+  return eachItem<LinkedAuditEntry>(PAGE, (last) => listLinkedEntries(db, chain, last?.position ?? after, PAGE));
 }

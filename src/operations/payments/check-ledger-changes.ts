@@ -121,7 +121,7 @@ async function checkAccounts(db: Database, limits: LongReadLimits, { range, faul
   // Before the checkpoints: what they pass over is not found again.
   for (const { ref, table } of [...unattested, ...refunds]) {
     db.attestor.report({ table, key: ref.id });
-    const found = { kind: 'credit_unattested', operatorReceipt: null, reported: null, foundAt: new Date() } as const;
+    const found = { kind: 'credit_unattested', foundAt: new Date() } as const;
     await db.withTransaction((tx) => insertDiscrepancy(tx, ref, found));
   }
   await recordCheckpoints(

@@ -1,10 +1,11 @@
-// Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued.
-import type { Database, Queryable } from '../../db/platform/database.ts';
-import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
+// Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued, or over recent payments.
 import { findAllUnattestedCredits, findUnattestedRefunds } from '../../db/payments/attested-credit.ts';
+import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import { findAvailableAccounts, isCheckpointAttested } from '../../db/payments/ledger-checkpoint.ts';
 import { findBalanceDrift, findLastOfRange, findUndecided } from '../../db/payments/ledger.ts';
 import { findUnposted, type IdRange } from '../../db/payments/unposted.ts';
+import type { Database, Queryable } from '../../db/platform/database.ts';
+import { lowestIdAt } from '../../domain/ids.ts';
 import { discrepancyFault } from '../../domain/payments/discrepancy.ts';
 import {
   checkpointFault,
@@ -105,4 +106,20 @@ export async function checkLedger(db: Database, signal?: AbortSignal): Promise<r
   let progress = LEDGER_CHECK_START;
   while (progress.part !== 'done') progress = await continueLedgerCheck(db, progress, signal);
   return [...progress.faults, ...(await findUnsettled(db))];
+}
+
+const RECENT_TIMEOUT_MS = 60_000;
+/** At most 200 payments created since whose state and transfers disagree. Changes nothing; fails when aborted. */
+export async function checkRecentPayments(db: Database, since: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
+  const limits = { statementTimeoutMs: RECENT_TIMEOUT_MS, ...(signal && { signal }) };
+  const idsSince = (prefix: 'col' | 'pay'): IdRange => ({
+    after: lowestIdAt(prefix, since.getTime()),
+    // Sorts behind every id of the kind.
+    to: `${prefix}_~`,
+  });
+  return db.withLongReads(limits, async (reads) => {
+    const collections = await findUnposted(reads, idsSince('col'));
+    const payouts = await findUnposted(reads, idsSince('pay'));
+    return [...collections, ...payouts].map(({ id }) => unpostedFault(id));
+  });
 }

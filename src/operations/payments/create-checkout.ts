@@ -1,21 +1,28 @@
-// Creates a checkout: once per idempotency key.
+// Creates a checkout, once per idempotency key, and cancels one.
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findNames } from '../../db/accounts/names.ts';
-import { insertCheckout } from '../../db/payments/checkout.ts';
+import {
+  insertCheckout,
+  cancelCheckout as cancelRow,
+  countPaid,
+  findCheckoutLocked,
+} from '../../db/payments/checkout.ts';
 import { respondOnce } from '../../db/payments/idempotency-key.ts';
-import type { ActedBy, KnownPerson } from '../../domain/accounts/member.ts';
-import { invalidParameters } from '../../domain/errors.ts';
-import { idTimeMs, newId } from '../../domain/ids.ts';
+import type { Database } from '../../db/platform/database.ts';
+import type { ByPerson, KnownPerson } from '../../domain/accounts/member.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
+import { idTimeMs, newId, isId } from '../../domain/ids.ts';
 import {
   DEFAULT_CHECKOUT_LIFE_MS,
   LONGEST_CHECKOUT_LIFE_MS,
   SHORTEST_CHECKOUT_LIFE_MS,
+  checkoutState,
   type Checkout,
   type CheckoutUse,
 } from '../../domain/payments/checkout.ts';
-import type { StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { amountBounds } from '../../domain/payments/operator-catalogue.ts';
-import type { PaymentRequest } from '../../domain/payments/payment-request.ts';
+import { amountIssue, currencyIssue, throwIfAny, type PaymentRequest } from '../../domain/payments/payment-request.ts';
+import type { StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { newCode } from '../../security/token.ts';
 import type { PaymentContext } from './payment-context.ts';
@@ -27,13 +34,11 @@ export type CheckoutRequest = Omit<PaymentRequest, 'phone' | 'operator'> & {
   readonly expiresAt: Date | null;
 };
 
-export type CreateCheckout = {
-  readonly by: ActedBy;
+export type CreateCheckout = ByPerson & {
   readonly idempotencyKey: string;
   readonly request: CheckoutRequest;
   /** What the response shows of a new checkout. */
   readonly present: (checkout: Checkout, createdBy: KnownPerson) => object;
-  readonly at: Date;
 };
 
 export type CreatedCheckout = StoredOutcome<readonly []>;
@@ -64,16 +69,11 @@ function newCheckout({ by, request, at }: CreateCheckout): Checkout {
   const createdAt = new Date(idTimeMs(id));
   const usualEnd = request.use === 'one_time' ? new Date(createdAt.getTime() + DEFAULT_CHECKOUT_LIFE_MS) : null;
   return {
+    ...request,
     id,
     code: newCode(),
     merchantId: by.person.merchantId,
-    amountMinor: request.amountMinor,
     currency: by.person.merchantCurrency,
-    reference: request.reference,
-    description: request.description,
-    metadata: request.metadata,
-    use: request.use,
-    returnUrl: request.returnUrl,
     expiresAt: request.expiresAt ?? usualEnd,
     cancelledAt: null,
     createdBy: by.person.userId,
@@ -86,31 +86,37 @@ function requirePayable({ coverage, environment }: PaymentContext, { by, request
   const { merchantCurrency: currency } = by.person;
   const bounds = amountBounds(currency, coverage);
   const lifeMs = request.expiresAt === null ? null : request.expiresAt.getTime() - at.getTime();
-  const issues = [
-    request.currency !== null && request.currency !== currency
-      ? invalid('currency', `currency must be ${currency}, the currency of your account. Leave it out to use that.`)
-      : null,
+  throwIfAny([
+    currencyIssue(request.currency, currency),
     bounds === null ? invalid('currency', `No available operator supports ${currency}, so nobody could pay.`) : null,
-    bounds !== null && (request.amountMinor < bounds.min || request.amountMinor > bounds.max)
-      ? {
-          ...invalid(
-            'amount',
-            `amount must be from ${bounds.min} to ${bounds.max} in the smallest unit of ${currency}.`,
-          ),
-          code: 'amount_out_of_bounds' as const,
-        }
-      : null,
+    bounds && amountIssue(request.amountMinor, bounds, currency),
     lifeMs !== null && (lifeMs < SHORTEST_CHECKOUT_LIFE_MS || lifeMs > LONGEST_CHECKOUT_LIFE_MS)
       ? invalid('expires_at', 'expires_at must be from 5 minutes to 366 days ahead.')
       : null,
     environment === 'live' && request.returnUrl?.startsWith('http:') === true
       ? invalid('return_url', 'return_url must begin with https:// in the live environment.')
       : null,
-  ].filter((issue) => issue !== null);
-  const [first, ...rest] = issues;
-  if (first) throw invalidParameters([first, ...rest]);
+  ]);
 }
 
 function invalid(param: string, message: string) {
   return { param, code: 'parameter_invalid' as const, message };
+}
+
+/**
+ * An attempt that is live goes on: its prompt is on the payer's phone. Of a checkout that is cancelled already nothing changes. Throws
+ * `checkout_not_found`, and `state_conflict` for one that is over in another way.
+ */
+export async function cancelCheckout(db: Database, { by, id, at }: ByPerson & { readonly id: string }): Promise<void> {
+  const { merchantId } = by.person;
+  await db.withTransaction(async (tx) => {
+    const checkout = isId('chk', id) ? await findCheckoutLocked(tx, merchantId, id) : null;
+    if (!checkout) throw notFound('checkout');
+    const wasPaid = (await countPaid(tx, [checkout.id])).get(checkout.id) !== 0;
+    const state = checkoutState(checkout, wasPaid, at);
+    if (state === 'cancelled') return;
+    if (state !== 'open') throw stateConflict(`This checkout is already ${state}.`);
+    await cancelRow(tx, checkout.id, at);
+    await recordAct(tx, by, { action: 'checkout.cancelled', subjectId: checkout.id, at });
+  });
 }

@@ -9,7 +9,7 @@ import { acceptCollections, type Acceptance } from '../../db/payments/collection
 import { insertCollection } from '../../db/payments/collection.ts';
 import { countOfKey, respondOnce } from '../../db/payments/idempotency-key.ts';
 import { accepted, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
-import { AttemptRefused, checkoutNotFound, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
+import { AttemptRefused, refusalOfAttempt, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import {
   newRequested,
@@ -17,7 +17,7 @@ import {
   type CreatePayment,
   type NewRequested,
 } from '../../domain/payments/new-payment.ts';
-import { backlogFull, recordsUnavailable } from '../../domain/errors.ts';
+import { backlogFull, notFound, recordsUnavailable } from '../../domain/errors.ts';
 import { newId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
@@ -108,7 +108,7 @@ async function openCheckout(
   { clocks }: PaymentContext,
 ): Promise<Checkout> {
   const checkout = await findCheckoutLocked(tx, merchantId, checkoutId);
-  if (!checkout) throw checkoutNotFound();
+  if (!checkout) throw notFound('checkout');
   const earlier = await listEarlierAttempts(tx, checkout, request.phone);
   const refusal = refusalOfAttempt(checkout, earlier, at, clocks.secondAttemptWaitMs);
   if (refusal) throw new AttemptRefused(refusal);

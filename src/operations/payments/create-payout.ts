@@ -23,8 +23,6 @@ import {
   type CreatePayment,
   type NewRequested,
 } from '../../domain/payments/new-payment.ts';
-import { planPayment } from '../../domain/payments/payment-request.ts';
-import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import type { PaymentContext } from './payment-context.ts';
 
@@ -34,16 +32,6 @@ export type CreatePayout = CreatePayment & {
 };
 
 export type CreatedPayout = StoredOutcome<readonly [Payout]>;
-
-export type PlanPayout = Pick<CreatePayout, 'request' | 'merchantCurrency'>;
-
-/** The operator that would pay, decided as `createPayout` decides it; writes nothing. Throws what `planPayment` throws. */
-export function planPayout(
-  { coverage }: Pick<PaymentContext, 'coverage'>,
-  input: PlanPayout,
-): { operator: OperatorId } {
-  return planPayment(input.request, input.merchantCurrency, coverage);
-}
 
 /**
  * One transaction claims the key, holds the money, inserts the payout with its event and stores the response: all or

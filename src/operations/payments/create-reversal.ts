@@ -8,10 +8,10 @@ import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { countReversals, findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, stateConflict } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
-import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { holdsOneOf, permissionDenied, type ByPerson } from '../../domain/accounts/member.ts';
 import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { newMoneyOut } from '../../domain/payments/new-payment.ts';
@@ -20,12 +20,7 @@ import { checkSecondFactor } from '../../domain/payments/release.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-export type CreateReversal = {
-  readonly by: ActedBy;
-  readonly collectionId: string;
-  readonly idempotencyKey: string;
-  readonly at: Date;
-};
+export type CreateReversal = ByPerson & { readonly collectionId: string; readonly idempotencyKey: string };
 
 export type CreatedReversal = StoredOutcome<readonly [Reversal]>;
 
@@ -66,7 +61,7 @@ async function insert(
   const { spendableMinor, reservedMinor } = await lockSpendable(tx, merchantId);
   const collection = await getCollection(tx, merchantId, collectionId);
   if (collection.state !== 'succeeded') {
-    throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
+    throw stateConflict(`This collection is ${collection.state}: only a paid one can be reversed.`);
   }
   // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
@@ -77,16 +72,10 @@ async function insert(
   const { operator, amountMinor, currency, phone, reference, operatorReference: key } = collection;
   const generation = (await countReversals(tx, merchantId, collection.id)) + 1;
   const requested: Reversal = {
-    ...{
-      kind: 'reversal',
-      id: newId('rev', at.getTime()),
-      merchantId,
-      operator,
-      amountMinor,
-      currency,
-      phone,
-      reference,
-    },
+    ...{ operator, amountMinor, currency, phone, reference },
+    kind: 'reversal',
+    id: newId('rev', at.getTime()),
+    merchantId,
     ...newMoneyOut({ amountMinor, createdBy: userId, policy, createdAt: at, expiryMs: clocks.payoutExpiryMs }),
     operatorReference: operatorReferenceOf({ environment, merchantId, kind: 'reversal', key, generation }),
     failureCode: null,
@@ -100,15 +89,11 @@ async function insert(
   };
   const reversal: Reversal = { ...requested, requestAttestation: releases.attestRequest(requested) };
   if (!(await insertReversal(tx, reversal))) throw underWay();
-  await recordAct(tx, by, {
-    action: 'reversal.requested',
-    subjectId: collection.id,
-    after: { reversal_id: reversal.id },
-    at,
-  });
+  const after = { reversal_id: reversal.id };
+  await recordAct(tx, by, { action: 'reversal.requested', subjectId: collection.id, after, at });
   return reversal;
 }
 
 function underWay(): DomainError {
-  return new DomainError('state_conflict', 'A reversal of this collection is already in progress.');
+  return stateConflict('A reversal of this collection is already in progress.');
 }

@@ -3,7 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import { asRequested } from '../../db/platform/database.ts';
 import { findRolesLocked } from '../../db/accounts/member.ts';
 import { lockMoneyOut, recordDecision } from '../../db/payments/payment.ts';
-import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
+import { holdsOneOf, permissionDenied, type ByPerson, type Role } from '../../domain/accounts/member.ts';
 import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
 import type { Decision } from '../../domain/payments/payment-change.ts';
 import { notQueued } from '../../domain/payments/release.ts';
@@ -11,12 +11,10 @@ import type { PaymentContext } from './payment-context.ts';
 
 type Ending = { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
 
-export type EndQueuedPayment<Kind extends MoneyOutKind = MoneyOutKind> = {
+export type EndQueuedPayment<Kind extends MoneyOutKind = MoneyOutKind> = ByPerson & {
   readonly kind: Kind;
   readonly id: string;
-  readonly by: ActedBy;
   readonly decision: Ending;
-  readonly at: Date;
 };
 
 /**

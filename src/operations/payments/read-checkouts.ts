@@ -19,9 +19,10 @@ import {
 } from '../../db/payments/checkout-attempt.ts';
 import { findCollection } from '../../db/payments/collection.ts';
 import type { KnownPerson } from '../../domain/accounts/member.ts';
-import { isId, type CheckoutId, type MerchantId } from '../../domain/ids.ts';
-import { checkoutNotFound, MOST_SHOWN_ATTEMPTS, type Attempt, type Checkout } from '../../domain/payments/checkout.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+import { MOST_SHOWN_ATTEMPTS, type Attempt, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
+import { notFound } from '../../domain/errors.ts';
 
 export type ConsoleCheckout = CountedCheckout & { readonly createdBy: KnownPerson };
 
@@ -44,7 +45,7 @@ export async function getConsoleCheckout(
 ): Promise<ConsoleCheckout & { readonly attempts: readonly ListedAttempt[] }> {
   return db.withTransaction(async (tx) => {
     const checkout = isId('chk', id) ? await findCheckout(tx, merchantId, id) : null;
-    if (!checkout) throw checkoutNotFound();
+    if (!checkout) throw notFound('checkout');
     const paidCount = (await countPaid(tx, [checkout.id])).get(checkout.id) ?? 0;
     const [named] = await withNames(tx, merchantId, [{ id: checkout.id, checkout, paidCount }]);
     if (!named) throw new Error('a checkout lost its names');
@@ -80,7 +81,7 @@ export type AttemptForPayer = Omit<FoundAttempt, 'collectionId'> & { readonly co
 /** The attempt of whoever has this code; null: there is none at this checkout. */
 export async function findAttemptForPayer(
   db: Queryable,
-  { id, merchantId }: Pick<Checkout, 'merchantId'> & { readonly id: CheckoutId },
+  { id, merchantId }: Pick<Checkout, 'id' | 'merchantId'>,
   codeSha256: Buffer,
 ): Promise<AttemptForPayer | null> {
   const found = await findAttempt(db, id, codeSha256);

@@ -1,21 +1,12 @@
-// Records that an operator status contradicts the recorded outcome of a payment.
-import { findCollection } from '../../db/payments/collection.ts';
-import type { Database, Tx } from '../../db/platform/database.ts';
-import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
-import { findPayout } from '../../db/payments/payout.ts';
-import { findReversal } from '../../db/payments/reversal.ts';
+// Records what contradicts the recorded outcome or release of a payment, for a person to settle.
+import { insertDiscrepancy, hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
+import { findPayment } from '../../db/payments/payment.ts';
+import type { Database } from '../../db/platform/database.ts';
 import { contradictionIn, type Contradiction } from '../../domain/payments/discrepancy.ts';
-import type { OperatorStatus } from '../../domain/payments/operator-status.ts';
-import type { PaymentRef, PaymentState } from '../../domain/payments/payment.ts';
+import type { QueriedStatus } from '../../domain/payments/operator-status.ts';
+import type { PaymentRef } from '../../domain/payments/payment.ts';
 
-export type RecordDiscrepancy = {
-  readonly ref: PaymentRef;
-  readonly status: OperatorStatus;
-  readonly queriedAtMs: number;
-  readonly at: Date;
-};
-
-export type FoundDiscrepancy = { readonly kind: Contradiction; readonly isNew: boolean };
+type Found = { readonly ref: PaymentRef; readonly at: Date };
 
 /**
  * Returns the contradiction, and whether it is the first of its kind, or null when the status contradicts nothing that is
@@ -24,8 +15,8 @@ export type FoundDiscrepancy = { readonly kind: Contradiction; readonly isNew: b
  */
 export async function recordDiscrepancy(
   db: Database,
-  { ref, status, queriedAtMs, at }: RecordDiscrepancy,
-): Promise<FoundDiscrepancy | null> {
+  { ref, at, status, queriedAtMs }: Found & QueriedStatus,
+): Promise<{ readonly kind: Contradiction; readonly isNew: boolean } | null> {
   return db.withTransaction(async (tx) => {
     const payment = await findPayment(tx, ref);
     const kind = payment && contradictionIn(ref.kind, payment.state, status);
@@ -38,15 +29,27 @@ export async function recordDiscrepancy(
   });
 }
 
-type Found = { readonly state: PaymentState; readonly updatedAt: Date };
+/** One transaction records it as a discrepancy of the second payment, once however often it is found. True the first time. */
+export async function recordReusedReceipt(
+  db: Database,
+  { ref, at, operatorReceipt }: Found & { readonly operatorReceipt: string },
+): Promise<boolean> {
+  return db.withTransaction((tx) =>
+    insertDiscrepancy(tx, ref, { kind: 'receipt_reused', operatorReceipt, foundAt: at }),
+  );
+}
 
-async function findPayment(tx: Tx, ref: PaymentRef): Promise<Found | null> {
-  switch (ref.kind) {
-    case 'collection':
-      return findCollection(tx, ref.merchantId, ref.id);
-    case 'payout':
-      return findPayout(tx, ref.merchantId, ref.id);
-    case 'reversal':
-      return findReversal(tx, ref.merchantId, ref.id);
-  }
+/**
+ * One transaction records it as a discrepancy, once however often it is found. `isOpen`: nobody has settled it yet. It moves no money: a
+ * person settles it.
+ */
+export async function recordUnattestedRelease(
+  db: Database,
+  { ref, at }: Found,
+): Promise<{ readonly isNew: boolean; readonly isOpen: boolean }> {
+  const kind = 'release_unattested';
+  return db.withTransaction(async (tx) => {
+    const isNew = await insertDiscrepancy(tx, ref, { kind, foundAt: at });
+    return { isNew, isOpen: await hasOpenDiscrepancy(tx, ref.id, [kind]) };
+  });
 }

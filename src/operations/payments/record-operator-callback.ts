@@ -4,11 +4,11 @@ import {
   insertOperatorCallback,
   keepUnmatchedCallback,
   recordCallbackOfCollection,
+  type ReferringCallback,
 } from '../../db/payments/operator-callback.ts';
 import { scheduleQuery } from '../../db/payments/payment-progress.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';
 import { findReversalByOperatorReference } from '../../db/payments/reversal.ts';
-import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { isFinal, isQueriedAfterCallback } from '../../domain/payments/payment.ts';
 import type { PaymentWork } from '../../domain/work.ts';
 
@@ -17,15 +17,9 @@ const MOST_PER_PAYMENT = 20;
 const FIRST_QUERY_GAP_MS = 60_000;
 const LONGEST_QUERY_GAP_MS = 24 * 60 * FIRST_QUERY_GAP_MS;
 
-export type RecordOperatorCallback = {
-  readonly operator: OperatorId;
-  readonly operatorReference: string;
+export type RecordOperatorCallback = ReferringCallback & {
   /** Whether it came to an address that we gave to the operator for this reference. */
   readonly isProven: boolean;
-  readonly body: string;
-  readonly contentType: string;
-  readonly sourceAddress: string;
-  readonly receivedAt: Date;
 };
 
 /**
@@ -66,10 +60,7 @@ function queryGapMs(state: PaymentWork['state'], storedBefore: number): number {
   return step < 0 ? 0 : Math.min(FIRST_QUERY_GAP_MS * 2 ** step, LONGEST_QUERY_GAP_MS);
 }
 
-async function findSent(
-  db: Database,
-  { operator, operatorReference }: RecordOperatorCallback,
-): Promise<PaymentWork | null> {
+async function findSent(db: Database, { operator, operatorReference }: ReferringCallback): Promise<PaymentWork | null> {
   const payout = await findPayoutByOperatorReference(db, operator, operatorReference);
   return payout ?? findReversalByOperatorReference(db, operator, operatorReference);
 }

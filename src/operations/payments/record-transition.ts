@@ -12,9 +12,12 @@ import type { TransitionInput } from '../../domain/payments/lifecycle.ts';
 import { isRefusedSend, type StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { MoneyOut, Payment, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { changePayment, type PaymentChange } from '../../domain/payments/payment-change.ts';
-import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
+import {
+  confirmsNeverAccepted,
+  confirmsNeverSent,
+  confirmsRefundNeverSent,
+} from '../../domain/payments/recorded-send.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
-import { isRefundNeverSent } from '../../domain/payments/reversal-progress.ts';
 import type { RecordedBy } from '../../domain/work.ts';
 import type { PaymentContext } from './payment-context.ts';
 
@@ -107,11 +110,6 @@ function isTimely(payment: MoneyOut, { transition, at }: RecordTransition, clock
   return payment.kind === 'payout' ? confirmsNeverSent(payment, at) : confirmsRefundNeverSent(payment, at);
 }
 
-function confirmsRefundNeverSent({ sendDeadlineAt, sendBegunAt, isCollectionReturned }: Reversal, at: Date): boolean {
-  const progress = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null };
-  return isRefundNeverSent({ ...progress, isCollectionReturned }, at.getTime());
-}
-
 type Written = 'posted' | 'not_posted' | 'missed';
 
 async function write(change: PaymentChange, conditions: ChangeConditions, context: PaymentContext): Promise<Written> {
@@ -122,15 +120,7 @@ async function write(change: PaymentChange, conditions: ChangeConditions, contex
   }
   return db.withTransaction(async (tx) => {
     const isPosted = await reverseCollection(tx, after, context);
-    if (!isPosted) {
-      const found = {
-        kind: 'refunded_twice',
-        operatorReceipt: null,
-        reported: null,
-        foundAt: after.updatedAt,
-      } as const;
-      await insertDiscrepancy(tx, after, found);
-    }
+    if (!isPosted) await insertDiscrepancy(tx, after, { kind: 'refunded_twice', foundAt: after.updatedAt });
     if (await recordChange(tx, change, environment, conditions)) return isPosted ? 'posted' : 'not_posted';
     // Another process recorded an outcome meanwhile: a retry of the activity finds it.
     throw new Error(`${after.id} changed while its transition was being recorded`);

@@ -14,11 +14,11 @@ import { requireNotRecovered } from '../../db/accounts/recovery-guard.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, stateConflict } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { isId } from '../../domain/ids.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
-import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
+import { holdsOneOf, permissionDenied, type ByPerson, type Person } from '../../domain/accounts/member.ts';
 import { accepted, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { approvalState } from '../../domain/payments/approval.ts';
 import type { MoneyOut, MoneyOutKind, Payment } from '../../domain/payments/payment.ts';
@@ -31,11 +31,7 @@ import {
 } from '../../domain/payments/release.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-type Release = {
-  readonly by: ActedBy;
-  readonly idempotencyKey: string;
-  readonly at: Date;
-};
+type Release = ByPerson & { readonly idempotencyKey: string };
 
 export type ReleasePayment<Kind extends MoneyOutKind = MoneyOutKind> = Release & {
   readonly kind: Kind;
@@ -198,8 +194,7 @@ async function approve(
 function checkRequest(payment: MoneyOut, { releases, db }: PaymentContext): void {
   if (releases.isRequestAttested(payment)) return;
   db.attestor.report({ table: `${payment.kind}s`, key: payment.id });
-  throw new DomainError(
-    'state_conflict',
+  throw stateConflict(
     `This ${payment.kind} does not match its original request. Reject it, and have it requested again.`,
   );
 }
@@ -214,8 +209,7 @@ async function requireAttestedMoney(
   const isCovered = unattestedMinor === 0n || attestedMinor >= 0n;
   const isPaid = payment.kind === 'payout' || (await isPaymentAttested(tx, payment.collectionId, checkedTo));
   if (isCovered && isPaid) return;
-  throw new DomainError(
-    'state_conflict',
+  throw stateConflict(
     'This payment would spend money that the service did not record as received. Only the staff of the service can resolve that.',
   );
 }

@@ -1,22 +1,32 @@
-// Changes the settings of an endpoint: URL, description, event types, enabled or disabled.
+// Changes, tests and deletes webhook endpoints of a merchant, and replaces their signing secrets.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/platform/database.ts';
-import { changeEndpoint as changeRow, findEndpointLocked } from '../../db/webhooks/endpoint.ts';
+import type { Database, Tx } from '../../db/platform/database.ts';
+import {
+  changeEndpoint as changeRow,
+  findEndpointLocked,
+  rotateEndpointSecret as rotateRow,
+  getEndpoint,
+  deleteEndpoint as deleteRow,
+} from '../../db/webhooks/endpoint.ts';
+import { insertEndpointEvent } from '../../db/webhooks/event.ts';
+import type { ActedBy, ByPerson } from '../../domain/accounts/member.ts';
+import { notFound, stateConflict } from '../../domain/errors.ts';
+import { endpointTestEvent, type Environment } from '../../domain/event.ts';
+import { isId, newId, type DeliveryId, type EventId, type MerchantId } from '../../domain/ids.ts';
 import {
   changedEndpoint,
-  endpointNotFound,
+  endpointObject,
   type Endpoint,
   type EndpointSettings,
+  type EndpointWithSecret,
 } from '../../domain/webhooks/endpoint.ts';
-import { isId } from '../../domain/ids.ts';
-import type { ActedBy } from '../../domain/accounts/member.ts';
+import { seal, type KeyRing } from '../../security/sealing.ts';
+import { generateEndpointSecret } from '../../security/webhook-signature.ts';
 
-export type ChangeEndpoint = {
+export type ChangeEndpoint = ByPerson & {
   readonly id: string;
   /** The caller checks a new URL against the address guard; every attempt checks it again. */
   readonly changes: Partial<EndpointSettings>;
-  readonly by: ActedBy;
-  readonly at: Date;
 };
 
 /**
@@ -26,8 +36,7 @@ export type ChangeEndpoint = {
  */
 export async function changeEndpoint(db: Database, { id, changes, by, at }: ChangeEndpoint): Promise<Endpoint> {
   return db.withTransaction(async (tx) => {
-    const endpoint = isId('whe', id) ? await findEndpointLocked(tx, by.person.merchantId, id) : null;
-    if (!endpoint) throw endpointNotFound();
+    const endpoint = await lockEndpoint(tx, by.person.merchantId, id);
     const changed = changedEndpoint(endpoint, changes, at);
     if (changed === endpoint) return endpoint;
     await changeRow(tx, changed);
@@ -35,6 +44,93 @@ export async function changeEndpoint(db: Database, { id, changes, by, at }: Chan
     await recordAct(tx, by, { action: 'endpoint.changed', subjectId: endpoint.id, ...values, at });
     return changed;
   });
+}
+
+export type RotateEndpointSecret = ByPerson & {
+  readonly id: string;
+  /** How long the current secret still signs beside the new one; 0: it ends now. */
+  readonly keepPreviousForMs: number;
+  readonly keyRing: KeyRing;
+};
+
+/**
+ * Returns the endpoint with its new secret, which is not shown again. The secret signs every attempt that begins from now on.
+ * At most two secrets sign at a time: an older one that still overlapped ends now. Not idempotent: each call creates another
+ * secret. Throws `endpoint_not_found`.
+ */
+export async function rotateEndpointSecret(db: Database, input: RotateEndpointSecret): Promise<EndpointWithSecret> {
+  const { id, keepPreviousForMs, by, at } = input;
+  return db.withTransaction(async (tx) => {
+    const endpoint = await lockEndpoint(tx, by.person.merchantId, id);
+    const secret = generateEndpointSecret();
+    const previousUntil = keepPreviousForMs === 0 ? null : new Date(at.getTime() + keepPreviousForMs);
+    await rotateRow(tx, endpoint.id, { secretSealed: seal(secret, endpoint.id, input.keyRing), previousUntil, at });
+    const change = {
+      before: { previous_secret_until: endpoint.previousSecretUntil },
+      after: { previous_secret_until: previousUntil },
+    };
+    await recordAct(tx, by, { action: 'endpoint.secret_rotated', subjectId: endpoint.id, ...change, at });
+    return { ...endpoint, previousSecretUntil: previousUntil, updatedAt: at, secret };
+  });
+}
+
+export type SendTestEvent = ByPerson & {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly failingLimitMs: number;
+};
+
+/**
+ * Returns the ids of the event and of its one delivery: to this endpoint, whatever event types it has selected, and to no
+ * other. The event is sent, retried and stored like any other. Not idempotent: each call creates another. Throws
+ * `endpoint_not_found`, and `state_conflict` while the endpoint is disabled.
+ */
+export async function sendTestEvent(
+  db: Database,
+  input: SendTestEvent,
+): Promise<{ readonly eventId: EventId; readonly deliveryId: DeliveryId }> {
+  const { by, at, failingLimitMs, environment } = input;
+  const { merchantId } = by.person;
+  // Not locked, or many events for one endpoint would wait for each other: what is owed to an endpoint that is disabled or deleted
+  // in this very moment is withheld, as an event of a payment is.
+  const endpoint = await getEndpoint(db, merchantId, input.id);
+  if (endpoint.state === 'disabled') throw stateConflict('This endpoint is disabled. Enable it before you test it.');
+  return db.withTransaction(async (tx) => {
+    const [eventId, deliveryId] = [newId('evt', at.getTime()), newId('dlv', at.getTime())];
+    const shown = endpointObject(endpoint, { at, failingLimitMs });
+    const event = endpointTestEvent(shown, { id: eventId, at, environment });
+    await insertEndpointEvent(tx, { id: eventId, deliveryId, merchantId, endpointId: endpoint.id, at, ...event });
+    const after = { event_id: eventId, delivery_id: deliveryId };
+    await recordAct(tx, by, { action: 'endpoint.tested', subjectId: endpoint.id, after, at });
+    return { eventId, deliveryId };
+  });
+}
+
+export type DeleteEndpoint = {
+  readonly merchantId: MerchantId;
+  readonly id: string;
+  /** Null: the service staff. */
+  readonly by: ActedBy | null;
+  readonly at: Date;
+};
+
+/**
+ * The endpoint is gone from now on: no delivery is created for it or sent to it, deliveries owed to it are withheld, and its
+ * secrets are erased. Its deliveries stay visible. Throws `endpoint_not_found`, also when it was already deleted.
+ */
+export async function deleteEndpoint(db: Database, { merchantId, id, by, at }: DeleteEndpoint): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    const endpoint = await lockEndpoint(tx, merchantId, id);
+    await deleteRow(tx, endpoint.id, at);
+    if (by === null) return;
+    await recordAct(tx, by, { action: 'endpoint.deleted', subjectId: endpoint.id, before: settingsOf(endpoint), at });
+  });
+}
+
+async function lockEndpoint(tx: Tx, merchantId: MerchantId, id: string): Promise<Endpoint> {
+  const endpoint = isId('whe', id) ? await findEndpointLocked(tx, merchantId, id) : null;
+  if (!endpoint) throw notFound('endpoint');
+  return endpoint;
 }
 
 function settingsOf({ url, description, eventTypes, state }: Endpoint): object {

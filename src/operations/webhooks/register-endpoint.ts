@@ -3,7 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { countEndpoints, insertEndpoint, lockMerchant } from '../../db/webhooks/endpoint.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { stateConflict } from '../../domain/errors.ts';
 import type { PaymentEventType } from '../../domain/event.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
@@ -47,8 +47,7 @@ export async function registerEndpoint(db: Database, input: RegisterEndpoint): P
   await db.withTransaction(async (tx) => {
     await lockMerchant(tx, merchantId);
     if ((await countEndpoints(tx, merchantId)) >= MAX_ENDPOINTS_PER_MERCHANT) {
-      throw new DomainError(
-        'state_conflict',
+      throw stateConflict(
         `A merchant can have ${MAX_ENDPOINTS_PER_MERCHANT} endpoints. Delete one before you register another.`,
       );
     }

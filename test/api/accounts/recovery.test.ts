@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { newToken } from '../../../src/security/token.ts';
 import type { Staff } from '../../../src/domain/accounts/staff.ts';
-import { approveRecovery } from '../../../src/operations/accounts/approve-recovery.ts';
-import { requestRecovery } from '../../../src/operations/accounts/request-recovery.ts';
+import { approveRecovery, requestRecovery } from '../../../src/operations/accounts/recover-account.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import { retainedSince } from '../../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';

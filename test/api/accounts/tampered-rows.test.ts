@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
-import { approveRecovery } from '../../../src/operations/accounts/approve-recovery.ts';
-import { requestRecovery } from '../../../src/operations/accounts/request-recovery.ts';
+import { approveRecovery, requestRecovery } from '../../../src/operations/accounts/recover-account.ts';
 import { addPerson, codeOf, logIn } from '../../support/people.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { rewrite } from '../../support/attestation.ts';

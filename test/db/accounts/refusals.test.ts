@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ActedBy } from '../../../src/domain/accounts/member.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
-import { recordLeftOutRefusals } from '../../../src/operations/accounts/record-left-out-refusals.ts';
-import { recordRefusal } from '../../../src/operations/accounts/record-refusal.ts';
+import { recordLeftOutRefusals, recordRefusal } from '../../../src/operations/accounts/audit-log.ts';
 import { actedBy } from '../payments/payout-rows.ts';
 import { makeMember, makeMerchant } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';

@@ -7,7 +7,7 @@ import type { OperatorStatus } from '../../../src/domain/payments/operator-statu
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
-import { listAuditEntries } from '../../../src/operations/accounts/list-audit-entries.ts';
+import { listAuditEntries } from '../../../src/operations/accounts/audit-log.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type MerchantId, newId } from '../../../src/domain/ids.ts';
-import type { LedgerEntry, StatementAccount } from '../../../src/domain/payments/ledger-entry.ts';
+import type { LedgerEntry, StatementAccount } from '../../../src/domain/payments/ledger.ts';
 import { type LedgerEntryFilter, listLedgerEntries } from '../../../src/db/payments/ledger-entry.ts';
 import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { makeCollection, makeMerchant, paid, record, tamper } from '../rows.ts';

@@ -10,7 +10,7 @@ import type { Reversal } from '../../../src/domain/payments/reversal.ts';
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
-import { getLatestReversal } from '../../../src/operations/payments/read-console-reversals.ts';
+import { getLatestReversal } from '../../../src/operations/payments/read-console-payments.ts';
 import { getReversal } from '../../../src/db/payments/reversal.ts';
 import { codeOr, makePayout, makePerson, makeShop, requestPayout, type Shop } from './payout-rows.ts';
 import { confirmRefund, makeReversal, recordReversal, requestReversal } from './refund-rows.ts';

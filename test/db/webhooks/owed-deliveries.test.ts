@@ -5,7 +5,7 @@ import { disableEndpoints } from '../../../src/db/webhooks/endpoint.ts';
 import { insertEndpointEvent } from '../../../src/db/webhooks/event.ts';
 import { insertReplay, resetForReplay } from '../../../src/db/webhooks/replay.ts';
 import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../../../src/domain/ids.ts';
-import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
+import { continueReplay } from '../../../src/operations/webhooks/replay-deliveries.ts';
 import { makeShop, queue } from '../payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
 import { testAttestor } from '../../support/attestation.ts';

@@ -11,7 +11,7 @@ import { countMatching, insertReplay, resetForReplay } from '../../../src/db/web
 import type { NextStep } from '../../../src/domain/webhooks/delivery.ts';
 import { newId, type EndpointId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/replay.ts';
-import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
+import { continueReplay } from '../../../src/operations/webhooks/replay-deliveries.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import { attemptOf, claim, record } from './deliveries.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';

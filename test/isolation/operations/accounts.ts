@@ -13,7 +13,7 @@ import { changeMember } from '../../../src/operations/accounts/change-member.ts'
 import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
 import { createInvitation } from '../../../src/operations/accounts/create-invitation.ts';
 import { changePolicy } from '../../../src/operations/accounts/change-policy.ts';
-import { startSecondFactor } from '../../../src/operations/accounts/start-second-factor.ts';
+import { startSecondFactor } from '../../../src/operations/accounts/change-second-factor.ts';
 import { actedBy } from '../../db/payments/payout-rows.ts';
 import { makeMember } from '../../db/rows.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';

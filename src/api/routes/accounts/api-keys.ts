@@ -1,8 +1,6 @@
 // API keys in the console: create, list, roll, revoke.
 import type { ApiKeyId, MerchantId } from '../../../domain/ids.ts';
-import { createApiKey } from '../../../operations/accounts/create-api-key.ts';
-import { revokeApiKey } from '../../../operations/accounts/revoke-api-key.ts';
-import { rollApiKey } from '../../../operations/accounts/roll-api-key.ts';
+import { createApiKey, revokeApiKey, rollApiKey } from '../../../operations/accounts/create-api-key.ts';
 import { getApiKey, listApiKeys } from '../../../db/accounts/api-key.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import {

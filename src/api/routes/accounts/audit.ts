@@ -1,5 +1,5 @@
 // The audit log: who did what, and who was refused what.
-import { listAuditEntries } from '../../../operations/accounts/list-audit-entries.ts';
+import { listAuditEntries } from '../../../operations/accounts/audit-log.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import { auditEntryObject, auditListSchema, listAuditSchema } from '../../schemas/accounts/audit.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';

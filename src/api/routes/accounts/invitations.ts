@@ -3,16 +3,13 @@ import type { z } from 'zod';
 import { accountLimits, accountSubject, addressLimit } from '../../../security/attempt-limit.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
-import { proposalNotFound } from '../../../domain/accounts/proposal.ts';
 import { acceptInvitation } from '../../../operations/accounts/accept-invitation.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
-import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
+import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { getInvitation, listInvitations } from '../../../operations/accounts/read-invitations.ts';
-import { withdrawProposal } from '../../../operations/accounts/withdraw-proposal.ts';
-import { passkeyAttempt } from '../../own-session.ts';
+import { passkeyAttempt, type AuthenticationDeps } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import type { AuthenticationDeps } from '../../own-session.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   acceptInvitationSchema,
@@ -25,6 +22,7 @@ import {
   memberObject,
   memberSchema,
 } from '../../schemas/accounts/member.ts';
+import { notFound } from '../../../domain/errors.ts';
 
 const TAG = 'Console members';
 const PATH = '/v1/console/invitations';
@@ -155,7 +153,7 @@ function acceptRoute(deps: AuthenticationDeps): Route {
     handle: async ({ body, address, requestId }) => {
       const at = new Date();
       const tokenSha256 = hashToken(body.token);
-      if (tokenSha256 === null) throw proposalNotFound('invitation');
+      if (tokenSha256 === null) throw notFound('invitation');
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
       const { invitation, merchantName, hasAccount } = await getInvitation(deps.db, tokens, at);
       const limits = [...accountLimits(invitation.email), addressLimit(address)];

@@ -1,7 +1,6 @@
 // The members of a merchant: list, change roles, remove; and approve, reject or withdraw a change that waits.
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
-import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
-import { withdrawProposal } from '../../../operations/accounts/withdraw-proposal.ts';
+import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { listMembers } from '../../../operations/accounts/list-members.ts';
 import { route, type Route, type RouteDeps, type RouteResponse } from '../../route.ts';
 import {

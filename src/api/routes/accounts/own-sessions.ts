@@ -1,6 +1,10 @@
 // The sessions of a person, for themselves to list and end, and those of a member, for an owner or admin to end.
-import { endMemberSessions, endOtherSessions, endSession } from '../../../operations/accounts/end-sessions.ts';
-import { listOwnSessions } from '../../../operations/accounts/list-own-sessions.ts';
+import {
+  endMemberSessions,
+  endOtherSessions,
+  endSession,
+  listOwnSessions,
+} from '../../../operations/accounts/own-sessions.ts';
 import { sessionGone } from '../../own-session.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import { listedSessionObject, sessionListSchema } from '../../schemas/accounts/own-sessions.ts';

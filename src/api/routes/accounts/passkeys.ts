@@ -1,9 +1,14 @@
 // A person's own passkeys: register, list, name and remove them, and the challenges to log in and step up with one.
 import { accountSubject, challengeLimit } from '../../../security/attempt-limit.ts';
 import { readCredential, registrationOptions, relyingPartyOf, requestOptions } from '../../../security/passkey.ts';
-import { namePasskey, removePasskey } from '../../../operations/accounts/change-passkey.ts';
-import { registerPasskey } from '../../../operations/accounts/register-passkey.ts';
-import { startPasskey, startPasskeyLogIn, startPasskeyStepUp } from '../../../operations/accounts/start-passkey.ts';
+import {
+  namePasskey,
+  removePasskey,
+  registerPasskey,
+  startPasskey,
+  startPasskeyLogIn,
+  startPasskeyStepUp,
+} from '../../../operations/accounts/change-passkey.ts';
 import { listPasskeys } from '../../../db/accounts/passkey.ts';
 import { attemptInSession, sessionResponse, type OwnSessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';

@@ -1,10 +1,7 @@
 // A merchant's policy: read it, change it or propose a change, decide on one, withdraw one.
-import { policyObject } from '../../../domain/accounts/policy.ts';
-import { changePolicy } from '../../../operations/accounts/change-policy.ts';
-import { decideProposal } from '../../../operations/accounts/decide-proposal.ts';
-import { withdrawProposal } from '../../../operations/accounts/withdraw-proposal.ts';
-import { getPolicy } from '../../../operations/accounts/get-policy.ts';
-import type { ServiceLimits } from '../../../domain/accounts/policy.ts';
+import { policyObject, type ServiceLimits } from '../../../domain/accounts/policy.ts';
+import { changePolicy, getPolicy } from '../../../operations/accounts/change-policy.ts';
+import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   changePolicySchema,

@@ -1,9 +1,11 @@
 // A person's own second factor: enrol, confirm, remove.
 import { totpUrl } from '../../../security/totp.ts';
-import { confirmSecondFactor } from '../../../operations/accounts/confirm-second-factor.ts';
-import { createRecoveryCodes } from '../../../operations/accounts/create-recovery-codes.ts';
-import { removeSecondFactor } from '../../../operations/accounts/remove-second-factor.ts';
-import { startSecondFactor } from '../../../operations/accounts/start-second-factor.ts';
+import {
+  confirmSecondFactor,
+  createRecoveryCodes,
+  removeSecondFactor,
+  startSecondFactor,
+} from '../../../operations/accounts/change-second-factor.ts';
 import { sessionResponse, attemptInSession, type OwnSessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {

@@ -6,7 +6,7 @@ import { readRecoveryCode } from '../../../security/recovery-code.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { changePassword } from '../../../operations/accounts/change-password.ts';
-import { closeSession } from '../../../operations/accounts/end-sessions.ts';
+import { closeSession } from '../../../operations/accounts/own-sessions.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
 import { switchMerchant } from '../../../operations/accounts/switch-merchant.ts';

@@ -2,8 +2,7 @@
 import { DomainError, type ParameterIssue } from '../../../domain/errors.ts';
 import type { Currency } from '../../../domain/money.ts';
 import type { OperatorId } from '../../../domain/payments/operator-catalogue.ts';
-import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
-import { planPayout } from '../../../operations/payments/create-payout.ts';
+import { planPayment, type PaymentRequest } from '../../../domain/payments/payment-request.ts';
 import {
   findKeysOutcomes,
   judgePlannedPayouts,
@@ -64,16 +63,12 @@ export function checkPayoutRoutes(deps: PaymentDeps): Route[] {
 function plan({ payments }: PaymentDeps, fields: Fields, currency: Currency): Planned {
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));
   if (found.issues.length === 0 && found.result) {
-    const { result, issues } = issuesOf(() =>
-      planPayout(payments, { request: found.result, merchantCurrency: currency }),
-    );
+    const { result, issues } = issuesOf(() => planPayment(found.result, currency, payments.coverage));
     return { operator: result?.operator ?? null, issues, request: issues.length === 0 ? found.result : null };
   }
   // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
   const named = new Set(found.issues.map(({ param }) => param));
-  const { issues } = issuesOf(() =>
-    planPayout(payments, { request: readable(fields, named), merchantCurrency: currency }),
-  );
+  const { issues } = issuesOf(() => planPayment(readable(fields, named), currency, payments.coverage));
   return {
     operator: null,
     issues: [...found.issues, ...issues.filter(({ param }) => !named.has(param))],

@@ -1,7 +1,6 @@
 // Checkouts in the console: create, list, fetch, cancel. Their pages are in src/api/pay.
 import type { MerchantId } from '../../../domain/ids.ts';
-import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts';
-import { createCheckout } from '../../../operations/payments/create-checkout.ts';
+import { cancelCheckout, createCheckout } from '../../../operations/payments/create-checkout.ts';
 import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
 import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';

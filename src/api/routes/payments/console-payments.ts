@@ -1,9 +1,12 @@
 // Collections and payouts for people: lists with every filter, counts, and one of them with all that happened to it.
 import { countCollections } from '../../../db/payments/collection.ts';
-import { listConsoleCollections } from '../../../operations/payments/list-console-collections.ts';
+import {
+  listConsoleCollections,
+  listConsolePayouts,
+  getCollectionTimeline,
+  getPayoutTimeline,
+} from '../../../operations/payments/read-console-payments.ts';
 import { countPayouts } from '../../../db/payments/payout.ts';
-import { listConsolePayouts } from '../../../operations/payments/list-console-payouts.ts';
-import { getCollectionTimeline, getPayoutTimeline } from '../../../operations/payments/get-payment-timeline.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import {

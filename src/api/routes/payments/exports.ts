@@ -1,10 +1,10 @@
 // Collections, payouts and the statement as CSV.
 import type { Collection } from '../../../domain/payments/collection.ts';
-import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
+import type { LedgerEntry } from '../../../domain/payments/ledger.ts';
 import type { ListPlace } from '../../../domain/payments/payment-list.ts';
 import { pageCollections } from '../../../db/payments/collection.ts';
 import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
-import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../operations/payments/list-console-payouts.ts';
+import { listPayoutsWithPeople, type PayoutWithPeople } from '../../../operations/payments/read-console-payments.ts';
 import { csvResponse } from '../../csv-export.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import { rangeOf } from '../../schemas/page.ts';

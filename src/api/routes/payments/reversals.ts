@@ -5,7 +5,7 @@ import {
   getLatestReversal,
   getConsoleReversal,
   listConsoleReversals,
-} from '../../../operations/payments/read-console-reversals.ts';
+} from '../../../operations/payments/read-console-payments.ts';
 import type { PaymentDeps } from '../../payment-deps.ts';
 import { route, type Route } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';

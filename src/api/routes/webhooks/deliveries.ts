@@ -1,7 +1,7 @@
 // Webhook deliveries in the console: list, look at every attempt, send again.
-import { getDelivery } from '../../../operations/webhooks/get-delivery.ts';
+import { getDelivery } from '../../../operations/webhooks/read-deliveries.ts';
 import { listDeliveries } from '../../../db/webhooks/delivery-list.ts';
-import { replayDelivery } from '../../../operations/webhooks/replay-delivery.ts';
+import { replayDelivery } from '../../../operations/webhooks/replay-deliveries.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import {
   attemptObject,

@@ -1,11 +1,13 @@
 // Webhook endpoints in the console: register, list, change, delete, rotate the secret, test.
 import { endpointObject, type Endpoint } from '../../../domain/webhooks/endpoint.ts';
-import { changeEndpoint } from '../../../operations/webhooks/change-endpoint.ts';
-import { deleteEndpoint } from '../../../operations/webhooks/delete-endpoint.ts';
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  rotateEndpointSecret,
+  sendTestEvent,
+} from '../../../operations/webhooks/change-endpoint.ts';
 import { getEndpoint, listEndpoints } from '../../../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../../operations/webhooks/register-endpoint.ts';
-import { rotateEndpointSecret } from '../../../operations/webhooks/rotate-endpoint-secret.ts';
-import { sendTestEvent } from '../../../operations/webhooks/send-test-event.ts';
 import type { KeyRing } from '../../../security/sealing.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import {

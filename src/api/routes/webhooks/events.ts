@@ -1,5 +1,5 @@
 // Events in the console, with exactly the bytes that are sent to merchants.
-import { getEvent } from '../../../operations/webhooks/get-event.ts';
+import { getEvent } from '../../../operations/webhooks/read-deliveries.ts';
 import { listEvents } from '../../../db/webhooks/event.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import { deliveryObject } from '../../schemas/webhooks/delivery.ts';

@@ -1,7 +1,7 @@
 // Replays of many deliveries in the console: create one, see its progress.
-import { createReplay } from '../../../operations/webhooks/create-replay.ts';
+import { createReplay } from '../../../operations/webhooks/replay-deliveries.ts';
 import { getReplay } from '../../../db/webhooks/replay.ts';
-import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/list-replays.ts';
+import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/read-deliveries.ts';
 import type { Replay } from '../../../domain/webhooks/replay.ts';
 import { route, type Route, type RouteDeps } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';

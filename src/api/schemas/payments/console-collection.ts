@@ -4,7 +4,7 @@ import { isId } from '../../../domain/ids.ts';
 import { collectionObject, type CollectionState } from '../../../domain/payments/collection.ts';
 import type { ListFilter } from '../../../domain/payments/payment-list.ts';
 import { isFinal } from '../../../domain/payments/payment.ts';
-import type { ConsoleCollection } from '../../../operations/payments/list-console-collections.ts';
+import type { ConsoleCollection } from '../../../operations/payments/read-console-payments.ts';
 import { definedFields } from '../../validation.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { idFilter, pageSchema } from '../page.ts';

@@ -9,7 +9,7 @@ import {
 import { payoutObject, statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
 import { holdsOneOf, type Person } from '../../../domain/accounts/member.ts';
 import type { ListFilter } from '../../../domain/payments/payment-list.ts';
-import type { ConsolePayout } from '../../../operations/payments/list-console-payouts.ts';
+import type { ConsolePayout } from '../../../operations/payments/read-console-payments.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';

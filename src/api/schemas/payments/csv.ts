@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Cell } from '../../../domain/csv.ts';
 import { toDecimalString, type Currency } from '../../../domain/money.ts';
 import type { Collection } from '../../../domain/payments/collection.ts';
-import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
+import type { LedgerEntry } from '../../../domain/payments/ledger.ts';
 import type { Payout } from '../../../domain/payments/payout.ts';
-import type { PayoutWithPeople } from '../../../operations/payments/list-console-payouts.ts';
+import type { PayoutWithPeople } from '../../../operations/payments/read-console-payments.ts';
 import { ledgerEntryFilters } from './ledger-entry.ts';
 
 export const ledgerCsvFilters = z.strictObject(ledgerEntryFilters);

@@ -1,14 +1,13 @@
 // Ledger entries on the wire.
 import { z } from 'zod';
 import { isId } from '../../../domain/ids.ts';
-import type { PostingKind } from '../../../domain/payments/ledger.ts';
-import { POSTING_KINDS, STATEMENT_ACCOUNTS, type LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
+import { POSTING_KINDS, STATEMENT_ACCOUNTS, type LedgerEntry } from '../../../domain/payments/ledger.ts';
 import { pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { idForm, time } from '../primitives.ts';
 import { currency, shownReference } from './payment.ts';
 
 const account = z.enum(STATEMENT_ACCOUNTS).meta({ id: 'StatementAccount' });
-const kind = z.enum(POSTING_KINDS as [PostingKind, ...PostingKind[]]).meta({ id: 'TransferKind' });
+const kind = z.enum(POSTING_KINDS).meta({ id: 'TransferKind' });
 const PAYMENT_ID = '^(col|pay)_[0-7][0-9a-hjkmnp-tv-z]{25}$';
 const paymentId = z
   .string()

@@ -1,7 +1,7 @@
 // Reversals on the wire.
 import { z } from 'zod';
 import { REVERSAL_STATES, reversalObject } from '../../../domain/payments/reversal.ts';
-import type { ConsoleReversal } from '../../../operations/payments/read-console-reversals.ts';
+import type { ConsoleReversal } from '../../../operations/payments/read-console-payments.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';

@@ -7,7 +7,7 @@ import {
   UNDELIVERED_STATES,
   type ReplayFilter,
 } from '../../../domain/webhooks/replay.ts';
-import type { RequestedReplay } from '../../../operations/webhooks/list-replays.ts';
+import type { RequestedReplay } from '../../../operations/webhooks/read-deliveries.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { knownPerson, userId } from '../accounts/person.ts';
 import { idForm, idOf, instant, time } from '../primitives.ts';

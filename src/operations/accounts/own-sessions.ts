@@ -1,11 +1,29 @@
-// Ends sessions: the one in use, another one, all others of its person, or those of a member.
+// Lists sessions of a person, and ends them: the one in use, another one, all others of its person, or those of a member.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/platform/database.ts';
 import { findMember, findRoles } from '../../db/accounts/member.ts';
-import { deleteMemberSessions, deleteSession, deleteSessionById } from '../../db/accounts/session.ts';
+import { listSessions, deleteMemberSessions, deleteSession, deleteSessionById } from '../../db/accounts/session.ts';
+import type { Database } from '../../db/platform/database.ts';
+import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import {
+  MAX_SESSIONS_PER_MEMBER,
+  sessionEndsAt,
+  type ListedSession,
+  type Session,
+} from '../../domain/accounts/session.ts';
+import { notFound } from '../../domain/errors.ts';
 import { isId, type UserId } from '../../domain/ids.ts';
-import { holdsOneOf, memberNotFound, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
-import { sessionNotFound } from '../../domain/accounts/session.ts';
+
+/** The sessions that have not ended, the last used first. */
+export async function listOwnSessions(db: Database, current: Session, at: Date): Promise<ListedSession[]> {
+  const rows = await listSessions(db, current.person, { limit: MAX_SESSIONS_PER_MEMBER, at });
+  return rows
+    .map(({ tokenSha256, ...row }) => ({
+      ...row,
+      endsAt: sessionEndsAt({ ...row, person: current.person }),
+      isCurrent: tokenSha256.equals(current.tokenSha256),
+    }))
+    .filter(({ endsAt }) => endsAt > at);
+}
 
 /** Logs the person out: the session has ended when this returns. A repeat changes nothing. */
 export async function closeSession(db: Database, tokenSha256: Buffer, by: ActedBy, at: Date): Promise<void> {
@@ -18,7 +36,7 @@ export async function closeSession(db: Database, tokenSha256: Buffer, by: ActedB
 /** The session has ended when this returns. Throws `session_not_found`, also when it had ended before. */
 export async function endSession(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
   await db.withTransaction(async (tx) => {
-    if (!isId('ses', id) || !(await deleteSessionById(tx, by.person, id))) throw sessionNotFound();
+    if (!isId('ses', id) || !(await deleteSessionById(tx, by.person, id))) throw notFound('session');
     await recordAct(tx, by, { action: 'session.ended', subjectId: id, at });
   });
 }
@@ -41,7 +59,7 @@ export async function endMemberSessions(db: Database, userId: string, by: ActedB
   await db.withTransaction(async (tx) => {
     if (!holdsOneOf(await findRoles(tx, merchantId, actor), ['admin'])) throw permissionDenied('no longer an admin');
     const member = await findMember(tx, merchantId, userId as UserId);
-    if (!member) throw memberNotFound();
+    if (!member) throw notFound('member');
     const ended = await deleteMemberSessions(tx, { merchantId, userId: member.userId }, null);
     await recordAct(tx, by, { action: 'member.sessions_ended', subjectId: member.userId, after: { ended }, at });
   });
