@@ -14,6 +14,7 @@ import { parseBlock } from '../../../security/address-blocks.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { namedPerson } from './person.ts';
 import { idOf, instant, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const MAX_KEEP_SECONDS = MAX_ROLL_OVERLAP_MS / 1000;
 const KEEP_MESSAGE = `keep_old_for must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}.`;
@@ -130,19 +131,6 @@ export const createdApiKeySchema = z
 export const apiKeyListSchema = pageSchema(apiKeySchema, 'ApiKeyList');
 export const listApiKeysSchema = pageQuery((id) => isId('key', id));
 
-export function apiKeyObject(key: ListedApiKey, at: Date): z.input<typeof apiKeySchema> {
-  return {
-    id: key.id,
-    name: key.name,
-    scopes: [...key.scopes],
-    allowed_addresses: key.allowedAddresses && [...key.allowedAddresses],
-    hint: `sk_${key.environment}_…${key.hint}`,
-    created_by: key.createdBy,
-    created_at: key.createdAt.toISOString(),
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
-    state: apiKeyState(key, at),
-    replaced_by: key.replacedBy,
-  };
+export function apiKeyObject(key: ListedApiKey, at: Date) {
+  return wireObject(apiKeySchema, { ...key, hint: `sk_${key.environment}_…${key.hint}`, state: apiKeyState(key, at) });
 }

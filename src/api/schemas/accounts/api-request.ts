@@ -4,6 +4,7 @@ import { STATUS_CLASSES, type ListedApiRequest } from '../../../domain/accounts/
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { idForm, idOf, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const ROUTES = [
   ...['/v1/api/collections', '/v1/api/collections/{id}', '/v1/api/payouts', '/v1/api/payouts/{id}', '/v1/api/balance'],
@@ -61,20 +62,6 @@ export const listApiRequestsSchema = z.strictObject({
   ...timeFilters,
 });
 
-export function apiRequestObject(request: ListedApiRequest): z.input<typeof apiRequestSchema> {
-  return {
-    id: request.id,
-    api_key: request.apiKey,
-    method: request.method,
-    route: request.route,
-    path: request.path,
-    status: request.status,
-    error_code: request.errorCode,
-    duration_ms: request.durationMs,
-    address: request.address,
-    idempotency_key: request.idempotencyKey,
-    is_repeat: request.isRepeat,
-    object_id: request.objectId,
-    created_at: request.createdAt.toISOString(),
-  };
+export function apiRequestObject(request: ListedApiRequest) {
+  return wireObject(apiRequestSchema, request);
 }

@@ -5,6 +5,7 @@ import { isId, type ApiKeyId, type UserId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { knownPerson } from './person.ts';
 import { printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const values = z.record(z.string(), z.unknown()).nullable();
 
@@ -63,18 +64,5 @@ export const listAuditSchema = z.strictObject({
 });
 
 export function auditEntryObject(entry: ListedAuditEntry) {
-  return {
-    id: entry.id,
-    at: entry.at.toISOString(),
-    action: entry.action,
-    outcome: entry.outcome,
-    person: entry.user,
-    api_key: entry.apiKey,
-    staff: entry.staff,
-    subject_id: entry.subjectId,
-    before: entry.before,
-    after: entry.after,
-    address: entry.address,
-    request_id: entry.requestId,
-  };
+  return wireObject(auditEntrySchema, { ...entry, person: entry.user });
 }

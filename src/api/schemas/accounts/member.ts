@@ -7,6 +7,7 @@ import type { Invitation, MemberChange } from '../../../domain/accounts/proposal
 import type { ListedMember } from '../../../operations/accounts/list-members.ts';
 import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
 import { idOf, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const waitsFor = z.array(namedPerson).meta({ description: 'Who can approve it at present.' });
 const needsSecondPerson = z.boolean().meta({
@@ -58,28 +59,31 @@ export const memberListSchema = z
     ),
   })
   .meta({ id: 'MemberList' });
+
 export const changeMemberSchema = z.strictObject({ roles: givenRoles }).meta({ id: 'ChangeMember' });
 
 export const createInvitationSchema = z.strictObject({ email, roles: givenRoles }).meta({ id: 'CreateInvitation' });
 
-const invitationFields = {
-  id: idOf('inv'),
-  email: z.string(),
-  roles: shownRoles,
-  created_by: namedPerson.nullable().meta({ description: 'Null: the staff of the service.' }),
-  created_at: time,
-  expires_at: time,
-  approval: z.enum(['not_needed', 'waiting', 'approved']).meta({
-    description: 'While the invitation waits for a second person, its token cannot be used.',
-  }),
-  approved_by: namedPerson.nullable().meta({ description: 'Null, if approved: the staff of the service decided.' }),
-  waits_for: waitsFor,
-  needs_second_person: needsSecondPerson,
-};
+const invitationSchema = z
+  .strictObject({
+    id: idOf('inv'),
+    email: z.string(),
+    roles: shownRoles,
+    created_by: namedPerson.nullable().meta({ description: 'Null: the staff of the service.' }),
+    created_at: time,
+    expires_at: time,
+    approval: z.enum(['not_needed', 'waiting', 'approved']).meta({
+      description: 'While the invitation waits for a second person, its token cannot be used.',
+    }),
+    approved_by: namedPerson.nullable().meta({ description: 'Null, if approved: the staff of the service decided.' }),
+    waits_for: waitsFor,
+    needs_second_person: needsSecondPerson,
+  })
+  .meta({ id: 'Invitation' });
 
 export const approvedInvitationSchema = z
   .strictObject({
-    ...invitationFields,
+    ...invitationSchema.shape,
     approval_token: z.string().meta({
       description:
         'Needed in addition to the token that the sender of the invitation has. Shown only this once: hand it to the person yourself.',
@@ -87,13 +91,11 @@ export const approvedInvitationSchema = z
   })
   .meta({ id: 'ApprovedInvitation' });
 
-export const invitationListSchema = z
-  .strictObject({ data: z.array(z.strictObject(invitationFields).meta({ id: 'Invitation' })) })
-  .meta({ id: 'InvitationList' });
+export const invitationListSchema = z.strictObject({ data: z.array(invitationSchema) }).meta({ id: 'InvitationList' });
 
 export const createdInvitationSchema = z
   .strictObject({
-    ...invitationFields,
+    ...invitationSchema.shape,
     token: z.string().meta({
       description: 'The token that accepts the invitation, once. Shown only this once: hand it to the person yourself.',
     }),
@@ -123,15 +125,8 @@ export const acceptInvitationSchema = z
   })
   .meta({ id: 'AcceptInvitation' });
 
-export function memberObject(member: Member): z.input<typeof memberSchema> {
-  return {
-    id: member.userId,
-    name: member.name,
-    email: member.email,
-    roles: [...member.roles],
-    has_second_factor: member.hasSecondFactor,
-    created_at: member.createdAt.toISOString(),
-  };
+export function memberObject(member: Member) {
+  return wireObject(memberSchema, { ...member, id: member.userId });
 }
 
 export function listedMemberObject({ member, waiting }: ListedMember) {
@@ -141,40 +136,22 @@ export function listedMemberObject({ member, waiting }: ListedMember) {
 
 /** `agreement` is null for a change that is decided. */
 export function memberChangeObject(change: MemberChange, agreement: Agreement | null) {
-  return {
-    id: change.id,
-    state: change.state,
-    member: change.member,
-    roles_before: [...change.before],
-    roles_after: change.after === null ? null : [...change.after],
-    proposed_by: change.proposedBy,
-    created_at: change.createdAt.toISOString(),
-    expires_at: change.expiresAt.toISOString(),
-    decided_by: change.decidedBy,
-    decided_at: change.decidedAt?.toISOString() ?? null,
-    ...waitingFields(agreement),
-  };
+  const roles = { rolesBefore: change.before, rolesAfter: change.after };
+  return wireObject(memberChangeSchema, { ...change, ...roles, ...waitingFields(agreement) });
 }
 
 function waitingFields(agreement: Agreement | null) {
-  return {
-    waits_for: [...(agreement?.people ?? [])],
-    needs_second_person: agreement !== null && agreement.people.length === 0,
-  };
+  return { waitsFor: agreement?.people ?? [], needsSecondPerson: agreement?.people.length === 0 };
 }
 
 export function invitationObject(invitation: Invitation, approval: InvitationApproval) {
-  return {
-    id: invitation.id,
-    email: invitation.email,
-    roles: [...invitation.roles],
-    created_by: invitation.proposedBy,
-    created_at: invitation.createdAt.toISOString(),
-    expires_at: invitation.expiresAt.toISOString(),
+  return wireObject(invitationSchema, {
+    ...invitation,
+    createdBy: invitation.proposedBy,
     approval: approval.state,
-    approved_by: approval.state === 'approved' ? approval.by : null,
+    approvedBy: approval.state === 'approved' ? approval.by : null,
     ...waitingFields(approval.state === 'waiting' ? approval.agreement : null),
-  };
+  });
 }
 
 /** The token stands behind the `#`, because browsers do not send that part, so no server logs it. */

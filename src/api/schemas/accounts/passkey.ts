@@ -1,7 +1,8 @@
 // Passkeys on the wire. What goes to and comes from the browser's WebAuthn is its own JSON, as text in requests.
 import { z } from 'zod';
 import { MAX_PASSKEYS_PER_PERSON, type Passkey } from '../../../domain/accounts/passkey.ts';
-import { printable, time } from '../primitives.ts';
+import { idOf, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { givenPassword } from './person.ts';
 
 const EXAMPLE = '{"id":"mJ3b0q","rawId":"mJ3b0q","type":"public-key","clientExtensionResults":{},"response":{}}';
@@ -36,10 +37,7 @@ export const passkeyOptionsSchema = z
 
 const passkeySchema = z
   .strictObject({
-    id: z
-      .string()
-      .regex(/^psk_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
-      .meta({ example: 'psk_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    id: idOf('psk'),
     name: z.string(),
     created_at: time,
     last_used_at: time.nullable(),
@@ -50,6 +48,6 @@ export const passkeyListSchema = z
   .strictObject({ data: z.array(passkeySchema).max(MAX_PASSKEYS_PER_PERSON) })
   .meta({ id: 'PasskeyList' });
 
-export function passkeyObject({ id, name, createdAt, lastUsedAt }: Passkey): z.input<typeof passkeySchema> {
-  return { id, name, created_at: createdAt.toISOString(), last_used_at: lastUsedAt?.toISOString() ?? null };
+export function passkeyObject(passkey: Passkey) {
+  return wireObject(passkeySchema, passkey);
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { PolicyChange } from '../../../domain/accounts/proposal.ts';
 import { namedPerson } from './person.ts';
 import { idOf, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const MAX_EXPIRY_SECONDS = 30 * 24 * 60 * 60;
 const MAX_WAIT_SECONDS = 30 * 24 * 60 * 60;
@@ -78,14 +79,5 @@ export const proposedPolicyChangeSchema = z
 export const policySchema = shown.extend({ pending_changes: z.array(policyChangeSchema) }).meta({ id: 'Policy' });
 
 export function policyChangeObject(change: PolicyChange) {
-  return {
-    id: change.id,
-    state: change.state,
-    changes: change.changes,
-    proposed_by: change.proposedBy,
-    created_at: change.createdAt.toISOString(),
-    expires_at: change.expiresAt.toISOString(),
-    decided_by: change.decidedBy,
-    decided_at: change.decidedAt?.toISOString() ?? null,
-  };
+  return wireObject(policyChangeSchema, change);
 }

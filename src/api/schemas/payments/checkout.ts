@@ -19,6 +19,7 @@ import type { getConsoleCheckout, ConsoleCheckout } from '../../../operations/pa
 import { knownPerson } from '../accounts/person.ts';
 import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
 import { amount, idOf, instant, metadata, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { definedFields } from '../../validation.ts';
 import { collectionState } from './collection.ts';
 import {
@@ -188,23 +189,14 @@ export function checkoutObject(
   publicUrl: string,
   at: Date,
 ) {
-  return {
-    id: checkout.id,
+  return wireObject(checkoutSchema, {
+    ...checkout,
     url: checkoutUrl(publicUrl, checkout),
     state: checkoutState(checkout, paidCount > 0, at),
-    amount: Number(checkout.amountMinor),
-    currency: checkout.currency,
-    reference: checkout.reference,
-    description: checkout.description,
-    metadata: checkout.metadata,
-    use: checkout.use,
-    return_url: checkout.returnUrl,
-    paid_count: paidCount,
-    expires_at: checkout.expiresAt?.toISOString() ?? null,
-    cancelled_at: checkout.cancelledAt?.toISOString() ?? null,
-    created_at: checkout.createdAt.toISOString(),
-    created_by: createdBy,
-  };
+    amount: checkout.amountMinor,
+    paidCount,
+    createdBy,
+  });
 }
 
 export function newCheckoutObject(checkout: Checkout, createdBy: KnownPerson, publicUrl: string) {

@@ -5,6 +5,7 @@ import type { PostingKind } from '../../../domain/payments/ledger.ts';
 import { POSTING_KINDS, STATEMENT_ACCOUNTS, type LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
 import { pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { idForm, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { currency, shownReference } from './payment.ts';
 
 const account = z.enum(STATEMENT_ACCOUNTS).meta({ id: 'StatementAccount' });
@@ -55,16 +56,7 @@ export const listLedgerEntriesSchema = z.strictObject({
   ...ledgerEntryFilters,
 });
 
-export function ledgerEntryObject(entry: LedgerEntry): z.input<typeof ledgerEntrySchema> {
-  return {
-    id: entry.id,
-    account: entry.account,
-    kind: entry.kind,
-    payment_id: entry.paymentId,
-    reference: entry.reference,
-    amount: Number(entry.amountMinor),
-    balance: Number(entry.balanceMinor),
-    currency: entry.currency,
-    created_at: entry.postedAt.toISOString(),
-  };
+export function ledgerEntryObject(entry: LedgerEntry) {
+  const { amountMinor: amount, balanceMinor: balance, postedAt: createdAt } = entry;
+  return wireObject(ledgerEntrySchema, { ...entry, amount, balance, createdAt });
 }

@@ -7,6 +7,7 @@ import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
 import type { StatusQueries } from '../../../db/work/status-queries.ts';
 import { amount, formatAlone, idOf, metadata, phone, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 export const operator = z.enum(OPERATOR_IDS);
 
@@ -76,13 +77,9 @@ export const shownStatusQueries = statusQueriesSchema.nullable().meta({
 });
 
 export function statusQueriesObject(statusQueries: StatusQueries | null) {
-  return (
-    statusQueries && {
-      count: statusQueries.queries,
-      last_at: statusQueries.queriedAt?.toISOString() ?? null,
-      next_at: statusQueries.dueAt?.toISOString() ?? null,
-    }
-  );
+  if (statusQueries === null) return null;
+  const { queries: count, queriedAt: lastAt, dueAt: nextAt } = statusQueries;
+  return wireObject(statusQueriesSchema, { count, lastAt, nextAt });
 }
 
 export const workflowUrl = z.url().nullable().meta({

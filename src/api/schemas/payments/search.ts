@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { FOUND_BY, HIT_KINDS, MOST_HITS, type SearchHit } from '../../../domain/payments/search.ts';
 import { pastedText } from '../../../domain/visible-text.ts';
 import { printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { currency } from './payment.ts';
 
 export const searchSchema = z.strictObject({
@@ -50,17 +51,6 @@ export const searchHitsSchema = z
   .strictObject({ data: z.array(hitSchema).meta({ description: `At most ${MOST_HITS}, best match first.` }) })
   .meta({ id: 'SearchHits' });
 
-export function hitObject(hit: SearchHit): z.input<typeof hitSchema> {
-  return {
-    kind: hit.kind,
-    id: hit.id,
-    found_by: hit.foundBy,
-    state: hit.state,
-    amount: hit.amountMinor === null ? null : Number(hit.amountMinor),
-    currency: hit.currency,
-    reference: hit.reference,
-    phone: hit.phone,
-    title: hit.title,
-    created_at: hit.createdAt.toISOString(),
-  };
+export function hitObject(hit: SearchHit) {
+  return wireObject(hitSchema, { ...hit, amount: hit.amountMinor });
 }

@@ -9,6 +9,7 @@ import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout
 import type { CollectionState } from '../../../domain/payments/collection.ts';
 import { MOST_ATTEMPTS, MOST_OF_A_KIND, type TimelineEntry } from '../../../domain/payments/timeline.ts';
 import { idOf, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { deliveryState, eventType } from '../webhooks/delivery.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { shownAmount } from './payment.ts';
@@ -23,6 +24,26 @@ const entry = <Kind extends string, Fields extends z.ZodRawShape>(kind: Kind, id
   z.strictObject({ kind: z.literal(kind), at: time, ...fields }).meta({ id: `Timeline${id}` });
 
 const change = z.int().meta({ description: 'The change of the balance. 0: no change.', example: 5000 });
+
+const deliveryAttempt = z.strictObject({
+  number: z.int().min(1),
+  started_at: time,
+  duration_ms: z.int().min(0),
+  status_code: z.int().nullable().meta({ description: 'Null: there was no answer.', example: 200 }),
+  error: z.string().nullable().meta({ example: null }),
+});
+
+const deliveryEntry = entry('delivery', 'Delivery', {
+  id: idOf('dlv'),
+  event_id: idOf('evt'),
+  event_type: eventType,
+  endpoint_id: idOf('whe'),
+  endpoint_url: z.string().meta({ example: 'https://shop.example/webhooks' }),
+  state: deliveryState,
+  attempt_count: z.int().min(0),
+  next_attempt_at: time.nullable(),
+  attempts: z.array(deliveryAttempt).meta({ description: `Oldest first, the last ${MOST_ATTEMPTS}.` }),
+});
 
 const timelineEntry = z
   .discriminatedUnion('kind', [
@@ -60,27 +81,7 @@ const timelineEntry = z
       available_change: change,
       held_change: change,
     }),
-    entry('delivery', 'Delivery', {
-      id: idOf('dlv'),
-      event_id: idOf('evt'),
-      event_type: eventType,
-      endpoint_id: idOf('whe'),
-      endpoint_url: z.string().meta({ example: 'https://shop.example/webhooks' }),
-      state: deliveryState,
-      attempt_count: z.int().min(0),
-      next_attempt_at: time.nullable(),
-      attempts: z
-        .array(
-          z.strictObject({
-            number: z.int().min(1),
-            started_at: time,
-            duration_ms: z.int().min(0),
-            status_code: z.int().nullable().meta({ description: 'Null: there was no answer.', example: 200 }),
-            error: z.string().nullable().meta({ example: null }),
-          }),
-        )
-        .meta({ description: `Oldest first, the last ${MOST_ATTEMPTS}.` }),
-    }),
+    deliveryEntry,
     entry('discrepancy', 'Discrepancy', {
       discrepancy: z.enum(DISCREPANCY_KINDS),
       settled_at: time.nullable().meta({ example: null }),
@@ -122,8 +123,10 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
       const changes = { available_change: Number(availableMinor), held_change: Number(heldMinor) };
       return { kind: one.kind, at, transfer, amount: Number(amountMinor), ...changes };
     }
-    case 'delivery':
-      return { kind: one.kind, at, ...deliveryFields(one.detail) };
+    case 'delivery': {
+      const attempts = one.detail.attempts.map((attempt) => wireObject(deliveryAttempt, attempt));
+      return wireObject(deliveryEntry, { ...one.detail, kind: one.kind, at, attempts });
+    }
     case 'discrepancy': {
       const { kind: discrepancy, settledAt, settlement } = one.detail;
       return { kind: one.kind, at, discrepancy, settled_at: settledAt?.toISOString() ?? null, settlement };
@@ -131,24 +134,4 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
     case 'reversal':
       return { kind: one.kind, at, id: one.detail.id, state: one.detail.state, requested_by: one.detail.requestedBy };
   }
-}
-
-function deliveryFields(delivery: Extract<TimelineEntry, { kind: 'delivery' }>['detail']) {
-  return {
-    id: delivery.id,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    endpoint_id: delivery.endpointId,
-    endpoint_url: delivery.endpointUrl,
-    state: delivery.state,
-    attempt_count: delivery.attemptCount,
-    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-    attempts: delivery.attempts.map((attempt) => ({
-      number: attempt.number,
-      started_at: attempt.startedAt.toISOString(),
-      duration_ms: attempt.durationMs,
-      status_code: attempt.statusCode,
-      error: attempt.error,
-    })),
-  };
 }

@@ -13,6 +13,7 @@ import { endpointObject } from '../../../domain/webhooks/endpoint.ts';
 import { clocksOf, dateShown, isTimeZone } from '../../../domain/time-zone.ts';
 import type { Overview, SpanTotals } from '../../../operations/get-overview.ts';
 import { time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { endpointSchema } from '../webhooks/endpoint.ts';
 import { balanceObject, balanceSchema } from './balance.ts';
 import { currency, operator } from './payment.ts';
@@ -116,6 +117,19 @@ const waitingSchema = z
   .strictObject({ payouts: z.int().min(0), reversals: z.int().min(0) })
   .meta({ id: 'Waiting', description: '1000 means that many or more.' });
 
+const operatorOverviewSchema = z
+  .strictObject({
+    operator,
+    collection_success_rate: rate,
+    payout_success_rate: rate,
+    health: z.enum(OPERATOR_HEALTH).meta({
+      description:
+        'Derived from your own payments of the last hour. `undecided`: the operator has reported no outcome for a fifth ' +
+        'or more of them. `unknown`: nothing was sent to the operator.',
+    }),
+  })
+  .meta({ id: 'OperatorOverview', description: 'The rates cover the payments of the last 24 hours.' });
+
 export const overviewSchema = z
   .strictObject({
     as_of: time,
@@ -123,33 +137,14 @@ export const overviewSchema = z
     balance: balanceSchema,
     today: spanSchema,
     week_ago: spanSchema,
-    operators: z.array(
-      z
-        .strictObject({
-          operator,
-          collection_success_rate: rate,
-          payout_success_rate: rate,
-          health: z.enum(OPERATOR_HEALTH).meta({
-            description:
-              'Derived from your own payments of the last hour. `undecided`: the operator has reported no outcome for a fifth ' +
-              'or more of them. `unknown`: nothing was sent to the operator.',
-          }),
-        })
-        .meta({ id: 'OperatorOverview', description: 'The rates cover the payments of the last 24 hours.' }),
-    ),
+    operators: z.array(operatorOverviewSchema),
     waits_for_you: waitsForYouSchema,
     waits_for_others: waitingSchema,
     failing_endpoints: z.array(endpointSchema).meta({ example: [] }),
   })
   .meta({ id: 'Overview' });
 
-const totalObject = ({ kind, operator: operatorId, state, count, amountMinor }: PaymentTotal) => ({
-  kind,
-  operator: operatorId,
-  state,
-  count,
-  amount: Number(amountMinor),
-});
+const totalObject = (total: PaymentTotal) => wireObject(totalSchema, { ...total, amount: total.amountMinor });
 
 export function dayTotalObject(total: DayTotal) {
   return { date: total.date, ...totalObject(total) };
@@ -162,26 +157,14 @@ const spanObject = ({ from, to, totals }: SpanTotals) => ({
 });
 
 export function overviewObject(overview: Overview, zone: string, failingLimitMs: number) {
-  const { waitsForYou: yours } = overview;
   return {
     as_of: overview.asOf.toISOString(),
     time_zone: zone,
     balance: balanceObject(overview.balance),
     today: spanObject(overview.today),
     week_ago: spanObject(overview.weekAgo),
-    operators: overview.operators.map(({ operator: operatorId, collectionSuccessRate, payoutSuccessRate, health }) => ({
-      operator: operatorId,
-      collection_success_rate: collectionSuccessRate,
-      payout_success_rate: payoutSuccessRate,
-      health,
-    })),
-    waits_for_you: {
-      payouts: yours.payouts,
-      reversals: yours.reversals,
-      invitations: yours.invitations,
-      member_changes: yours.memberChanges,
-      policy_changes: yours.policyChanges,
-    },
+    operators: overview.operators.map((each) => wireObject(operatorOverviewSchema, each)),
+    waits_for_you: wireObject(waitsForYouSchema, overview.waitsForYou),
     waits_for_others: overview.waitsForOthers,
     failing_endpoints: overview.failingEndpoints.map((endpoint) =>
       endpointObject(endpoint, { at: overview.asOf, failingLimitMs }),

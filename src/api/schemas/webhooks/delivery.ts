@@ -11,6 +11,7 @@ import { EVENT_TYPES, type EventType } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { idFilter, objectFilter, pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 export const eventType = z.enum(EVENT_TYPES as [EventType, ...EventType[]]).meta({ id: 'EventType' });
 export const deliveryState = z.enum(DELIVERY_STATES).meta({ id: 'DeliveryState' });
@@ -70,30 +71,11 @@ export const listDeliveriesSchema = z.strictObject({
   ...timeFilters,
 });
 
-export function deliveryObject(delivery: ListedDelivery): z.input<typeof deliverySchema> {
-  return {
-    id: delivery.id,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    endpoint_id: delivery.endpointId,
-    state: delivery.state,
-    attempt_count: delivery.attemptCount,
-    replay_count: delivery.replayCount,
-    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-    created_at: delivery.createdAt.toISOString(),
-    updated_at: delivery.updatedAt.toISOString(),
-  };
+export function deliveryObject(delivery: ListedDelivery) {
+  return wireObject(deliverySchema, delivery);
 }
 
-export function attemptObject(attempt: RecordedAttempt): z.input<typeof attemptSchema> {
-  return {
-    number: attempt.number,
-    started_at: attempt.startedAt.toISOString(),
-    duration_ms: attempt.durationMs,
-    status_code: attempt.statusCode,
-    error: attempt.error,
-    response_headers: attempt.responseHeaders,
-    response_body: attempt.responseBody?.toString('utf8') ?? null,
-    response_truncated: isResponseTruncated(attempt),
-  };
+export function attemptObject(attempt: RecordedAttempt) {
+  const responseBody = attempt.responseBody?.toString('utf8') ?? null;
+  return wireObject(attemptSchema, { ...attempt, responseBody, responseTruncated: isResponseTruncated(attempt) });
 }

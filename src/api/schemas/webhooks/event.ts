@@ -5,6 +5,7 @@ import { isId } from '../../../domain/ids.ts';
 import { deliverySchema, eventType } from './delivery.ts';
 import { objectFilter, pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const fields = {
   id: idOf('evt'),
@@ -37,6 +38,6 @@ export const listEventsSchema = z.strictObject({
   ...timeFilters,
 });
 
-export function eventObject(event: ListedEvent): z.input<typeof eventSchema> {
-  return { id: event.id, type: event.type, created_at: event.createdAt.toISOString(), object_id: event.objectId };
+export function eventObject(event: ListedEvent) {
+  return wireObject(eventSchema, event);
 }

@@ -11,6 +11,7 @@ import type { RequestedReplay } from '../../../operations/webhooks/list-replays.
 import { pageQuery, pageSchema } from '../page.ts';
 import { knownPerson, userId } from '../accounts/person.ts';
 import { idForm, idOf, instant, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const ALL_MESSAGE = 'all can only be true. Omit all if another field narrows the choice.';
 const replayableState = z.enum(REPLAYABLE_STATES);
@@ -97,20 +98,7 @@ export const replaySchema = z
 export const replayListSchema = pageSchema(replaySchema, 'ReplayList');
 export const listReplaysSchema = pageQuery((id) => isId('rpl', id));
 
-export function replayObject(replay: RequestedReplay): z.input<typeof replaySchema> {
-  return {
-    id: replay.id,
-    endpoint_id: replay.endpointId,
-    states: [...replay.states],
-    created_from: replay.madeFrom?.toISOString() ?? null,
-    created_to: replay.madeBefore.toISOString(),
-    state: replay.state,
-    total: replay.total,
-    replayed: replay.replayed,
-    skipped: replay.skipped,
-    requested_by: replay.requestedBy,
-    requested_by_person: replay.person,
-    created_at: replay.createdAt.toISOString(),
-    completed_at: replay.completedAt?.toISOString() ?? null,
-  };
+export function replayObject(replay: RequestedReplay) {
+  const { madeFrom: createdFrom, madeBefore: createdTo, person: requestedByPerson } = replay;
+  return wireObject(replaySchema, { ...replay, createdFrom, createdTo, requestedByPerson });
 }
