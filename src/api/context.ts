@@ -49,6 +49,7 @@ export type ApiState = {
 };
 
 export type ApiMiddleware = Middleware<ApiState>;
+export type ApiContext = Parameters<ApiMiddleware>[0];
 
 const MAX_USER_AGENT_LENGTH = 200;
 

@@ -1,10 +1,8 @@
 // Notes each request of a known API key in the request log, whatever became of it.
 import type { ApiRequest } from '../../domain/accounts/api-request.ts';
 import { isId, type RequestId } from '../../domain/ids.ts';
-import { addressOf, type ApiMiddleware } from '../context.ts';
+import { addressOf, type ApiContext, type ApiMiddleware } from '../context.ts';
 import type { RequestLog } from '../request-log.ts';
-
-type Context = Parameters<ApiMiddleware>[0];
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 const ID_OF_STORED = /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/;
@@ -27,7 +25,7 @@ export function requestLog(requests: RequestLog | undefined): ApiMiddleware {
   };
 }
 
-function describe(ctx: Context): Omit<ApiRequest, 'merchantId' | 'apiKeyId' | 'durationMs' | 'createdAt'> {
+function describe(ctx: ApiContext): Omit<ApiRequest, 'merchantId' | 'apiKeyId' | 'durationMs' | 'createdAt'> {
   const { method, status } = ctx;
   const body = ctx.body as { error?: { code?: string } } | null | undefined;
   const idempotencyKey = ctx.get('Idempotency-Key');
@@ -45,7 +43,7 @@ function describe(ctx: Context): Omit<ApiRequest, 'merchantId' | 'apiKeyId' | 'd
   };
 }
 
-function objectOf(ctx: Context): string | null {
+function objectOf(ctx: ApiContext): string | null {
   const { params } = ctx as { params?: { id?: string } };
   const inPath = params?.id ?? '';
   if (isId('col', inPath) || isId('pay', inPath)) return inPath;

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { isId } from '../../../domain/ids.ts';
 import type { PostingKind } from '../../../domain/payments/ledger.ts';
 import { POSTING_KINDS, STATEMENT_ACCOUNTS, type LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
-import { pageQuery, pageSchema, timeFilters } from '../page.ts';
+import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
 import { idForm, time } from '../primitives.ts';
 import { wireObject } from '../wire-object.ts';
+import { definedFields } from '../../validation.ts';
 import { currency, shownReference } from './payment.ts';
 
 const account = z.enum(STATEMENT_ACCOUNTS).meta({ id: 'StatementAccount' });
@@ -55,6 +56,14 @@ export const listLedgerEntriesSchema = z.strictObject({
   ...pageQuery((text): text is string => /^[1-9][0-9]{0,17}$/.test(text)).shape,
   ...ledgerEntryFilters,
 });
+
+type LedgerEntryQuery = z.output<z.ZodObject<typeof ledgerEntryFilters>> & { readonly cursor?: string | undefined };
+
+/** These filters and the cursor in the form that queries take. */
+export function ledgerEntryFilter(query: LedgerEntryQuery) {
+  const { account: ofAccount, kind: ofKind, payment_id: ofPayment } = query;
+  return { ...rangeOf(query), ...definedFields({ account: ofAccount, kind: ofKind, paymentId: ofPayment }) };
+}
 
 export function ledgerEntryObject(entry: LedgerEntry) {
   const { amountMinor: amount, balanceMinor: balance, postedAt: createdAt } = entry;
