@@ -19,7 +19,7 @@ const STATES = ['open', 'completed', 'expired', 'cancelled'];
 
 export function Checkouts() {
   const mayMake = useMayMakeCheckouts();
-  const { values, set, isFiltered } = useFilters(['state', 'reference']);
+  const { values, field, isFiltered } = useFilters(['state', 'reference']);
   const list = useCheckouts(given(values) as CheckoutFilters);
   return (
     <Page
@@ -33,8 +33,8 @@ export function Checkouts() {
       }
     >
       <Filters values={values}>
-        <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
-        <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
+        <FilterSelect label="State" options={STATES} {...field('state')} />
+        <FilterText label="Reference" {...field('reference')} />
       </Filters>
       <Listed
         list={list}

@@ -1,9 +1,10 @@
 // The API keys of the merchant: which there are, and making, rolling and revoking one.
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { Hint } from '../ui/hint.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Listed } from '../ui/listed.tsx';
@@ -98,14 +99,6 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     ),
   },
 ];
-
-function Hint({ children }: { readonly children: ReactNode }) {
-  return (
-    <Text size="xs" c="dimmed">
-      {children}
-    </Text>
-  );
-}
 
 function State({ apiKey }: { readonly apiKey: ApiKey }) {
   const { state, revoked_at, expires_at, replaced_by } = apiKey;

@@ -18,14 +18,14 @@ import { Phone } from './cells.tsx';
 import { useRefundDecisions } from './decide.ts';
 import {
   eventsField,
-  givenBackFields,
+  givenBackField,
   idFields,
   receiptField,
   operatorField,
   originFields,
   outcomeFields,
   statusQueryFields,
-  workflowFields,
+  workflowField,
 } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
@@ -63,16 +63,14 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
         ['Created', <Moment key="created" at={collection.created_at} />],
         ['Completed', <Moment key="completed" at={collection.completed_at} />],
         ['Prompt ends', <Moment key="prompt" at={collection.prompt_expires_at} />],
-        ...givenBackFields(collection),
+        givenBackField(collection),
         ...originFields(collection),
-        ...(collection.checkout_id === null
-          ? []
-          : [['Checkout', <ObjectLink key="checkout" id={collection.checkout_id} />] as const]),
+        collection.checkout_id !== null && ['Checkout', <ObjectLink key="checkout" id={collection.checkout_id} />],
         receiptField(collection),
         ...idFields(collection),
         eventsField(collection.id),
         ...statusQueryFields(collection),
-        ...workflowFields(collection),
+        workflowField(collection),
       ]}
     />
   );

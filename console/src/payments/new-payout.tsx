@@ -250,7 +250,7 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
         label="The payout"
         fields={[
           // On a small screen the bar at the top has no room for the whole name.
-          ...(merchants.length > 1 ? [['Paid by', <MerchantText key="merchant" text={merchant.name} />] as const] : []),
+          merchants.length > 1 && ['Paid by', <MerchantText key="merchant" text={merchant.name} />],
           ['Payee', <Phone key="phone" phone={draft.phone} />],
           ['Operator', OPERATOR_NAMES[operator ?? ''] ?? operator],
           ['Amount', <Amount key="amount" amount={draft.amount} currency={currency} />],

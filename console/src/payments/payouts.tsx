@@ -14,8 +14,8 @@ import { PAYOUT_STATES } from './states.ts';
 
 export function Payouts() {
   const session = useSession();
-  const { values, set, isFiltered } = useFilters(PAYMENT_FILTERS);
-  const filters = toQuery(values) as PayoutFilters;
+  const filtering = useFilters(PAYMENT_FILTERS);
+  const filters = toQuery(filtering.values) as PayoutFilters;
   const list = usePayouts(filters);
   const csv = useExport(() => api.GET('/v1/console/payouts.csv', { params: { query: filters }, parseAs: 'blob' }));
   const count = usePayoutCount(filters);
@@ -36,14 +36,14 @@ export function Payouts() {
   );
   return (
     <Page title="Payouts" actions={acts}>
-      <PaymentFilters states={PAYOUT_STATES} values={values} currency={session.merchant.currency} set={set} />
+      <PaymentFilters states={PAYOUT_STATES} filtering={filtering} />
       <Count count={count} />
       {csv.problem}
       <Listed
         list={list}
         label="Payouts"
         columns={paymentColumns('/payouts')}
-        empty={isFiltered ? 'No payout matches.' : 'There is no payout yet.'}
+        empty={filtering.isFiltered ? 'No payout matches.' : 'There is no payout yet.'}
       />
     </Page>
   );

@@ -12,7 +12,7 @@ import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions, whyNotRelease } from './decide.ts';
 import { DecisionChoice, type Decision } from './decision-choice.tsx';
-import { decisionFields, idFields, outcomeFields, statusQueryFields, workflowFields } from './payment-fields.tsx';
+import { decisionFields, idFields, outcomeFields, statusQueryFields, workflowField } from './payment-fields.tsx';
 import { useRefund } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
 import { RejectRefundModal } from './reject-modal.tsx';
@@ -49,7 +49,7 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
         ...decisionFields(refund, 'Requested'),
         ...idFields(refund),
         ...statusQueryFields(refund),
-        ...workflowFields(refund),
+        workflowField(refund),
       ]}
     />
   );

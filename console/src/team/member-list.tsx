@@ -5,6 +5,7 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession, type Role } from '../session/session.ts';
 import { ConfirmModal } from '../ui/confirm-modal.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Hint } from '../ui/hint.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
@@ -44,9 +45,9 @@ export function MemberList({ members, onNotice }: MemberListProps) {
               </Badge>
             )}
           </Group>
-          <Text size="xs" c="dimmed">
+          <Hint>
             <MerchantText text={email} />
-          </Text>
+          </Hint>
         </>
       ),
     },

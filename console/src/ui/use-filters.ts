@@ -15,7 +15,9 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
       { replace: true },
     );
   };
-  return { values, set, isFiltered: Object.values(values).some((value) => value !== '') };
+  /** For the field that sets this filter. */
+  const field = (name: Name) => ({ value: values[name], onChange: (value: string) => set(name, value) });
+  return { values, set, field, isFiltered: Object.values(values).some((value) => value !== '') };
 }
 
 /** Only those that say something, as the API wants them. */

@@ -1,6 +1,6 @@
 // A list of the API, page after page, kept up to date while somebody looks at it.
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useAskAgain } from './until.ts';
+import { useAskAgain } from './polling.ts';
 
 type Page<Row> = { readonly data: readonly Row[]; readonly has_more: boolean; readonly next_cursor: string | null };
 

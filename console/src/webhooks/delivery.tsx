@@ -1,5 +1,5 @@
 // One delivery: what is owed to which endpoint, each attempt with what was answered, and sending it again.
-import { Alert, Anchor, Button, Stack, Title } from '@mantine/core';
+import { Alert, Anchor, Button } from '@mantine/core';
 import { Link, useParams } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
@@ -11,6 +11,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
+import { Part } from '../ui/part.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { useRefresh } from '../ui/use-refresh.ts';
@@ -31,12 +32,9 @@ export function Delivery() {
             <Condition delivery={delivery} />
             <Replay delivery={delivery} />
             <DeliveryFields delivery={delivery} />
-            <Stack>
-              <Title order={2} size="h4">
-                Attempts
-              </Title>
+            <Part title="Attempts">
               <Attempts attempts={delivery.attempts} />
-            </Stack>
+            </Part>
           </>
         )}
       </Loaded>

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { Hint } from '../ui/hint.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
@@ -83,9 +84,9 @@ const COLUMNS: readonly Column<EndpointObject>[] = [
           <MerchantText text={url} isLink />
         </Anchor>
         {description !== null && (
-          <Text size="xs" c="dimmed">
+          <Hint>
             <MerchantText text={description} />
-          </Text>
+          </Hint>
         )}
       </>
     ),

@@ -28,16 +28,15 @@ const COLUMNS: readonly Column<Schemas['Event']>[] = [
 ];
 
 export function Events() {
-  const { values, set } = useFilters(['type', 'object_id', 'created_from', 'created_to']);
+  const { values, field, isFiltered } = useFilters(['type', 'object_id', 'created_from', 'created_to']);
   const list = useEvents(given(values));
-  const isFiltered = Object.values(values).some((value) => value !== '');
   return (
     <Page title="Events">
       <Filters values={values}>
-        <FilterSelect label="Type" options={EVENT_TYPES} value={values.type} onChange={(type) => set('type', type)} />
-        <FilterText label="Of (id)" value={values.object_id} onChange={(id) => set('object_id', id)} />
-        <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
-        <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+        <FilterSelect label="Type" options={EVENT_TYPES} {...field('type')} />
+        <FilterText label="Of (id)" {...field('object_id')} />
+        <MomentInput label="Created from" {...field('created_from')} />
+        <MomentInput label="Created before" {...field('created_to')} />
       </Filters>
       <Listed
         list={list}

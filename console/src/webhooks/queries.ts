@@ -1,8 +1,7 @@
 // What the pages of webhooks ask the API for.
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { usePolling } from '../ui/use-polling.ts';
-import { useCurrent } from '../ui/use-current.ts';
+import { useCurrent, usePolling } from '../ui/polling.ts';
 import { useList } from '../ui/use-list.ts';
 import type { DeliveryState, EventType } from './words.ts';
 
