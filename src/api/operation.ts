@@ -182,11 +182,8 @@ const ACCESS_TEXTS = {
 function accessText(access: Access): string {
   if (isPublic(access)) return `Scope \`${access.scope}\`.`;
   if (typeof access === 'string') return ACCESS_TEXTS[access];
-  return `Roles: ${
-    rolesOf(access)
-      ?.map((role) => `\`${role}\``)
-      .join(', ') ?? ''
-  }.`;
+  const roles = rolesOf(access)?.map((role) => `\`${role}\``) ?? [];
+  return `Roles: ${roles.join(', ')}.`;
 }
 
 /** Undefined where the access does not depend on a role. */

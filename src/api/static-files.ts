@@ -56,15 +56,15 @@ export function sendStaticFile(
 
 /**
  * The policy of our pages: our own scripts and what `allowed` adds, nothing inline, and text becomes markup only under `trustedTypes`.
- * No form is sent by the browser itself, where a field would end up in an address.
+ * Unless `formAction` says where to, no form is sent by the browser itself, where a field would end up in an address.
  */
-export function pagePolicy(allowed: readonly string[], trustedTypes: string): string {
+export function pagePolicy(allowed: readonly string[], trustedTypes: string, formAction = "'none'"): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     ...allowed,
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${formAction}`,
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     `trusted-types ${trustedTypes}`,

@@ -20,7 +20,7 @@ export function requestId(): ApiMiddleware {
 /** `respondWithPage` tells people of an error where they and no program read the response; false: they do not. */
 export function errorResponder(
   log: Log,
-  respondWithPage: (ctx: ApiContext, error: DomainError) => boolean = () => false,
+  respondWithPage: (ctx: ApiContext, error: DomainError) => boolean,
 ): ApiMiddleware {
   const logRefusal = createRefusalLog(log);
   return async (ctx, next) => {

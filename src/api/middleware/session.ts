@@ -14,7 +14,7 @@ import type { Session } from '../../domain/accounts/session.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
 import { recordRefusal } from '../../operations/accounts/record-refusal.ts';
-import { auditOf, routeOf, type ApiContext, type ApiMiddleware } from '../context.ts';
+import { auditOf, pathIdOf, routeOf, type ApiContext, type ApiMiddleware } from '../context.ts';
 import { NO_SESSION } from '../refusal-log.ts';
 import type { RefusalTally } from '../refusal-tally.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from '../session-cookie.ts';
@@ -137,8 +137,7 @@ function requireOwnPage(ctx: ApiContext, publicUrl: string): void {
 
 async function record(ctx: ApiContext, { db, refusals }: SessionDeps, error: DomainError): Promise<void> {
   refusals.add();
-  const { params } = ctx as { params?: { id?: string } };
-  const id = params?.id ?? '';
+  const id = pathIdOf(ctx);
   await recordRefusal(db, {
     by: auditOf(ctx),
     action: routeOf(ctx),

@@ -6,6 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { Eta } from 'eta';
 import { newToken } from '../../security/token.ts';
 import type { ApiContext } from '../context.ts';
+import { pagePolicy } from '../static-files.ts';
 import { isMissing, LANGUAGES, say, sayAsMarkup, type Language, type Values } from './texts.ts';
 import type { TextKey } from './texts-en.ts';
 
@@ -105,16 +106,6 @@ function sendCompressed(ctx: ApiContext, type: string, plain: Buffer): void {
 
 /** Our own script and forms alone, no markup from a script, and no style but the one under this response's nonce. */
 function policyOf(nonce: string): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'nonce-${nonce}'`,
-    'img-src data:',
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ');
+  const allowed = [`style-src 'nonce-${nonce}'`, 'img-src data:', "connect-src 'self'"];
+  return pagePolicy(allowed, "'none'", "'self'");
 }

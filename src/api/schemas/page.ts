@@ -1,5 +1,6 @@
 // The pages of every list on the wire: the query that asks for one, and the body that holds one.
 import { z } from 'zod';
+import { isId } from '../../domain/ids.ts';
 import { definedFields, type CodesByParameter } from '../validation.ts';
 import { idForm, instant } from './primitives.ts';
 
@@ -73,10 +74,10 @@ export const timeFilters = {
 };
 
 /** A filter by an id. An unknown id, and that of another merchant, matches nothing. */
-export function idFilter<Id extends string>(name: string, prefix: string, isKey: (text: string) => text is Id) {
+export function idFilter<Prefix extends Parameters<typeof isId>[0]>(name: string, prefix: Prefix) {
   return z
     .string()
-    .refine(isKey, { error: `${name} must be an id that begins with ${prefix}_.` })
+    .refine((id) => isId(prefix, id), { error: `${name} must be an id that begins with ${prefix}_.` })
     .optional()
     .meta(idForm(prefix));
 }

@@ -27,8 +27,7 @@ import {
   payoutQueries,
   payoutWithTimelineSchema,
 } from '../../schemas/payments/console-payout.ts';
-import { statusQueriesObject } from '../../schemas/payments/payment.ts';
-import { timelineObject } from '../../schemas/payments/timeline.ts';
+import { historyObject } from '../../schemas/payments/timeline.ts';
 
 type Deps = RouteDeps & LinkDeps;
 
@@ -94,10 +93,9 @@ export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
     response: { status: 200, description: 'The collection.', schema: collectionWithTimelineSchema },
     errors: ['collection_not_found'],
     handle: async ({ merchantId, session, id }, deps) => {
-      const { timeline, statusQueries, ...named } = await getCollectionTimeline(deps.db, merchantId, id);
-      const workflow_url = linksFor(session.person, deps)?.collection(named.collection) ?? null;
-      const history = { timeline: timelineObject(timeline), status_queries: statusQueriesObject(statusQueries) };
-      return { body: { ...consoleCollectionObject(named), ...history, workflow_url } };
+      const found = await getCollectionTimeline(deps.db, merchantId, id);
+      const workflowLink = linksFor(session.person, deps)?.collection(found.collection);
+      return { body: { ...consoleCollectionObject(found), ...historyObject(found, workflowLink) } };
     },
   }),
   payoutRoute('GET /v1/console/payouts/{id}', {
@@ -108,10 +106,9 @@ export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
     response: { status: 200, description: 'The payout.', schema: payoutWithTimelineSchema },
     errors: ['payout_not_found'],
     handle: async ({ merchantId, session, id }, deps) => {
-      const { timeline, statusQueries, ...named } = await getPayoutTimeline(deps.db, merchantId, id, new Date());
-      const workflow_url = linksFor(session.person, deps)?.payout(named.payout) ?? null;
-      const history = { timeline: timelineObject(timeline), status_queries: statusQueriesObject(statusQueries) };
-      return { body: { ...consolePayoutObject(named), ...history, workflow_url } };
+      const found = await getPayoutTimeline(deps.db, merchantId, id, new Date());
+      const workflowLink = linksFor(session.person, deps)?.payout(found.payout);
+      return { body: { ...consolePayoutObject(found), ...historyObject(found, workflowLink) } };
     },
   }),
 ];

@@ -1,41 +1,38 @@
 // Ledger entries on the wire.
 import { z } from 'zod';
 import { isId } from '../../../domain/ids.ts';
-import type { PostingKind } from '../../../domain/payments/ledger.ts';
 import { POSTING_KINDS, STATEMENT_ACCOUNTS, type LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
 import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
-import { idForm, time } from '../primitives.ts';
+import { idForm, objectSchema, time } from '../primitives.ts';
 import { wireObject } from '../wire-object.ts';
 import { definedFields } from '../../validation.ts';
 import { currency, shownReference } from './payment.ts';
 
 const account = z.enum(STATEMENT_ACCOUNTS).meta({ id: 'StatementAccount' });
-const kind = z.enum(POSTING_KINDS as [PostingKind, ...PostingKind[]]).meta({ id: 'TransferKind' });
+const kind = z.enum(POSTING_KINDS).meta({ id: 'TransferKind' });
 const PAYMENT_ID = '^(col|pay)_[0-7][0-9a-hjkmnp-tv-z]{25}$';
 const paymentId = z
   .string()
   .regex(new RegExp(PAYMENT_ID))
   .meta({ example: idForm('col').example });
 
-const ledgerEntrySchema = z
-  .strictObject({
-    id: z.string().meta({ example: '1042' }),
-    account,
-    kind: kind.meta({
-      description:
-        '`collection_paid` and `payout_returned` come in; `collection_reversed` goes out; `payout_held` goes from available to ' +
-        'held, `payout_voided` back; `payout_paid` leaves held.',
-    }),
-    payment_id: paymentId,
-    reference: shownReference,
-    amount: z.int().meta({ description: 'Below zero: the money left the account.', example: -5000 }),
-    balance: z
-      .int()
-      .meta({ description: 'The balance of this account after this entry and all earlier ones.', example: 125000 }),
-    currency,
-    created_at: time.meta({ description: 'When it was posted. Increases from entry to entry of an account.' }),
-  })
-  .meta({ id: 'LedgerEntry' });
+const ledgerEntrySchema = objectSchema('LedgerEntry', {
+  id: z.string().meta({ example: '1042' }),
+  account,
+  kind: kind.meta({
+    description:
+      '`collection_paid` and `payout_returned` come in; `collection_reversed` goes out; `payout_held` goes from available to ' +
+      'held, `payout_voided` back; `payout_paid` leaves held.',
+  }),
+  payment_id: paymentId,
+  reference: shownReference,
+  amount: z.int().meta({ description: 'Below zero: the money left the account.', example: -5000 }),
+  balance: z
+    .int()
+    .meta({ description: 'The balance of this account after this entry and all earlier ones.', example: 125000 }),
+  currency,
+  created_at: time.meta({ description: 'When it was posted. Increases from entry to entry of an account.' }),
+});
 
 export const ledgerEntryListSchema = pageSchema(ledgerEntrySchema, 'LedgerEntryList');
 

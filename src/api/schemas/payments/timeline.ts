@@ -2,22 +2,23 @@
 import { z } from 'zod';
 import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
 import { DISCREPANCY_KINDS } from '../../../domain/payments/discrepancy.ts';
-import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
+import { FAILURE_CODES } from '../../../domain/payments/failure.ts';
 import { POSTING_KINDS } from '../../../domain/payments/ledger.ts';
 import { EXCHANGE_KINDS, EXCHANGE_OUTCOMES } from '../../../domain/payments/operator-exchange.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
 import type { CollectionState } from '../../../domain/payments/collection.ts';
 import { MOST_ATTEMPTS, MOST_OF_A_KIND, type TimelineEntry } from '../../../domain/payments/timeline.ts';
+import type { StatusQueries } from '../../../db/work/status-queries.ts';
 import { idOf, time } from '../primitives.ts';
 import { wireObject } from '../wire-object.ts';
 import { deliveryState, eventType } from '../webhooks/delivery.ts';
 import { knownPerson } from '../accounts/person.ts';
-import { shownAmount } from './payment.ts';
+import { shownAmount, shownStatusQueries, statusQueriesObject, workflowUrl } from './payment.ts';
 import { reversalState } from './reversal.ts';
 
 type PaymentState = CollectionState | PayoutState;
 const paymentState = z
-  .enum([...new Set<PaymentState>([...COLLECTION_STATES, ...PAYOUT_STATES])] as [PaymentState, ...PaymentState[]])
+  .enum([...new Set<PaymentState>([...COLLECTION_STATES, ...PAYOUT_STATES])])
   .meta({ id: 'PaymentState' });
 
 const entry = <Kind extends string, Fields extends z.ZodRawShape>(kind: Kind, id: string, fields: Fields) =>
@@ -69,7 +70,7 @@ const timelineEntry = z
         example: 'accepted',
       }),
       failure_code: z
-        .enum(FAILURE_CODES as [FailureCode, ...FailureCode[]])
+        .enum(FAILURE_CODES)
         .nullable()
         .meta({ description: 'The failure code, if the operator refused or failed the payment.', example: null }),
       duration_ms: z.int().min(0).meta({ example: 180 }),
@@ -94,12 +95,25 @@ const timelineEntry = z
   ])
   .meta({ id: 'TimelineEntry' });
 
-export const timelineSchema = z.array(timelineEntry).meta({
+const timelineSchema = z.array(timelineEntry).meta({
   description: `Oldest first. For each kind, the first ${MOST_OF_A_KIND}.`,
 });
 
-export function timelineObject(timeline: readonly TimelineEntry[]): z.input<typeof timelineSchema> {
-  return timeline.map(entryObject);
+/** What one payment shows besides what it has in a list. */
+export const historyFields = {
+  timeline: timelineSchema,
+  status_queries: shownStatusQueries,
+  workflow_url: workflowUrl,
+};
+
+type History = { readonly timeline: readonly TimelineEntry[]; readonly statusQueries: StatusQueries | null };
+
+export function historyObject({ timeline, statusQueries }: History, workflowLink: string | undefined) {
+  return {
+    timeline: timeline.map(entryObject),
+    status_queries: statusQueriesObject(statusQueries),
+    workflow_url: workflowLink ?? null,
+  };
 }
 
 function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
