@@ -4,11 +4,9 @@ import { Link } from 'wouter';
 import { answerOf, api, type Schemas } from './api/client.ts';
 import { useSession } from './session/session.ts';
 import { Amount } from './ui/amount.tsx';
-import { Loaded } from './ui/loaded.tsx';
+import { Loaded, Page, Part } from './ui/page.tsx';
 import { MerchantText } from './ui/merchant-text.tsx';
 import { OPERATOR_NAMES } from './ui/operator-names.ts';
-import { Page } from './ui/page.tsx';
-import { Part } from './ui/part.tsx';
 import { StateBadge } from './ui/state-badge.tsx';
 import { useCurrent } from './ui/polling.ts';
 

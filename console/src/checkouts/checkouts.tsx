@@ -5,14 +5,12 @@ import type { Schemas } from '../api/client.ts';
 import { referenceColumn } from '../payments/cells.tsx';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { Moment } from '../ui/moment.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
 import { useCheckouts, type CheckoutFilters } from './queries.ts';
 
 const STATES = ['open', 'completed', 'expired', 'cancelled'];

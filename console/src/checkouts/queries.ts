@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
 import { useAskAgain } from '../ui/polling.ts';
-import { useList } from '../ui/use-list.ts';
+import { useList } from '../ui/rows.tsx';
 
 export type CheckoutFilters = Pick<ListQuery<'/v1/console/checkouts'>, 'state' | 'reference'>;
 

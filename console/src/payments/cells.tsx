@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatPhone } from '../ui/format.ts';
-import { Hint } from '../ui/hint.tsx';
+import { Hint } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';

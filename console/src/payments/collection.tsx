@@ -8,11 +8,10 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page } from '../ui/page.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
-import { Page } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions } from './decide.ts';
@@ -20,10 +19,10 @@ import {
   eventsField,
   givenBackField,
   idFields,
-  receiptField,
   operatorField,
   originFields,
   outcomeFields,
+  receiptField,
   statusQueryFields,
   workflowField,
 } from './payment-fields.tsx';

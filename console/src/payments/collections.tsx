@@ -1,13 +1,12 @@
 // The list of collections.
 import { api } from '../api/client.ts';
-import { FilterText } from '../ui/filters.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { FilterText, useFilters } from '../ui/filters.tsx';
+import { Listed } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
 import { useExport } from '../ui/use-export.tsx';
-import { useFilters } from '../ui/use-filters.ts';
 import { paymentColumns } from './cells.tsx';
 import { Count, PAYMENT_FILTERS, PaymentFilters, toQuery } from './payment-filters.tsx';
-import { useCollections, useCollectionCount, type CollectionFilters } from './queries.ts';
+import { useCollectionCount, useCollections, type CollectionFilters } from './queries.ts';
 import { COLLECTION_STATES } from './states.ts';
 
 const FILTERS = [...PAYMENT_FILTERS, 'checkout_id'] as const;

@@ -1,7 +1,7 @@
 // The dialogs of decisions on payouts: what each is about, as they are now, and then what became of each.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { ActModal } from '../ui/act-modal.tsx';
+import { ActModal } from '../ui/modals.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { usePayoutDecisions, type Outcome } from './decide.ts';
 import { Outcomes, ToDecide, useCurrentPayouts, type PayoutObject } from './decided-payouts.tsx';

@@ -3,11 +3,10 @@ import { MultiSelect, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
 import { useSession } from '../session/session.ts';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText, given, type useFilters } from '../ui/filters.tsx';
 import { formatAddressAmount, formatCode, readAmount } from '../ui/format.ts';
 import { useCountries } from './operators.ts';
-import { given, type useFilters } from '../ui/use-filters.ts';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { MomentInput } from '../ui/moment.tsx';
 
 const NAMES = [
   'states',

@@ -4,9 +4,8 @@ import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page } from '../ui/page.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
-import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
 import { whyNotRelease } from './decide.ts';
@@ -17,10 +16,10 @@ import {
   eventsField,
   givenBackField,
   idFields,
-  receiptField,
   operatorField,
   originFields,
   outcomeFields,
+  receiptField,
   statusQueryFields,
   workflowField,
 } from './payment-fields.tsx';

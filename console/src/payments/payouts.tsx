@@ -3,13 +3,13 @@ import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import { api } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Listed } from '../ui/listed.tsx';
+import { Listed } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
 import { useExport } from '../ui/use-export.tsx';
-import { useFilters } from '../ui/use-filters.ts';
+import { useFilters } from '../ui/filters.tsx';
 import { paymentColumns } from './cells.tsx';
 import { Count, PAYMENT_FILTERS, PaymentFilters, toQuery } from './payment-filters.tsx';
-import { usePayouts, usePayoutCount, type PayoutFilters } from './queries.ts';
+import { usePayoutCount, usePayouts, type PayoutFilters } from './queries.ts';
 import { PAYOUT_STATES } from './states.ts';
 
 export function Payouts() {

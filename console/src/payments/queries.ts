@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, type ListQuery } from '../api/client.ts';
 import { useCurrent } from '../ui/polling.ts';
-import { useList } from '../ui/use-list.ts';
+import { useList } from '../ui/rows.tsx';
 
 export type CollectionFilters = ListQuery<'/v1/console/collections'>;
 export type PayoutFilters = ListQuery<'/v1/console/payouts'>;

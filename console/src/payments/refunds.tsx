@@ -1,10 +1,9 @@
 // The list of refunds: what a maker asked to be given back to a payer.
 import type { Schemas } from '../api/client.ts';
-import { Listed } from '../ui/listed.tsx';
+import { Listed } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
+import { Filters, FilterSelect, given, useFilters } from '../ui/filters.tsx';
 import { paymentColumns } from './cells.tsx';
-import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useRefunds, type RefundFilters } from './queries.ts';
 
 /** Of the lists of refunds. */

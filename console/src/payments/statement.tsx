@@ -1,19 +1,15 @@
 // The statement: every change of the balance, with the balance after it.
 import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { REFERENCE_TITLE } from '../ui/own-words.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Listed, useList, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
 import { useExport } from '../ui/use-export.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useList } from '../ui/use-list.ts';
 
 type Entry = Schemas['LedgerEntryList']['data'][number];
 

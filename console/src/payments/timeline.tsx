@@ -7,7 +7,7 @@ import { Amount } from '../ui/amount.tsx';
 import { formatCode } from '../ui/format.ts';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { Heading } from '../ui/part.tsx';
+import { Heading } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 

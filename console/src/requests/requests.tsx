@@ -2,16 +2,12 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
+import { Listed, useList, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useList } from '../ui/use-list.ts';
 
 const COLUMNS: readonly Column<Schemas['ApiRequest']>[] = [
   { title: 'Answer', isNumber: true, cell: ({ status }) => status },

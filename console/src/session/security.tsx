@@ -1,18 +1,16 @@
 // A person's own password, second factors and sessions.
+import Bowser from 'bowser';
 import { Badge, Button, Divider, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import Bowser from 'bowser';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ConfirmModal } from '../ui/modals.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Heading, Loaded, Page, Part } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { Page } from '../ui/page.tsx';
-import { Heading, Part } from '../ui/part.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { EnrolAuthenticator, RegisterPasskey } from './enrol.tsx';

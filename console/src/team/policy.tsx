@@ -2,9 +2,7 @@
 import { Alert, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { hasRole, useSession } from '../session/session.ts';
-import { Loaded } from '../ui/loaded.tsx';
-import { Page } from '../ui/page.tsx';
-import { Part } from '../ui/part.tsx';
+import { Loaded, Page, Part } from '../ui/page.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { WaitingPolicyChange } from './policy-changes.tsx';
 import { PolicyForm } from './policy-form.tsx';

@@ -1,7 +1,7 @@
 // What the pages of the team ask the API for.
 import { answerOf, api, type ListQuery } from '../api/client.ts';
 import { useCurrent } from '../ui/polling.ts';
-import { useList } from '../ui/use-list.ts';
+import { useList } from '../ui/rows.tsx';
 
 export function useInvitations() {
   return useCurrent(['invitations'], () => answerOf(api.GET('/v1/console/invitations')));

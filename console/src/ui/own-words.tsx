@@ -2,7 +2,7 @@
 import { Card, Code, Stack, Text } from '@mantine/core';
 import { Fields } from './fields.tsx';
 import { MerchantText } from './merchant-text.tsx';
-import { Heading } from './part.tsx';
+import { Heading } from './page.tsx';
 import { Rows, type Column } from './rows.tsx';
 
 /** Of the columns of lists. */

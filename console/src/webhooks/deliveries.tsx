@@ -4,17 +4,13 @@ import { useState, type ComponentProps } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { Hint } from '../ui/hint.tsx';
+import { Filters, FilterSelect, given, useFilters } from '../ui/filters.tsx';
+import { Hint, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
-import { Listed } from '../ui/listed.tsx';
-import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useDeliveries, useEndpoints, useEndpointUrls } from './queries.ts';
+import { useDeliveries, useEndpoints, useEndpointUrls, type DeliveryFilters } from './queries.ts';
 import { ReplayModal } from './replay-modal.tsx';
 import { Replays } from './replays.tsx';
 import { DELIVERY_STATES } from './words.ts';
@@ -57,7 +53,7 @@ type DeliveryListProps = {
 
 function DeliveryList({ filters, field }: DeliveryListProps) {
   const urlOf = useEndpointUrls();
-  const list = useDeliveries(given(filters));
+  const list = useDeliveries(given(filters) as DeliveryFilters);
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
     <>

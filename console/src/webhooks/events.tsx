@@ -2,15 +2,12 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useEvents } from './queries.ts';
+import { useEvents, type EventFilters } from './queries.ts';
 import { EVENT_TYPES, EVENT_WORDS } from './words.ts';
 
 const COLUMNS: readonly Column<Schemas['Event']>[] = [
@@ -29,7 +26,7 @@ const COLUMNS: readonly Column<Schemas['Event']>[] = [
 
 export function Events() {
   const { values, field, isFiltered } = useFilters(['type', 'object_id', 'created_from', 'created_to']);
-  const list = useEvents(given(values));
+  const list = useEvents(given(values) as EventFilters);
   return (
     <Page title="Events">
       <Filters values={values}>
