@@ -12,10 +12,9 @@ import { createRouteFinder, measureRequests, type AnsweredRequest } from './midd
 import { requestLog } from './middleware/request-log.ts';
 import { rateLimit, type RateLimits } from './middleware/rate-limit.ts';
 import { isPayPage, respondWithPage, servePayPages } from './pay/pay-pages.ts';
-import type { PaymentDeps } from './payment-deps.ts';
 import type { PayDeps } from './pay/visit.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Route, UnboundRoute } from './route.ts';
+import type { PaymentDeps, Route, UnboundRoute } from './route.ts';
 import type { LinkDeps } from './workflow-links.ts';
 import { securityHeaders } from './security-headers.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';

@@ -12,6 +12,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { StoredOutcome } from '../domain/payments/stored-outcome.ts';
 import type { PaymentWork } from '../domain/work.ts';
+import type { PaymentContext } from '../operations/payments/payment-context.ts';
 import { isPublic, requireAccess, requireAccessAfterBody, type Access, type PublicAccess } from './access.ts';
 import {
   addressOf,
@@ -43,6 +44,13 @@ export type Route = Pick<RouteDescription, 'method' | 'path'> & {
 export type RouteDeps = ScopeDeps & {
   /** Starts or signals the workflow of a payment that was recorded or decided on, if that needs no waiting. */
   readonly offer: (payment: PaymentWork) => void;
+};
+
+/** What the routes and pages use that record payments, or what people decide about them. */
+export type PaymentDeps = RouteDeps & {
+  readonly payments: PaymentContext;
+  /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
+  readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
 };
 
 type CallerOf<Who extends Access> = Who extends 'anyone'

@@ -1,6 +1,6 @@
 // A visit to a checkout: what its address names, in which language, and the words that its pages are made of.
+import type { PaymentDeps } from '../route.ts';
 import type { ApiContext } from '../context.ts';
-import type { PaymentDeps } from '../payment-deps.ts';
 import type { CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
 import type { Page } from './render.ts';

@@ -9,8 +9,7 @@ import {
   judgePlannedPayouts,
   type KeysOutcome,
 } from '../../../operations/payments/judge-planned-payouts.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import {
   checkedPayoutObject,
   checkedPayoutsSchema,

@@ -3,8 +3,7 @@ import type { MerchantId } from '../../../domain/ids.ts';
 import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts';
 import { createCheckout } from '../../../operations/payments/create-checkout.ts';
 import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
   checkoutFilter,

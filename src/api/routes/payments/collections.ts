@@ -2,8 +2,7 @@
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../db/payments/collection.ts';
 import { createAcceptance, createCollection } from '../../../operations/payments/create-collection.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type Route, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
   collectionListSchema,

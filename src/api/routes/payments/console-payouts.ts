@@ -2,8 +2,7 @@
 import { payoutObject } from '../../../domain/payments/payout.ts';
 import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
 import { releasePayouts } from '../../../operations/payments/release-payment.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { payoutSchema, releasedPayoutsSchema, releasePayoutsSchema } from '../../schemas/payments/payout.ts';
 import { decisionRoutes } from './decisions.ts';
 

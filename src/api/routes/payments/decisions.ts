@@ -5,8 +5,7 @@ import { endQueuedPayment, type EndQueuedPayment } from '../../../operations/pay
 import { releasePayment } from '../../../operations/payments/release-payment.ts';
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import type { Tag } from '../../openapi-tags.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import type { RouteDescription } from '../../route-description.ts';
 import { rejectSchema } from '../../schemas/payments/decision.ts';
 

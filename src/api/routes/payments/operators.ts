@@ -1,6 +1,5 @@
 // The operators by which payments are made.
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { operatorListObject, operatorListSchema } from '../../schemas/payments/operator.ts';
 
 const route = routeUnder<PaymentDeps>('Console operators');

@@ -4,8 +4,7 @@ import type { UserId } from '../../../domain/ids.ts';
 import { getPayout, listPayouts } from '../../../db/payments/payout.ts';
 import { createPayout, createPayoutAcceptance } from '../../../operations/payments/create-payout.ts';
 import type { Caller } from '../../context.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type Route, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
 import { pageObject } from '../../schemas/page.ts';
 import {
   CREATE_PAYMENT_CODES,

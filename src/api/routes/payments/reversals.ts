@@ -6,8 +6,7 @@ import {
   getConsoleReversal,
   listConsoleReversals,
 } from '../../../operations/payments/read-console-reversals.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import { statusQueriesObject, wantedStates } from '../../schemas/payments/payment.ts';

@@ -3,8 +3,7 @@ import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { holdsOneOf } from '../../../domain/accounts/member.ts';
 import { countriesOf } from '../../../domain/payments/operator-catalogue.ts';
 import { searchObjects } from '../../../operations/payments/search-objects.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { routeUnder, type UnboundRoute } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { hitObject, searchHitsSchema, searchSchema } from '../../schemas/payments/search.ts';
 
 const route = routeUnder<PaymentDeps>('Console search');
