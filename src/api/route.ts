@@ -29,7 +29,7 @@ import { bodyReader, hasBody } from './middleware/body.ts';
 import { isIdempotencyKey } from '../security/request-fingerprint.ts';
 import { operationOf } from './operation.ts';
 import type { Tag } from './openapi-tags.ts';
-import type { MethodAndPath, RouteDescription, StreamType } from './route-description.ts';
+import type { MethodAndPath, NOT_FOUND, RouteDescription, StreamType } from './route-description.ts';
 import { PAGE_CODES } from './schemas/page.ts';
 import { noParameters } from './schemas/primitives.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from './session-cookie.ts';
@@ -68,7 +68,7 @@ type CallerOf<Who extends Access> = Who extends 'anyone'
 /** What a handler receives, all of it checked. */
 export type RouteRequest<
   Who extends Access,
-  Prefix extends string,
+  Prefix extends keyof typeof NOT_FOUND,
   Query extends z.ZodObject,
   Body extends z.ZodObject,
   Idempotent extends true,
@@ -109,7 +109,7 @@ export type UnboundRoute<Deps> = (deps: Deps) => Route;
 export function routeUnder<Deps extends RouteDeps>(tag: Tag) {
   return <
     const Who extends Access,
-    Prefix extends string = never,
+    Prefix extends keyof typeof NOT_FOUND = never,
     Query extends z.ZodObject = never,
     Body extends z.ZodObject = never,
     Idempotent extends true = never,

@@ -71,7 +71,7 @@ export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
     idPrefix: 'key',
     body: rollApiKeySchema,
     response: { status: 201, description: 'The new key, shown only this once.', schema: createdApiKeySchema },
-    errors: ['api_key_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ merchantId, id, body, by }, deps) => {
       const { keep_old_for: keepOldFor, expires_at: expiresAt = null } = body;
       const input = { id, keepOldForMs: keepOldFor * 1000, expiresAt, by, at: new Date() };
@@ -85,7 +85,6 @@ export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
     access: { roles: ROLES },
     idPrefix: 'key',
     response: { status: 200, description: 'The key, revoked.', schema: apiKeySchema },
-    errors: ['api_key_not_found'],
     handle: async ({ id, by }, deps) => {
       const at = new Date();
       return { body: apiKeyObject(await revokeApiKey(deps.db, id, by, at), at) };

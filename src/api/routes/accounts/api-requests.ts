@@ -38,7 +38,6 @@ export const apiRequestRoutes: readonly UnboundRoute<RouteDeps>[] = [
     access: { roles: REQUEST_LOG_ROLES },
     idPrefix: 'req',
     response: { status: 200, description: 'The request.', schema: apiRequestSchema },
-    errors: ['request_not_found'],
     handle: async ({ merchantId, id }, deps) => ({
       body: apiRequestObject(await getApiRequest(deps.db, merchantId, id)),
     }),

@@ -80,7 +80,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
     needsStepUp: true,
     idPrefix: 'inv',
     response: { status: 200, description: 'The invitation can now be accepted.', schema: approvedInvitationSchema },
-    errors: ['invitation_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ id, by }, deps) => {
       const input = { kind: 'invitation', id, decision: 'approved', by, at: new Date() } as const;
       const { proposal: invitation, approvalToken } = await decideProposal(deps.db, input);
@@ -96,7 +96,7 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
     access: { roles: ROLES },
     idPrefix: 'inv',
     response: { status: 204, description: 'The token of the invitation can never be used.' },
-    errors: ['invitation_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ id, by }, deps) => {
       await decideProposal(deps.db, { kind: 'invitation', id, decision: 'rejected', by, at: new Date() });
     },
@@ -108,7 +108,6 @@ export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
     access: { roles: ROLES },
     idPrefix: 'inv',
     response: { status: 204, description: 'The token of the invitation can no longer be used.' },
-    errors: ['invitation_not_found'],
     handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'invitation', id, by, at: new Date() }),
   }),
   route(`POST ${PATH}/accept`, {

@@ -45,7 +45,7 @@ export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
     body: changeMemberSchema,
     response: { status: 200, description: 'The member.', schema: memberSchema },
     waitingResponse: WAITING,
-    errors: ['member_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ id: userId, body: { roles }, by }, deps) =>
       responseFor(await changeMember(deps.db, { userId, roles, by, at: new Date() })),
   }),
@@ -61,7 +61,7 @@ export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
     idPrefix: 'usr',
     response: { status: 204, description: 'Removed.' },
     waitingResponse: WAITING,
-    errors: ['member_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ id: userId, by }, deps) =>
       responseFor(await changeMember(deps.db, { userId, roles: null, by, at: new Date() })),
   }),
@@ -73,7 +73,7 @@ export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
     access: { roles: ROLES },
     idPrefix: 'mch',
     response: { status: 204, description: 'Nobody can approve the proposal any more.' },
-    errors: ['member_change_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'member_change', id, by, at: new Date() }),
   }),
 ];
@@ -97,7 +97,7 @@ function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<RouteDeps> {
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'mch',
     response: { status: 200, description: 'The decided proposal.', schema: memberChangeSchema },
-    errors: ['member_change_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ id, by }, deps) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
       const input = { kind: 'member_change', id, decision, by, at: new Date() } as const;

@@ -25,7 +25,6 @@ export const ownSessionsRoutes: readonly UnboundRoute<RouteDeps>[] = [
     idPrefix: 'ses',
     setsCookie: true,
     response: { status: 204, description: 'The session has ended.' },
-    errors: ['session_not_found'],
     handle: async ({ id, session, by }, deps) => {
       await endSession(deps.db, id, by, new Date());
       return { status: 204, ...(id === session.id && sessionGone(deps)) };
@@ -47,7 +46,6 @@ export const ownSessionsRoutes: readonly UnboundRoute<RouteDeps>[] = [
     needsStepUp: true,
     idPrefix: 'usr',
     response: { status: 204, description: 'The sessions have ended.' },
-    errors: ['member_not_found'],
     handle: ({ id, by }, deps) => endMemberSessions(deps.db, id, by, new Date()),
   }),
 ];

@@ -79,7 +79,6 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
     idPrefix: 'psk',
     body: namePasskeySchema,
     response: { status: 204, description: 'The passkey has the new name.' },
-    errors: ['passkey_not_found'],
     handle: ({ id, body: { name }, by }, deps) => namePasskey(deps.db, { id, name }, by, new Date()),
   }),
   route(`POST ${PATH}/{id}/remove`, {
@@ -92,7 +91,7 @@ export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
     idPrefix: 'psk',
     body: removePasskeySchema,
     response: { status: 204, description: 'The passkey can no longer be used.' },
-    errors: ['passkey_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: ({ id, body: { password }, by }, deps) =>
       attemptInSession(deps, by, password, (attempt) => removePasskey(deps.db, { ...attempt, id, by, at: new Date() })),
   }),

@@ -64,7 +64,7 @@ export const policyRoutes: readonly UnboundRoute<PolicyDeps>[] = [
     access: { roles: ROLES },
     idPrefix: 'pch',
     response: { status: 204, description: 'Nobody can approve the proposal any more.' },
-    errors: ['policy_change_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'policy_change', id, by, at: new Date() }),
   }),
 ];
@@ -82,7 +82,7 @@ function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<PolicyDeps> {
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'pch',
     response: { status: 200, description: 'The decided proposal.', schema: policyChangeSchema },
-    errors: ['policy_change_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ id, by }, deps) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
       const input = { kind: 'policy_change', id, decision, by, at: new Date() } as const;

@@ -65,7 +65,6 @@ export const checkoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
     access: 'session',
     idPrefix: 'chk',
     response: { status: 200, description: 'The checkout.', schema: checkoutWithAttemptsSchema },
-    errors: ['checkout_not_found'],
     handle: async ({ merchantId, id }, deps) => ({ body: await show(deps, merchantId, id) }),
   }),
   route(`DELETE ${PATH}/{id}`, {
@@ -76,7 +75,7 @@ export const checkoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
     access: { roles: ['maker'] },
     idPrefix: 'chk',
     response: { status: 200, description: 'The checkout after the call.', schema: checkoutWithAttemptsSchema },
-    errors: ['checkout_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ merchantId, id, by }, deps) => {
       await cancelCheckout(deps.db, { by, id, at: new Date() });
       return { body: await show(deps, merchantId, id) };

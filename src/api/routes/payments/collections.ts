@@ -36,7 +36,6 @@ export const collectionRoutes: readonly UnboundRoute<PaymentDeps>[] = [
     access: { scope: 'collections:read' },
     idPrefix: 'col',
     response: { status: 200, description: 'The collection.', schema: collectionSchema },
-    errors: ['collection_not_found'],
     handle: async ({ merchantId, id }, deps) => ({
       body: collectionObject(await getCollection(deps.db, merchantId, id)),
     }),

@@ -91,7 +91,6 @@ export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
     access: 'session',
     idPrefix: 'col',
     response: { status: 200, description: 'The collection.', schema: collectionWithTimelineSchema },
-    errors: ['collection_not_found'],
     handle: async ({ merchantId, session, id }, deps) => {
       const found = await getCollectionTimeline(deps.db, merchantId, id);
       const workflowLink = linksFor(session.person, deps)?.collection(found.collection);
@@ -104,7 +103,6 @@ export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
     access: 'session',
     idPrefix: 'pay',
     response: { status: 200, description: 'The payout.', schema: payoutWithTimelineSchema },
-    errors: ['payout_not_found'],
     handle: async ({ merchantId, session, id }, deps) => {
       const found = await getPayoutTimeline(deps.db, merchantId, id, new Date());
       const workflowLink = linksFor(session.person, deps)?.payout(found.payout);

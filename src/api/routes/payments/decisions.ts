@@ -26,7 +26,6 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
   const route = routeUnder<PaymentDeps>(tag);
   const noun = kind === 'payout' ? 'Payout' : 'Reversal';
   const path = `/v1/console/${kind}s/{id}`;
-  const notFound = `${kind}_not_found` as const;
   return {
     release: route(`POST ${path}/release`, {
       operationId: `release${noun}`,
@@ -37,7 +36,7 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
       idPrefix,
       isIdempotent: true,
       response,
-      errors: [notFound, 'approval_self', 'state_conflict'],
+      errors: ['approval_self', 'state_conflict'],
       handle: async ({ id, idempotencyKey, by }, deps) => {
         await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
         return { stored: await releasePayment(deps.payments, { kind, id, by, idempotencyKey, at: new Date() }) };
@@ -50,7 +49,7 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
       idPrefix,
       body: rejectSchema,
       response,
-      errors: [notFound, 'state_conflict'],
+      errors: ['state_conflict'],
       handle: async ({ id, body: { reason }, by }, deps) => ({
         body: await end(deps, approvable, { id, by, kind: 'reject', reason }),
       }),
@@ -61,7 +60,7 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
       access: 'session',
       idPrefix,
       response,
-      errors: [notFound, 'state_conflict'],
+      errors: ['state_conflict'],
       handle: async ({ id, by }, deps) => ({ body: await end(deps, approvable, { id, by, kind: 'cancel' }) }),
     }),
   };

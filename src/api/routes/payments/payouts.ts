@@ -43,7 +43,6 @@ export const payoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
     access: { scope: 'payouts:read' },
     idPrefix: 'pay',
     response: { status: 200, description: 'The payout.', schema: payoutSchema },
-    errors: ['payout_not_found'],
     handle: async ({ merchantId, id }, deps) => ({ body: payoutObject(await getPayout(deps.db, merchantId, id)) }),
   }),
 ];

@@ -53,7 +53,7 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
     idPrefix: 'col',
     isIdempotent: true,
     response: { status: 202, description: 'Recorded and queued.', schema: reversalSchema },
-    errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
+    errors: ['state_conflict', 'balance_insufficient'],
     handle: async ({ id: collectionId, idempotencyKey, by }, deps) => ({
       stored: await createReversal(deps.payments, { by, collectionId, idempotencyKey, at: new Date() }),
     }),
@@ -64,7 +64,7 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
     access: 'session',
     idPrefix: 'col',
     response: { status: 200, description: 'The reversal.', schema: consoleReversalSchema },
-    errors: ['collection_not_found', 'reversal_not_found'],
+    errors: ['reversal_not_found'],
     handle: async ({ merchantId, id }, deps) => ({
       body: consoleReversalObject(await getLatestReversal(deps.db, merchantId, id)),
     }),
@@ -90,7 +90,6 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
     access: 'session',
     idPrefix: 'rev',
     response: { status: 200, description: 'The reversal.', schema: reversalWithWorkflowSchema },
-    errors: ['reversal_not_found'],
     handle: async ({ merchantId, session, id }, deps) => {
       const { statusQueries, ...named } = await getConsoleReversal(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;

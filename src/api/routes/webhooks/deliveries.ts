@@ -37,7 +37,6 @@ export const deliveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
     access: 'session',
     idPrefix: 'dlv',
     response: { status: 200, description: 'The delivery.', schema: deliveryWithAttemptsSchema },
-    errors: ['delivery_not_found'],
     handle: async ({ merchantId, id }, deps) => {
       const delivery = await getDelivery(deps.db, merchantId, id);
       return { body: { ...deliveryObject(delivery), attempts: delivery.attempts.map(attemptObject) } };
@@ -52,7 +51,7 @@ export const deliveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
     access: { roles: ['admin', 'developer'] },
     idPrefix: 'dlv',
     response: { status: 202, description: 'The delivery is on its way.', schema: deliverySchema },
-    errors: ['delivery_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ merchantId, id, by }, deps) => {
       await replayDelivery(deps.db, { id, by, at: new Date() });
       return { body: deliveryObject(await getDelivery(deps.db, merchantId, id)) };

@@ -52,7 +52,6 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
     access: 'session',
     idPrefix: 'whe',
     response: { status: 200, description: 'The endpoint.', schema: endpointSchema },
-    errors: ['endpoint_not_found'],
     handle: async ({ merchantId, id }, deps) => ({ body: shownNow(deps, await getEndpoint(deps.db, merchantId, id)) }),
   }),
   changeRoute,
@@ -63,7 +62,6 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
     access: { roles: ROLES },
     idPrefix: 'whe',
     response: { status: 204, description: 'The endpoint is deleted.' },
-    errors: ['endpoint_not_found'],
     handle: ({ merchantId, id, by }, deps) => deleteEndpoint(deps.db, { merchantId, id, by, at: new Date() }),
   }),
   route(`POST ${PATH}/{id}/rotate`, {
@@ -78,7 +76,6 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
     idPrefix: 'whe',
     body: rotateEndpointSecretSchema,
     response: { status: 200, description: 'The new secret, shown only this once.', schema: endpointWithSecretSchema },
-    errors: ['endpoint_not_found'],
     handle: async ({ id, body, by }, deps) => {
       const { secret, ...endpoint } = await rotateEndpointSecret(deps.db, {
         id,
@@ -97,7 +94,7 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
     access: { roles: ROLES },
     idPrefix: 'whe',
     response: { status: 202, description: 'The event is on its way: see the delivery.', schema: sentTestEventSchema },
-    errors: ['endpoint_not_found', 'state_conflict'],
+    errors: ['state_conflict'],
     handle: async ({ id, by }, deps) => {
       const { eventId, deliveryId } = await sendTestEvent(deps.db, {
         id,
@@ -158,7 +155,6 @@ function changeRoute(deps: EndpointDeps): Route {
     idPrefix: 'whe',
     body: schema,
     response: { status: 200, description: 'The endpoint after the change.', schema: endpointSchema },
-    errors: ['endpoint_not_found'],
     handle: async ({ id, body: { url, description, event_types: eventTypes, state }, by }) => {
       const changes = definedFields({ url, description, eventTypes, state });
       return { body: shownNow(deps, await changeEndpoint(deps.db, { id, changes, by, at: new Date() })) };

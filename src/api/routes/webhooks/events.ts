@@ -33,7 +33,6 @@ export const eventRoutes: readonly UnboundRoute<RouteDeps>[] = [
     access: 'session',
     idPrefix: 'evt',
     response: { status: 200, description: 'The event.', schema: eventWithDeliveriesSchema },
-    errors: ['event_not_found'],
     handle: async ({ merchantId, id }, deps) => {
       const { body, deliveries, ...event } = await getEvent(deps.db, merchantId, id);
       return { body: { ...eventObject(event), body, deliveries: deliveries.map(deliveryObject) } };

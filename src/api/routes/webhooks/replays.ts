@@ -49,7 +49,6 @@ export const replayRoutes: readonly UnboundRoute<RouteDeps>[] = [
     access: 'session',
     idPrefix: 'rpl',
     response: { status: 200, description: 'The replay.', schema: replaySchema },
-    errors: ['replay_not_found'],
     handle: async ({ merchantId, id }, deps) => ({
       body: await withRequester(deps, await getReplay(deps.db, merchantId, id)),
     }),
