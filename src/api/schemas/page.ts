@@ -56,6 +56,11 @@ export function pageSchema(item: z.ZodType, id: string) {
     .meta({ id });
 }
 
+/** What a route says of its list: the query that asks for a page, and the page. */
+export function onePage<Query extends z.ZodObject>(query: Query, schema: z.ZodType) {
+  return { query, response: { status: 200, description: 'One page.', schema } } as const;
+}
+
 export function pageObject<Item>(
   page: { readonly items: readonly Item[]; readonly nextBefore: string | null },
   present: (item: Item) => object,

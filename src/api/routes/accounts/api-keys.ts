@@ -14,7 +14,7 @@ import {
   createdApiKeySchema,
   rollApiKeySchema,
 } from '../../schemas/accounts/api-key.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 
 const route = routeUnder<RouteDeps>('Console keys');
 const PATH = '/v1/console/keys';
@@ -26,8 +26,7 @@ export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
     summary: 'List API keys, newest first',
     description: 'Includes revoked and expired keys. No response shows a key itself again.',
     access: 'session',
-    query: listApiKeysSchema,
-    response: { status: 200, description: 'One page.', schema: apiKeyListSchema },
+    ...onePage(listApiKeysSchema, apiKeyListSchema),
     handle: async ({ merchantId, query: { limit, cursor = null } }, deps) => {
       const page = await listApiKeys(deps.db, merchantId, cursor, limit);
       const at = new Date();

@@ -8,7 +8,7 @@ import {
   apiRequestSchema,
   listApiRequestsSchema,
 } from '../../schemas/accounts/api-request.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
 const route = routeUnder<RouteDeps>('Console request log');
@@ -24,8 +24,7 @@ export const apiRequestRoutes: readonly UnboundRoute<RouteDeps>[] = [
     summary: 'List requests of API keys, newest first',
     description: DESCRIPTION,
     access: { roles: REQUEST_LOG_ROLES },
-    query: listApiRequestsSchema,
-    response: { status: 200, description: 'One page.', schema: apiRequestListSchema },
+    ...onePage(listApiRequestsSchema, apiRequestListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const { key, status, method, route: of, object } = query;
       const filter = { ...rangeOf(query), ...definedFields({ key, status, method, route: of, object }) };

@@ -2,7 +2,7 @@
 import { listAuditEntries } from '../../../operations/accounts/list-audit-entries.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import { auditEntryObject, auditListSchema, listAuditSchema } from '../../schemas/accounts/audit.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
 const route = routeUnder<RouteDeps>('Console audit');
@@ -12,8 +12,7 @@ export const auditRoutes: readonly UnboundRoute<RouteDeps>[] = [
     operationId: 'listAuditEntries',
     summary: 'List acts and refusals, newest first',
     access: 'session',
-    query: listAuditSchema,
-    response: { status: 200, description: 'One page.', schema: auditListSchema },
+    ...onePage(listAuditSchema, auditListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const { limit, subject_id: subjectId, actor_id: actorId, action, outcome } = query;
       const filter = { ...rangeOf(query), ...definedFields({ subjectId, actorId, action, outcome }) };

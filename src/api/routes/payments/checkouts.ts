@@ -4,7 +4,7 @@ import { cancelCheckout } from '../../../operations/payments/cancel-checkout.ts'
 import { createCheckout } from '../../../operations/payments/create-checkout.ts';
 import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
 import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   checkoutFilter,
   checkoutListSchema,
@@ -51,8 +51,7 @@ export const checkoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
       'A page examines a limited number of checkouts. With `state`, it may have fewer entries than `limit`, or none, ' +
       'and still a `next_cursor`.',
     access: 'session',
-    query: listCheckoutsSchema,
-    response: { status: 200, description: 'One page.', schema: checkoutListSchema },
+    ...onePage(listCheckoutsSchema, checkoutListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const at = new Date();
       const page = await listConsoleCheckouts(deps.db, merchantId, checkoutFilter(query), { limit: query.limit, at });

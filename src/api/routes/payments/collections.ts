@@ -3,7 +3,7 @@ import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../db/payments/collection.ts';
 import { createAcceptance, createCollection } from '../../../operations/payments/create-collection.ts';
 import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   collectionListSchema,
   collectionSchema,
@@ -22,8 +22,7 @@ export const collectionRoutes: readonly UnboundRoute<PaymentDeps>[] = [
     operationId: 'listCollections',
     summary: 'List collections, newest first',
     access: { scope: 'collections:read' },
-    query: listCollectionsSchema,
-    response: { status: 200, description: 'One page.', schema: collectionListSchema },
+    ...onePage(listCollectionsSchema, collectionListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const filter = { ...paymentFilter(query), ...(query.state !== undefined && { states: [query.state] }) };
       const page = await listCollections(deps.db, merchantId, filter, query.limit);

@@ -5,6 +5,7 @@ import { countPayouts } from '../../../db/payments/payout.ts';
 import { listConsolePayouts } from '../../../operations/payments/list-console-payouts.ts';
 import { getCollectionTimeline, getPayoutTimeline } from '../../../operations/payments/get-payment-timeline.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { onePage } from '../../schemas/page.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import {
   countObject,
@@ -63,8 +64,7 @@ export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
     summary: 'List collections with names, by any combination of filters',
     description: PAGE_DESCRIPTION,
     access: 'session',
-    query: collectionQueries.list,
-    response: { status: 200, description: 'One page.', schema: consoleCollectionListSchema },
+    ...onePage(collectionQueries.list, consoleCollectionListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const request = { ...orderedPageOf(query), filter: collectionFilter(query) };
       const page = await listConsoleCollections(deps.db, merchantId, request);
@@ -76,8 +76,7 @@ export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
     summary: 'List payouts with names and warnings, by any combination of filters',
     description: PAGE_DESCRIPTION,
     access: 'session',
-    query: payoutQueries.list,
-    response: { status: 200, description: 'One page.', schema: consolePayoutListSchema },
+    ...onePage(payoutQueries.list, consolePayoutListSchema),
     handle: async ({ merchantId, session, query }, deps) => {
       const at = new Date();
       const request = { ...orderedPageOf(query), filter: payoutFilter(query, session.person, at) };

@@ -1,7 +1,7 @@
 // The statement of the merchant's accounts.
 import { listLedgerEntries } from '../../../db/payments/ledger-entry.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   ledgerEntryFilter,
   ledgerEntryListSchema,
@@ -18,8 +18,7 @@ export const ledgerRoutes: readonly UnboundRoute<RouteDeps>[] = [
     description:
       'With `account`, the response is the statement of one account: each balance is the balance of the row below plus the amount.',
     access: 'session',
-    query: listLedgerEntriesSchema,
-    response: { status: 200, description: 'One page.', schema: ledgerEntryListSchema },
+    ...onePage(listLedgerEntriesSchema, ledgerEntryListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const page = await listLedgerEntries(deps.db, merchantId, ledgerEntryFilter(query), query.limit);
       return { body: pageObject(page, ledgerEntryObject) };

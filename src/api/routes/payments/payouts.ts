@@ -5,7 +5,7 @@ import { getPayout, listPayouts } from '../../../db/payments/payout.ts';
 import { createPayout, createPayoutAcceptance } from '../../../operations/payments/create-payout.ts';
 import type { Caller } from '../../context.ts';
 import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   CREATE_PAYMENT_CODES,
   CREATE_PAYMENT_ERRORS,
@@ -29,8 +29,7 @@ export const payoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
     operationId: 'listPayouts',
     summary: 'List payouts, newest first',
     access: { scope: 'payouts:read' },
-    query: listPayoutsSchema,
-    response: { status: 200, description: 'One page.', schema: payoutListSchema },
+    ...onePage(listPayoutsSchema, payoutListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const states = wantedStates(query, statesOfApproval);
       const filter = { ...paymentFilter(query), ...(states && { states }) };

@@ -8,7 +8,7 @@ import {
 } from '../../../operations/payments/read-console-reversals.ts';
 import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { statusQueriesObject, wantedStates } from '../../schemas/payments/payment.ts';
 import {
   consoleReversalObject,
@@ -74,8 +74,7 @@ export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
     summary: 'List reversals, newest first',
     description: 'With `approval_state=pending`, only reversals that wait for an approver.',
     access: 'session',
-    query: listReversalsSchema,
-    response: { status: 200, description: 'One page.', schema: reversalListSchema },
+    ...onePage(listReversalsSchema, reversalListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const states = wantedStates(query, statesOfReversalApproval);
       const filter = { ...rangeOf(query), ...(states && { states }) };

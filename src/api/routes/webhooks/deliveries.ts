@@ -11,7 +11,7 @@ import {
   deliveryWithAttemptsSchema,
   listDeliveriesSchema,
 } from '../../schemas/webhooks/delivery.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
 const route = routeUnder<RouteDeps>('Console webhooks');
@@ -23,8 +23,7 @@ export const deliveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
     summary: 'List deliveries, newest first',
     description: 'Includes deliveries to deleted endpoints.',
     access: 'session',
-    query: listDeliveriesSchema,
-    response: { status: 200, description: 'One page.', schema: deliveryListSchema },
+    ...onePage(listDeliveriesSchema, deliveryListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const { limit, endpoint_id: endpointId, event_id: eventId, object_id: objectId, state } = query;
       const filter = { ...rangeOf(query), ...definedFields({ endpointId, eventId, objectId, state }) };

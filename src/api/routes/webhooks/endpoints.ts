@@ -17,7 +17,7 @@ import {
   rotateEndpointSecretSchema,
   sentTestEventSchema,
 } from '../../schemas/webhooks/endpoint.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
 const route = routeUnder<EndpointDeps>('Console webhooks');
@@ -38,8 +38,7 @@ export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
     summary: 'List endpoints, newest first',
     description: 'Includes disabled endpoints. No response shows a secret again.',
     access: 'session',
-    query: listEndpointsSchema,
-    response: { status: 200, description: 'One page.', schema: endpointListSchema },
+    ...onePage(listEndpointsSchema, endpointListSchema),
     handle: async ({ merchantId, query: { limit, cursor = null } }, deps) => {
       const page = await listEndpoints(deps.db, merchantId, cursor, limit);
       return { body: pageObject(page, (endpoint) => shownNow(deps, endpoint)) };

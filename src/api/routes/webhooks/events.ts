@@ -9,7 +9,7 @@ import {
   eventWithDeliveriesSchema,
   listEventsSchema,
 } from '../../schemas/webhooks/event.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
 const route = routeUnder<RouteDeps>('Console webhooks');
@@ -20,8 +20,7 @@ export const eventRoutes: readonly UnboundRoute<RouteDeps>[] = [
     operationId: 'listEvents',
     summary: 'List events, newest first',
     access: 'session',
-    query: listEventsSchema,
-    response: { status: 200, description: 'One page.', schema: eventListSchema },
+    ...onePage(listEventsSchema, eventListSchema),
     handle: async ({ merchantId, query }, deps) => {
       const filter = { ...rangeOf(query), ...definedFields({ type: query.type, objectId: query.object_id }) };
       return { body: pageObject(await listEvents(deps.db, merchantId, filter, query.limit), eventObject) };

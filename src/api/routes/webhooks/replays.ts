@@ -4,7 +4,7 @@ import { getReplay } from '../../../db/webhooks/replay.ts';
 import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/list-replays.ts';
 import type { Replay } from '../../../domain/webhooks/replay.ts';
 import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   createReplaySchema,
   listReplaysSchema,
@@ -37,8 +37,7 @@ export const replayRoutes: readonly UnboundRoute<RouteDeps>[] = [
     operationId: 'listReplays',
     summary: 'List replays of many deliveries, newest first',
     access: 'session',
-    query: listReplaysSchema,
-    response: { status: 200, description: 'One page.', schema: replayListSchema },
+    ...onePage(listReplaysSchema, replayListSchema),
     handle: async ({ merchantId, query: { limit, cursor = null } }, deps) => ({
       body: pageObject(await listRequestedReplays(deps.db, merchantId, cursor, limit), replayObject),
     }),
