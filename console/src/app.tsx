@@ -1,6 +1,6 @@
 // Which page is shown: the pages for everybody, the log-in, the enrolment, and the pages of the console by their address.
 import { Center, Loader } from '@mantine/core';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Component, lazy, Suspense, useState, type ReactNode } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { LiveUpdates } from './live/live-updates.tsx';
 import { AcceptInvitation } from './session/accept-invitation.tsx';
@@ -11,19 +11,19 @@ import { useReplaceSession, useSessionQuery, type Session } from './session/sess
 import { StepUpProvider } from './session/step-up.tsx';
 import { Shell } from './shell.tsx';
 import { ErrorNotice } from './ui/error-notice.tsx';
-import { PageBoundary } from './ui/page-boundary.tsx';
+import { Page } from './ui/page.tsx';
 import { Home } from './home.tsx';
 
 // Each part is loaded when it is first shown.
 const page = <Name extends string>(load: () => Promise<Record<Name, () => ReactNode>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }));
 const payments = () => import('./payments/pages.ts');
-const payoutsFile = () => import('./payouts-file/pages.ts');
+const payoutsFile = () => import('./payouts-file/payouts-file.tsx');
 const checkouts = () => import('./checkouts/pages.ts');
-const keys = () => import('./keys/pages.ts');
+const keys = () => import('./keys/keys.tsx');
 const webhooks = () => import('./webhooks/pages.ts');
 const team = () => import('./team/pages.ts');
-const session = () => import('./session/pages.ts');
+const session = () => import('./session/security.tsx');
 const requests = () => import('./requests/pages.ts');
 
 const PAGES = {
@@ -79,9 +79,9 @@ export function App() {
           <PageBoundary key={place}>
             <Suspense fallback={<Waiting />}>
               <Switch>
-                {Object.entries(PAGES).map(([path, Page]) => (
+                {Object.entries(PAGES).map(([path, Shown]) => (
                   <Route key={path} path={path}>
-                    <Page />
+                    <Shown />
                   </Route>
                 ))}
                 <Route>There is no such page.</Route>
@@ -100,4 +100,25 @@ function Waiting() {
       <Loader aria-label="Loading" />
     </Center>
   );
+}
+
+type Failure = { readonly error: unknown; readonly hasFailed: boolean };
+
+/** What stands in the place of a page that could not be drawn. Its key is the page's address: another page begins without the error. */
+class PageBoundary extends Component<{ readonly children: ReactNode }, Failure> {
+  override readonly state: Failure = { error: null, hasFailed: false };
+
+  static getDerivedStateFromError(error: unknown): Failure {
+    return { error, hasFailed: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.hasFailed) return this.props.children;
+    return (
+      <Page title="This page cannot be shown">
+        <ErrorNotice error={this.state.error} />
+        Load it again, or go to another page. Nothing was changed by this.
+      </Page>
+    );
+  }
 }

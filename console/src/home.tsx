@@ -1,16 +1,14 @@
 // What there is, what happened today, and what waits.
-import { Alert, Anchor, Card, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Alert, Anchor, Card, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { answerOf, api, type Schemas } from './api/client.ts';
 import { useSession } from './session/session.ts';
 import { Amount } from './ui/amount.tsx';
-import { Loaded } from './ui/loaded.tsx';
+import { Loaded, Page, Part } from './ui/page.tsx';
 import { MerchantText } from './ui/merchant-text.tsx';
 import { OPERATOR_NAMES } from './ui/operator-names.ts';
-import { Page } from './ui/page.tsx';
 import { StateBadge } from './ui/state-badge.tsx';
-import { useCurrent } from './ui/use-current.ts';
+import { useCurrent } from './ui/polling.ts';
 
 type Overview = Schemas['Overview'];
 type Day = Overview['today'];
@@ -37,17 +35,6 @@ export function Home() {
         )}
       </Loaded>
     </Page>
-  );
-}
-
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">
-        {title}
-      </Title>
-      {children}
-    </Stack>
   );
 }
 
@@ -119,7 +106,7 @@ function Waiting({ others }: { readonly others: Overview['waits_for_others'] }) 
   ];
   const open = waiting.filter(([count]) => count > 0);
   return (
-    <Part title="Waiting">
+    <Part title="Waiting" gap="xs">
       {open.length === 0 && <Text c="dimmed">Nothing is waiting.</Text>}
       {open.map(([count, [one, several], path]) => (
         <Anchor key={one} component={Link} href={path} w="fit-content">
@@ -138,7 +125,7 @@ function Today({ today, weekAgo, currency }: TodayProps) {
     ['Paid out', 'payout'],
   ] as const;
   return (
-    <Part title="Today, and a week ago until the same time">
+    <Part title="Today, and a week ago until the same time" gap="xs">
       <div className="table-scroll" role="region" aria-label="Today" tabIndex={0}>
         <Table maw={640} aria-label="Today">
           <Table.Thead>
@@ -192,7 +179,7 @@ function Operators({ operators }: { readonly operators: Overview['operators'] })
   if (operators.length === 0) return null;
   const percent = (rate: number | null) => (rate === null ? '–' : `${Math.floor(rate * 100)} %`);
   return (
-    <Part title="Operators, in the last 24 hours">
+    <Part title="Operators, in the last 24 hours" gap="xs">
       {operators.map(({ operator, collection_success_rate, payout_success_rate, health }) => (
         <Text key={operator}>
           {OPERATOR_NAMES[operator] ?? operator} <StateBadge state={health} /> · collections that succeed:{' '}

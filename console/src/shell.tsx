@@ -1,5 +1,21 @@
 // The frame around every page of somebody who is logged in: where they are, for whom they act, and what waits for them.
-import { Alert, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text } from '@mantine/core';
+import {
+  ActionIcon,
+  Alert,
+  AppShell,
+  Badge,
+  Box,
+  Burger,
+  Button,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -10,7 +26,7 @@ import { SwitchMerchant } from './session/choose-merchant.tsx';
 import { MustEnrol } from './session/enrol.tsx';
 import { hasRole, useReplaceSession, useSession, type Role, type Session } from './session/session.ts';
 import { SessionEnd } from './session/session-end.tsx';
-import { ColorSchemeSwitch } from './ui/color-scheme-switch.tsx';
+import { MoonIcon, SunIcon } from './ui/icons.tsx';
 import { MerchantText } from './ui/merchant-text.tsx';
 import { Moment } from './ui/moment.tsx';
 import { Person } from './ui/person.tsx';
@@ -154,6 +170,20 @@ function Navigation({ session, onGo }: { readonly session: Session; readonly onG
         })}
     </div>
   ));
+}
+
+/** Light or dark: as the reader's system says, until they choose. */
+function ColorSchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const current = useComputedColorScheme('light');
+  const other = current === 'dark' ? 'light' : 'dark';
+  return (
+    <Tooltip label={`Use ${other} colours`}>
+      <ActionIcon variant="subtle" onClick={() => setColorScheme(other)} aria-label={`Use ${other} colours`}>
+        {current === 'dark' ? <SunIcon /> : <MoonIcon />}
+      </ActionIcon>
+    </Tooltip>
+  );
 }
 
 function OwnMenu({ session, onKeyboard }: { readonly session: Session; readonly onKeyboard: () => void }) {

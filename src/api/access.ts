@@ -1,7 +1,7 @@
 // Who may call a route, and how that is checked.
 import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Role } from '../domain/accounts/member.ts';
-import type { ApiMiddleware } from './context.ts';
+import type { ApiContext, ApiMiddleware } from './context.ts';
 import { requireLiveKey, requireScope, type ScopeDeps } from './middleware/api-key.ts';
 import { refuseOtherSites, requireLiveSession, requireSession, type SessionDemands } from './middleware/session.ts';
 
@@ -43,7 +43,7 @@ export function requireAccess(deps: ScopeDeps, requirements: Requirements): ApiM
 
 /** Bodies take minutes to arrive: throws what `requireAccess` throws for a caller who has lost access meanwhile. */
 export async function requireAccessAfterBody(
-  ctx: Parameters<ApiMiddleware>[0],
+  ctx: ApiContext,
   deps: ScopeDeps,
   requirements: Requirements,
 ): Promise<void> {

@@ -12,10 +12,9 @@ import { createRouteFinder, measureRequests, type AnsweredRequest } from './midd
 import { requestLog } from './middleware/request-log.ts';
 import { rateLimit, type RateLimits } from './middleware/rate-limit.ts';
 import { isPayPage, respondWithPage, servePayPages } from './pay/pay-pages.ts';
-import type { PaymentDeps } from './payment-deps.ts';
 import type { PayDeps } from './pay/visit.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Route } from './route.ts';
+import type { PaymentDeps, Route, UnboundRoute } from './route.ts';
 import type { LinkDeps } from './workflow-links.ts';
 import { securityHeaders } from './security-headers.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
@@ -67,17 +66,48 @@ export type ApiDeps = Omit<ConsoleDeps, 'stepUpOperations'> &
     readonly onAnswered?: (request: AnsweredRequest) => void;
   };
 
+/** What keys and people call. */
+const ROUTES: readonly UnboundRoute<ConsoleDeps>[] = [
+  ...collectionRoutes,
+  ...payoutRoutes,
+  ...balanceRoutes,
+  ...sessionRoutes,
+  ...ownSessionsRoutes,
+  ...recoveryRoutes,
+  ...secondFactorRoutes,
+  ...passkeyRoutes,
+  ...apiKeyRoutes,
+  ...apiRequestRoutes,
+  ...memberRoutes,
+  ...invitationRoutes,
+  ...consolePaymentRoutes,
+  ...consolePayoutRoutes,
+  ...checkPayoutRoutes,
+  ...checkoutRoutes,
+  ...reversalRoutes,
+  ...ledgerRoutes,
+  ...totalsRoutes,
+  ...streamRoutes,
+  ...exportRoutes,
+  ...endpointRoutes,
+  ...eventRoutes,
+  ...deliveryRoutes,
+  ...replayRoutes,
+  ...policyRoutes,
+  ...auditRoutes,
+  ...operatorRoutes,
+  ...searchRoutes,
+];
+
 export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] } {
   // Known once every route is described; asked for by requests alone.
   const stepUpOperations = () =>
     described.flatMap(({ operation: { operationId, 'x-step-up': isStepUp } }) =>
       operationId !== undefined && isStepUp === true ? [operationId] : [],
     );
+  const routeDeps = { ...deps, stepUpOperations };
   const described: Route[] = [
-    ...collectionRoutes(deps),
-    ...payoutRoutes(deps),
-    ...balanceRoutes(deps),
-    ...consoleRoutes({ ...deps, stepUpOperations }),
+    ...ROUTES.map((unbound) => unbound(routeDeps)),
     ...operatorCallbackRoutes(deps),
     ...healthRoutes(deps),
   ];
@@ -110,37 +140,6 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   app.use(refuseUnrouted(routes));
   app.use(runRoute(routes));
   return { app, routes };
-}
-
-function consoleRoutes(deps: ConsoleDeps): Route[] {
-  return [
-    ...sessionRoutes(deps),
-    ...ownSessionsRoutes(deps),
-    ...recoveryRoutes(deps),
-    ...secondFactorRoutes(deps),
-    ...passkeyRoutes(deps),
-    ...apiKeyRoutes(deps),
-    ...apiRequestRoutes(deps),
-    ...memberRoutes(deps),
-    ...invitationRoutes(deps),
-    ...consolePaymentRoutes(deps),
-    ...consolePayoutRoutes(deps),
-    ...checkPayoutRoutes(deps),
-    ...checkoutRoutes(deps),
-    ...reversalRoutes(deps),
-    ...ledgerRoutes(deps),
-    ...totalsRoutes(deps),
-    ...streamRoutes(deps),
-    ...exportRoutes(deps),
-    ...endpointRoutes(deps),
-    ...eventRoutes(deps),
-    ...deliveryRoutes(deps),
-    ...replayRoutes(deps),
-    ...policyRoutes(deps),
-    ...auditRoutes(deps),
-    ...operatorRoutes(deps),
-    ...searchRoutes(deps),
-  ];
 }
 
 /** A router for each path: the path of a request is known here, and one router would try the patterns of all. */

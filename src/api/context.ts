@@ -49,6 +49,7 @@ export type ApiState = {
 };
 
 export type ApiMiddleware = Middleware<ApiState>;
+export type ApiContext = Parameters<ApiMiddleware>[0];
 
 const MAX_USER_AGENT_LENGTH = 200;
 
@@ -77,6 +78,18 @@ export function userAgentOf(ctx: { get(header: string): string }): string | null
     .trim()
     .slice(0, MAX_USER_AGENT_LENGTH);
   return text === '' ? null : text;
+}
+
+/** The id in the path; empty: none, or the request has not reached its route. */
+export function pathIdOf(ctx: object): string {
+  return (ctx as { params?: { id?: string } }).params?.id ?? '';
+}
+
+const ID_OF_STORED = /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/;
+
+/** The id of the object in a stored response; undefined: there is none. */
+export function storedIdOf({ body }: { readonly body: unknown }): string | undefined {
+  return typeof body === 'string' ? ID_OF_STORED.exec(body)?.[1] : undefined;
 }
 
 /** Method and route, by which the audit log names an act that has no name of its own. */

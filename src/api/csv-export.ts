@@ -7,13 +7,15 @@ import { csvLine, type Cell } from '../domain/csv.ts';
 import { recordExport, type RecordExport } from '../operations/accounts/audit-log.ts';
 import { isSessionUnchanged } from '../operations/read-live-updates.ts';
 
+/** In their order, by name: what each holds of an item. */
+export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>;
+
 export type CsvExport<Item, Place> = {
   readonly dataset: RecordExport['dataset'];
   readonly by: ActedBy;
   readonly session: Session;
   readonly filters: Readonly<Record<string, unknown>>;
-  readonly columns: readonly string[];
-  readonly cellsOf: (item: Item) => readonly Cell[];
+  readonly columns: CsvColumns<Item>;
   /** A page may have fewer than `limit`, or none, and still a next one. */
   readonly readPage: (
     place: Place | null,
@@ -44,9 +46,10 @@ export async function csvResponse<Item, Place>(db: Database, what: CsvExport<Ite
 
 async function* linesOf<Item, Place>(
   db: Database,
-  { session, columns, cellsOf, readPage }: CsvExport<Item, Place>,
+  { session, columns, readPage }: CsvExport<Item, Place>,
 ): AsyncGenerator<string, undefined> {
-  let head = csvLine(columns);
+  const cells = Object.values(columns);
+  let head = csvLine(Object.keys(columns));
   let checkedAtMs = Date.now();
   let place: Place | null = null;
   do {
@@ -54,7 +57,7 @@ async function* linesOf<Item, Place>(
       place,
       PAGE_SIZE,
     );
-    const lines = head + items.map((item) => csvLine(cellsOf(item))).join('');
+    const lines = head + items.map((item) => csvLine(cells.map((cellOf) => cellOf(item)))).join('');
     if (lines !== '') yield lines;
     head = '';
     place = next;

@@ -39,7 +39,7 @@ export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       if (!Object.hasOwn(shape, name)) return [name, value];
-      if (value instanceof Repeated && isList(shape[name])) return [name, [...value]];
+      if (value instanceof Repeated && unwrapped(shape[name]) instanceof z.ZodArray) return [name, [...value]];
       return [name, typeof value === 'string' ? readText(value, shape[name]) : value];
     }),
   );
@@ -70,18 +70,18 @@ export function fitsForm({ shape }: z.ZodObject): boolean {
   return !Object.values<z.ZodType>(shape).some(isListOfObjects);
 }
 
-function isList(field: unknown): boolean {
-  return isWrapper(field) ? isList(field.unwrap()) : field instanceof z.ZodArray;
-}
-
 function isListOfObjects(field: unknown): boolean {
-  if (isWrapper(field)) return isListOfObjects(field.unwrap());
-  return field instanceof z.ZodArray && field.element instanceof z.ZodObject;
+  const list = unwrapped(field);
+  return list instanceof z.ZodArray && list.element instanceof z.ZodObject;
 }
 
 /** Whether a form carries this field as pairs, as in `metadata[order]=1042`. */
 export function isPairs(field: unknown): boolean {
-  return isWrapper(field) ? isPairs(field.unwrap()) : field instanceof z.ZodRecord;
+  return unwrapped(field) instanceof z.ZodRecord;
+}
+
+function unwrapped(field: unknown): unknown {
+  return isWrapper(field) ? unwrapped(field.unwrap()) : field;
 }
 
 function readText(text: string, field: unknown): unknown {

@@ -1,8 +1,8 @@
 // Limits, in this process's memory, the failed guesses at a person's password and second factor: the database cannot reset it.
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { DomainError } from '../domain/errors.ts';
 import type { UserId } from '../domain/ids.ts';
-import { tooManyRequests } from './middleware/rate-limit.ts';
+import { countWithin } from './middleware/rate-limit.ts';
 
 /**
  * More than the limits in the database let through in any 24 hours, thirty a day for log-ins and thirty in sessions,
@@ -20,7 +20,7 @@ export function createGuessLimit(): GuessLimit {
   return async (person, attempt) => {
     if (person === null) return attempt();
     // Counted before it is made, so that many at once do not exceed the limit together.
-    await count(failures, person);
+    await countWithin(failures, person, 'Too many failed attempts. Wait, then try again.');
     try {
       const result = await attempt();
       await failures.reward(person);
@@ -31,13 +31,4 @@ export function createGuessLimit(): GuessLimit {
       throw error;
     }
   };
-}
-
-async function count(failures: RateLimiterMemory, person: UserId): Promise<void> {
-  try {
-    await failures.consume(person);
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw tooManyRequests('Too many failed attempts. Wait, then try again.', refusal.msBeforeNext);
-  }
 }

@@ -7,7 +7,7 @@ import type { ErrorCategory } from '../domain/error-codes.ts';
 import { isPublic, type Access } from './access.ts';
 import { HTTP_STATUS } from './errors.ts';
 import { fitsForm, inForm, isPairs } from './form.ts';
-import type { RouteDescription } from './route-description.ts';
+import { NOT_FOUND, type RouteDescription } from './route-description.ts';
 import { errorSchema } from './schemas/error.ts';
 import { consoleHeader, idempotencyKeyHeader, pathId, userAgentHeader } from './schemas/primitives.ts';
 
@@ -159,7 +159,7 @@ function headerParameters({ method, access, isIdempotent, body }: RouteDescripti
 }
 
 // In the order in which the document names them, which is not the same for lists of the public API and of the console.
-function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescription): Refusal[] {
+function errorsOf({ access, idPrefix, isIdempotent, query, body, errors = [] }: RouteDescription): Refusal[] {
   const codes: Refusal[] = isPublic(access) ? [...KEY_ERRORS, NOT_AUTHENTICATED] : [NOT_AUTHENTICATED];
   if (access !== 'anyone') codes.push('permission_denied');
   if (isIdempotent) codes.push(...IDEMPOTENCY_ERRORS);
@@ -167,6 +167,7 @@ function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescr
   if (body || (query && isPublic(access))) codes.push('parameter_invalid');
   codes.push('parameter_unknown');
   if (query) codes.push('parameter_invalid', 'cursor_invalid');
+  if (idPrefix) codes.push(NOT_FOUND[idPrefix]);
   codes.push(...errors);
   // Of any request: a body that the route does not want is refused too.
   codes.push('body_malformed', 'body_too_large', 'media_type_unsupported');
@@ -182,11 +183,8 @@ const ACCESS_TEXTS = {
 function accessText(access: Access): string {
   if (isPublic(access)) return `Scope \`${access.scope}\`.`;
   if (typeof access === 'string') return ACCESS_TEXTS[access];
-  return `Roles: ${
-    rolesOf(access)
-      ?.map((role) => `\`${role}\``)
-      .join(', ') ?? ''
-  }.`;
+  const roles = rolesOf(access)?.map((role) => `\`${role}\``) ?? [];
+  return `Roles: ${roles.join(', ')}.`;
 }
 
 /** Undefined where the access does not depend on a role. */

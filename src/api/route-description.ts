@@ -12,6 +12,26 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The method and the path of a route, as in `GET /v1/api/payouts/{id}`. */
 export type MethodAndPath = `${Method} ${string}`;
 
+/** By the prefix of the id in a path: what the request is refused with where the merchant has nothing with this id. */
+export const NOT_FOUND = {
+  chk: 'checkout_not_found',
+  col: 'collection_not_found',
+  dlv: 'delivery_not_found',
+  evt: 'event_not_found',
+  inv: 'invitation_not_found',
+  key: 'api_key_not_found',
+  mch: 'member_change_not_found',
+  pay: 'payout_not_found',
+  pch: 'policy_change_not_found',
+  psk: 'passkey_not_found',
+  req: 'request_not_found',
+  rev: 'reversal_not_found',
+  rpl: 'replay_not_found',
+  ses: 'session_not_found',
+  usr: 'member_not_found',
+  whe: 'endpoint_not_found',
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
 /** What router and document need to know of a route. */
 export type RouteDescription = Requirements & {
   readonly method: Lowercase<Method>;
@@ -21,7 +41,7 @@ export type RouteDescription = Requirements & {
   readonly summary: string;
   /** Follows the scope or the roles and the step-up, which the document names by itself. */
   readonly description?: string;
-  readonly idPrefix?: string;
+  readonly idPrefix?: keyof typeof NOT_FOUND;
   /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
   readonly query?: z.ZodObject;
   /** Comes as JSON or as a form. A route without it refuses any field of a body, as of the query. */
@@ -38,7 +58,7 @@ export type RouteDescription = Requirements & {
   };
   /** The 202 in place of `response` while the approval of a second person is missing. */
   readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
-  /** What the handler can refuse with, besides what every route with this access, query and body can. */
+  /** What the handler can refuse with, besides what every route with this access, id, query and body can. */
   readonly errors?: readonly ErrorCode[];
   /** The response opens, renews or ends a session in the browser. */
   readonly setsCookie?: true;

@@ -12,21 +12,28 @@ import { DomainError } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { StoredOutcome } from '../domain/payments/stored-outcome.ts';
 import type { PaymentWork } from '../domain/work.ts';
+import type { PaymentContext } from '../operations/payments/payment-context.ts';
 import { isPublic, requireAccess, requireAccessAfterBody, type Access, type PublicAccess } from './access.ts';
-import { addressOf, auditOf, userAgentOf, type ApiMiddleware, type Caller, type CachedKey } from './context.ts';
+import {
+  addressOf,
+  auditOf,
+  userAgentOf,
+  type ApiContext,
+  type ApiMiddleware,
+  type Caller,
+  type CachedKey,
+} from './context.ts';
 import { isUtf8, readFields, Repeated } from './form.ts';
 import type { ScopeDeps } from './middleware/api-key.ts';
 import { bodyReader, hasBody } from './middleware/body.ts';
 import { isIdempotencyKey } from '../security/request-fingerprint.ts';
 import { operationOf } from './operation.ts';
 import type { Tag } from './openapi-tags.ts';
-import type { MethodAndPath, RouteDescription, StreamType } from './route-description.ts';
+import type { MethodAndPath, NOT_FOUND, RouteDescription, StreamType } from './route-description.ts';
 import { PAGE_CODES } from './schemas/page.ts';
 import { noParameters } from './schemas/primitives.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from './session-cookie.ts';
 import { validate } from './validation.ts';
-
-type Context = Parameters<ApiMiddleware>[0];
 
 export type Route = Pick<RouteDescription, 'method' | 'path'> & {
   readonly operation: ZodOpenApiOperationObject;
@@ -37,6 +44,13 @@ export type Route = Pick<RouteDescription, 'method' | 'path'> & {
 export type RouteDeps = ScopeDeps & {
   /** Starts or signals the workflow of a payment that was recorded or decided on, if that needs no waiting. */
   readonly offer: (payment: PaymentWork) => void;
+};
+
+/** What the routes and pages use that record payments, or what people decide about them. */
+export type PaymentDeps = RouteDeps & {
+  readonly payments: PaymentContext;
+  /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
+  readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
 };
 
 type CallerOf<Who extends Access> = Who extends 'anyone'
@@ -54,7 +68,7 @@ type CallerOf<Who extends Access> = Who extends 'anyone'
 /** What a handler receives, all of it checked. */
 export type RouteRequest<
   Who extends Access,
-  Prefix extends string,
+  Prefix extends keyof typeof NOT_FOUND,
   Query extends z.ZodObject,
   Body extends z.ZodObject,
   Idempotent extends true,
@@ -85,37 +99,53 @@ export type RouteResponse =
   /** Sends the bytes that are stored under the Idempotency-Key, once the workflows of its payments are offered. */
   | { readonly stored: StoredOutcome };
 
-/** The route that makes every check that follows from the description, and then calls `handle` with what it checked. */
-export function route<
-  const Who extends Access,
-  Prefix extends string = never,
-  Query extends z.ZodObject = never,
-  Body extends z.ZodObject = never,
-  Idempotent extends true = never,
->(
-  deps: RouteDeps,
-  tag: Tag,
-  methodAndPath: MethodAndPath,
-  options: Omit<RouteDescription, 'method' | 'path' | 'tag'> & {
-    readonly access: Who;
-    readonly idPrefix?: Prefix;
-    readonly query?: Query;
-    readonly body?: Body;
-    readonly isIdempotent?: Idempotent;
-    readonly handle: (request: RouteRequest<Who, Prefix, Query, Body, Idempotent>) => Promise<RouteResponse>;
-  },
-): Route {
-  const [method, path] = partsOf(methodAndPath);
-  const description = { ...options, method, path, tag };
-  const { response, handle, body } = options;
-  const read = { ...description, readBody: bodyReader(body ?? noParameters) };
-  const respond: ApiMiddleware = async (ctx) => {
-    const request = await readRequest(ctx, deps, read);
-    const given = await handle(request as Parameters<typeof handle>[0]);
-    if ('stored' in given) offerPayments(deps, given.stored);
-    send(ctx, given, response);
+/** A route that still lacks what its handler uses. */
+export type UnboundRoute<Deps> = (deps: Deps) => Route;
+
+/**
+ * Declares routes of a tag, whose handlers use `Deps`: each makes every check that follows from its description, and then calls `handle`
+ * with what it checked. A handler that returns nothing responds without a body.
+ */
+export function routeUnder<Deps extends RouteDeps>(tag: Tag) {
+  return <
+    const Who extends Access,
+    Prefix extends keyof typeof NOT_FOUND = never,
+    Query extends z.ZodObject = never,
+    Body extends z.ZodObject = never,
+    Idempotent extends true = never,
+  >(
+    methodAndPath: MethodAndPath,
+    options: Omit<RouteDescription, 'method' | 'path' | 'tag'> & {
+      readonly access: Who;
+      readonly idPrefix?: Prefix;
+      readonly query?: Query;
+      readonly body?: Body;
+      readonly isIdempotent?: Idempotent;
+      readonly handle: (
+        request: RouteRequest<Who, Prefix, Query, Body, Idempotent>,
+        deps: Deps,
+      ) => Promise<RouteResponse> | Promise<void>;
+    },
+  ): UnboundRoute<Deps> => {
+    const [method, path] = partsOf(methodAndPath);
+    const description = { ...options, method, path, tag };
+    const { response, handle, body } = options;
+    return (deps) => {
+      const read = { ...description, readBody: bodyReader(body ?? noParameters) };
+      const respond: ApiMiddleware = async (ctx) => {
+        const request = await readRequest(ctx, deps, read);
+        const given = (await handle(request as Parameters<typeof handle>[0], deps)) ?? {};
+        if ('stored' in given) offerPayments(deps, given.stored);
+        send(ctx, given, response);
+      };
+      return {
+        method,
+        path,
+        operation: operationOf(description),
+        pipeline: [requireAccess(deps, description), respond],
+      };
+    };
   };
-  return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
 }
 
 function partsOf(methodAndPath: MethodAndPath): [RouteDescription['method'], string] {
@@ -131,9 +161,9 @@ export function offerPayments({ offer }: Pick<RouteDeps, 'offer'>, outcome: Stor
 // The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the
 // console checks the query before it reads the body, and the public API afterwards.
 async function readRequest(
-  ctx: Context,
+  ctx: ApiContext,
   deps: RouteDeps,
-  description: RouteDescription & { readonly readBody: (ctx: Context) => Promise<object> },
+  description: RouteDescription & { readonly readBody: (ctx: ApiContext) => Promise<object> },
 ): Promise<object> {
   const { access, query = noParameters, body, readBody, bodyCodes, isIdempotent } = description;
   const idempotencyKey = isIdempotent && readIdempotencyKey(ctx);
@@ -164,7 +194,7 @@ async function readRequest(
   };
 }
 
-function queryOf(ctx: Context): Record<string, unknown> {
+function queryOf(ctx: ApiContext): Record<string, unknown> {
   if (ctx.querystring === '') return {};
   if (!isUtf8(ctx.querystring)) {
     throw new DomainError('parameter_invalid', 'The percent escapes in the query are not valid UTF-8.');
@@ -174,7 +204,7 @@ function queryOf(ctx: Context): Record<string, unknown> {
   );
 }
 
-function send(ctx: Context, response: RouteResponse, { status, type }: RouteDescription['response']): void {
+function send(ctx: ApiContext, response: RouteResponse, { status, type }: RouteDescription['response']): void {
   if ('stream' in response) {
     sendStream(ctx, response, type);
     return;
@@ -194,7 +224,7 @@ function send(ctx: Context, response: RouteResponse, { status, type }: RouteDesc
 }
 
 function sendStream(
-  ctx: Context,
+  ctx: ApiContext,
   { stream, headers }: Extract<RouteResponse, { stream: Readable }>,
   type: StreamType | undefined,
 ): void {

@@ -3,14 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { DomainError } from '../domain/errors.ts';
 import { newToken } from '../security/token.ts';
-import type { ApiMiddleware } from './context.ts';
+import type { ApiContext } from './context.ts';
 
 const COMPRESSED = { br: '.br', gzip: '.gz' } as const;
 /** Where the build left room for the nonce of a page's style rules. */
 const NONCE_PLACE = '%STYLE_NONCE%';
 const A_YEAR = 'public, max-age=31536000, immutable';
-
-type Context = Parameters<ApiMiddleware>[0];
 
 export type StaticFile = {
   readonly type: string;
@@ -42,7 +40,7 @@ function readVariants(path: string): StaticFile {
 
 /** One that is named by its content is kept by browsers for good. */
 export function sendStaticFile(
-  ctx: Context,
+  ctx: ApiContext,
   file: StaticFile,
   { isNamedByContent }: { readonly isNamedByContent: boolean },
 ): void {
@@ -58,15 +56,15 @@ export function sendStaticFile(
 
 /**
  * The policy of our pages: our own scripts and what `allowed` adds, nothing inline, and text becomes markup only under `trustedTypes`.
- * No form is sent by the browser itself, where a field would end up in an address.
+ * Unless `formAction` says where to, no form is sent by the browser itself, where a field would end up in an address.
  */
-export function pagePolicy(allowed: readonly string[], trustedTypes: string): string {
+export function pagePolicy(allowed: readonly string[], trustedTypes: string, formAction = "'none'"): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     ...allowed,
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${formAction}`,
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     `trusted-types ${trustedTypes}`,
@@ -74,7 +72,7 @@ export function pagePolicy(allowed: readonly string[], trustedTypes: string): st
 }
 
 /** Sends a page whose style rules count under a nonce of this response alone; so it is not kept. */
-export function sendPageWithNonce(ctx: Context, page: StaticFile, policyOf: (nonce: string) => string): void {
+export function sendPageWithNonce(ctx: ApiContext, page: StaticFile, policyOf: (nonce: string) => string): void {
   const { token: nonce } = newToken();
   ctx.set('Content-Security-Policy', policyOf(nonce));
   ctx.type = 'html';
@@ -82,7 +80,7 @@ export function sendPageWithNonce(ctx: Context, page: StaticFile, policyOf: (non
 }
 
 /** Throws `method_not_allowed` for everything but GET and HEAD. */
-export function requireRead(ctx: Context): void {
+export function requireRead(ctx: ApiContext): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   ctx.set('Allow', 'GET, HEAD');
   throw new DomainError('method_not_allowed', 'This route supports GET.');

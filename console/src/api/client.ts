@@ -6,6 +6,11 @@ import { ApiError, readApiError } from './api-error.ts';
 
 export type Schemas = components['schemas'];
 
+/** What the list at this path can be filtered by. Values of an address are passed on as they are: the API says what is wrong with them. */
+export type ListQuery<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
+  ? Omit<NonNullable<Query>, 'cursor' | 'limit'>
+  : never;
+
 /** The header proves that a page of ours sends the request: no other origin may set it. */
 export const api = createClient<paths>({
   baseUrl: window.location.origin,

@@ -1,19 +1,18 @@
 // One checkout: its link and QR code, and the attempts of payers.
-import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { Phone } from '../payments/cells.tsx';
 import { Amount } from '../ui/amount.tsx';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ConfirmModal } from '../ui/modals.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { formatCode } from '../ui/format.ts';
-import { Loaded } from '../ui/loaded.tsx';
+import { Heading, Loaded, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
-import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { QrCode } from '../ui/qr-code.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
@@ -41,9 +40,7 @@ export function Checkout() {
             <CheckoutFields checkout={checkout} />
             <OwnWords {...checkout} />
             <Group justify="space-between">
-              <Title order={2} size="h4">
-                Attempts
-              </Title>
+              <Heading>Attempts</Heading>
               <Anchor component={Link} href={`/collections?checkout_id=${checkout.id}`}>
                 In the list of collections
               </Anchor>
@@ -122,9 +119,7 @@ function CheckoutFields({ checkout }: { readonly checkout: CheckoutObject }) {
         ['Made by', <Person key="maker" person={checkout.created_by} />],
         ['Created', <Moment key="created" at={checkout.created_at} />],
         ['Expires', checkout.expires_at === null ? 'never' : <Moment key="expires" at={checkout.expires_at} />],
-        ...(checkout.cancelled_at === null
-          ? []
-          : [['Cancelled', <Moment key="cancelled" at={checkout.cancelled_at} />] as const]),
+        checkout.cancelled_at !== null && ['Cancelled', <Moment key="cancelled" at={checkout.cancelled_at} />],
         ['Id', <CopyText key="id" text={checkout.id} what="id" />],
       ]}
     />

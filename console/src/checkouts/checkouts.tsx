@@ -5,21 +5,19 @@ import type { Schemas } from '../api/client.ts';
 import { referenceColumn } from '../payments/cells.tsx';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { Moment } from '../ui/moment.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
 import { useCheckouts, type CheckoutFilters } from './queries.ts';
 
 const STATES = ['open', 'completed', 'expired', 'cancelled'];
 
 export function Checkouts() {
   const mayMake = useMayMakeCheckouts();
-  const { values, set, isFiltered } = useFilters(['state', 'reference']);
+  const { values, field, isFiltered } = useFilters(['state', 'reference']);
   const list = useCheckouts(given(values) as CheckoutFilters);
   return (
     <Page
@@ -33,8 +31,8 @@ export function Checkouts() {
       }
     >
       <Filters values={values}>
-        <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
-        <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
+        <FilterSelect label="State" options={STATES} {...field('state')} />
+        <FilterText label="Reference" {...field('reference')} />
       </Filters>
       <Listed
         list={list}

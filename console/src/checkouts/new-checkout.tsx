@@ -9,10 +9,9 @@ import { AmountField } from '../ui/amount-field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Field } from '../ui/field.tsx';
 import { readAmount } from '../ui/format.ts';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { MomentInput } from '../ui/moment.tsx';
 import { Page } from '../ui/page.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { submitting, useAct, useRefresh } from '../ui/use-act.ts';
 
 type Draft = Schemas['CreateCheckout'];
 type Texts = Readonly<Record<'amount' | 'reference' | 'description' | 'expiresAt' | 'returnUrl', string>>;

@@ -1,14 +1,10 @@
 // What the pages of checkouts ask the API.
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api, type Schemas } from '../api/client.ts';
-import type { paths } from '../../generated/api.ts';
-import { useAskAgain } from '../ui/until.ts';
-import { useList } from '../ui/use-list.ts';
+import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
+import { useAskAgain } from '../ui/polling.ts';
+import { useList } from '../ui/rows.tsx';
 
-export type CheckoutFilters = Pick<
-  NonNullable<paths['/v1/console/checkouts']['get']['parameters']['query']>,
-  'state' | 'reference'
->;
+export type CheckoutFilters = Pick<ListQuery<'/v1/console/checkouts'>, 'state' | 'reference'>;
 
 export function useCheckouts(filters: CheckoutFilters) {
   return useList(

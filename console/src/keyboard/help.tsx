@@ -1,8 +1,7 @@
 // The sheet that says which keys do what, and turns them off.
 import { Group, Kbd, Modal, Stack, Switch, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useListKeys } from './list-keys.ts';
-import { setShortcutsOn, useShortcuts, useShortcutsOn } from './shortcuts.ts';
+import { setShortcutsOn, useListKeys, useShortcuts, useShortcutsOn } from './shortcuts.ts';
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['j', 'k'], 'The next row of a list, the one before'],

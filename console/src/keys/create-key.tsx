@@ -5,10 +5,9 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { MomentInput } from '../ui/moment.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { submitting } from '../ui/use-act.ts';
-import { useStepUpAct } from '../ui/use-step-up-act.ts';
+import { submitting, useStepUpAct } from '../ui/use-act.ts';
 import { ALL_SCOPES, mayHandle, SCOPE_WORDS, type Scope } from './scopes.ts';
 
 type CreateKeyModalProps = { readonly onMade: (secret: Secret) => void; readonly onClose: () => void };

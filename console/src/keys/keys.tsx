@@ -1,18 +1,16 @@
 // The API keys of the merchant: which there are, and making, rolling and revoking one.
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ConfirmModal } from '../ui/modals.tsx';
+import { Hint, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { Listed } from '../ui/listed.tsx';
-import { Page } from '../ui/page.tsx';
+import { Listed, useList, type Column } from '../ui/rows.tsx';
 import { Actor } from '../ui/person.tsx';
-import type { Column } from '../ui/rows.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { useList } from '../ui/use-list.ts';
 import { CreateKeyModal } from './create-key.tsx';
 import { RollKeyModal } from './roll-key.tsx';
 import { mayHandle } from './scopes.ts';
@@ -98,14 +96,6 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     ),
   },
 ];
-
-function Hint({ children }: { readonly children: ReactNode }) {
-  return (
-    <Text size="xs" c="dimmed">
-      {children}
-    </Text>
-  );
-}
 
 function State({ apiKey }: { readonly apiKey: ApiKey }) {
   const { state, revoked_at, expires_at, replaced_by } = apiKey;

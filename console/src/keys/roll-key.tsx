@@ -2,11 +2,11 @@
 import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
-import { FormModal } from '../ui/act-modal.tsx';
+import { FormModal } from '../ui/modals.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { MomentInput } from '../ui/moment.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { useStepUpAct } from '../ui/use-step-up-act.ts';
+import { useStepUpAct } from '../ui/use-act.ts';
 import { secretOf } from './create-key.tsx';
 
 const HOUR_SECONDS = 3600;

@@ -1,25 +1,22 @@
 // What waits for a release: for this person, for others, and what was decided; and the release of several at once.
-import { Button, Checkbox, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatAmount, formatSpan } from '../ui/format.ts';
-import { Loaded } from '../ui/loaded.tsx';
-import { Listed } from '../ui/listed.tsx';
-import { Page } from '../ui/page.tsx';
+import { Hint, Loaded, Page, Part } from '../ui/page.tsx';
+import { Listed, More, Rows, type Column } from '../ui/rows.tsx';
 import { Person } from '../ui/person.tsx';
-import { More, Rows, type Column } from '../ui/rows.tsx';
 import { useNow } from '../ui/use-now.ts';
-import { useFilters } from '../ui/use-filters.ts';
+import { useFilters } from '../ui/filters.tsx';
 import { Payee, paymentColumns, referenceColumn } from './cells.tsx';
 import { whyNotRelease } from './decide.ts';
+import { RejectPayoutsModal, ReleaseModal } from './decision-modal.tsx';
 import { usePayouts, useRefunds } from './queries.ts';
 import { PAYOUT_STATES } from './states.ts';
 import { lookTwice } from './warnings.tsx';
-import { refundColumns } from './refunds.tsx';
-import { RejectPayoutsModal } from './reject-payouts-modal.tsx';
-import { ReleaseModal } from './release-modal.tsx';
+import { REFUND_COLUMNS } from './refunds.tsx';
 
 type PayoutObject = Schemas['ConsolePayout'];
 
@@ -72,9 +69,7 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
       cell: ({ created_by, created_at }) => (
         <>
           <Person person={created_by} />
-          <Text size="xs" c="dimmed">
-            {formatSpan(nowMs - Date.parse(created_at))} ago
-          </Text>
+          <Hint>{formatSpan(nowMs - Date.parse(created_at))} ago</Hint>
         </>
       ),
     },
@@ -89,10 +84,7 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
     setChosen(new Set());
   };
   return (
-    <Stack>
-      <Title order={2} size="h4">
-        Payouts
-      </Title>
+    <Part title="Payouts">
       <Loaded query={{ ...query, data: rows }}>
         {(shown) => (
           <>
@@ -111,7 +103,7 @@ function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
       {isForMe && selected.length > 0 && <ChosenPayouts payouts={selected} onDecide={setDeciding} />}
       {deciding?.what === 'release' && <ReleaseModal payouts={deciding.payouts} onClose={close} />}
       {deciding?.what === 'reject' && <RejectPayoutsModal payouts={deciding.payouts} onClose={close} />}
-    </Stack>
+    </Part>
   );
 }
 
@@ -198,17 +190,14 @@ function WaitingRefunds({ isForMe }: { readonly isForMe: boolean }) {
     (refund) => (whyNotRelease(session, refund, refund.requested_by) === null) === isForMe,
   );
   return (
-    <Stack>
-      <Title order={2} size="h4">
-        Refunds
-      </Title>
+    <Part title="Refunds">
       <Listed
         list={{ query: { ...query, data: rows }, more }}
         label="Waiting refunds"
-        columns={refundColumns()}
+        columns={REFUND_COLUMNS}
         empty={isForMe ? 'No refund waits for you.' : 'No refund waits for others.'}
       />
-    </Stack>
+    </Part>
   );
 }
 

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
 import { formatPhone } from '../ui/format.ts';
+import { Hint } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
@@ -16,13 +17,13 @@ export type Payment = Pick<
   'id' | 'reference' | 'phone' | 'amount' | 'currency' | 'created_at' | 'failure'
 > & { readonly state: string };
 
-/** The columns of a list of payments, whose rows lead to the pages under `path`. */
-export function paymentColumns<Row extends Payment>(path: string): readonly Column<Row>[] {
+/** The columns of a list of payments or refunds, whose rows lead to the pages under `path`. */
+export function paymentColumns<Row extends Payment>(path: string, created = 'Created'): readonly Column<Row>[] {
   return [
     { title: 'Phone', cell: ({ phone }) => <Phone phone={phone} /> },
     { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
     { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
-    { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+    { title: created, cell: ({ created_at }) => <Moment at={created_at} /> },
     referenceColumn(path),
   ];
 }
@@ -44,9 +45,7 @@ export function Payee({ phone, operator }: Pick<Schemas['Payout'], 'phone' | 'op
   return (
     <>
       <Phone phone={phone} />
-      <Text size="xs" c="dimmed">
-        {OPERATOR_NAMES[operator] ?? operator}
-      </Text>
+      <Hint>{OPERATOR_NAMES[operator] ?? operator}</Hint>
     </>
   );
 }

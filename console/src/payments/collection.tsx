@@ -8,24 +8,23 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page } from '../ui/page.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
-import { Page } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions } from './decide.ts';
 import {
   eventsField,
-  givenBackFields,
+  givenBackField,
   idFields,
-  receiptField,
   operatorField,
   originFields,
   outcomeFields,
+  receiptField,
   statusQueryFields,
-  workflowFields,
+  workflowField,
 } from './payment-fields.tsx';
 import { useCollection } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
@@ -63,16 +62,14 @@ function CollectionFields({ collection }: { readonly collection: CollectionObjec
         ['Created', <Moment key="created" at={collection.created_at} />],
         ['Completed', <Moment key="completed" at={collection.completed_at} />],
         ['Prompt ends', <Moment key="prompt" at={collection.prompt_expires_at} />],
-        ...givenBackFields(collection),
+        givenBackField(collection),
         ...originFields(collection),
-        ...(collection.checkout_id === null
-          ? []
-          : [['Checkout', <ObjectLink key="checkout" id={collection.checkout_id} />] as const]),
+        collection.checkout_id !== null && ['Checkout', <ObjectLink key="checkout" id={collection.checkout_id} />],
         receiptField(collection),
         ...idFields(collection),
         eventsField(collection.id),
         ...statusQueryFields(collection),
-        ...workflowFields(collection),
+        workflowField(collection),
       ]}
     />
   );

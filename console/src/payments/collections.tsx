@@ -1,29 +1,26 @@
 // The list of collections.
 import { api } from '../api/client.ts';
-import { useSession } from '../session/session.ts';
-import { FilterText } from '../ui/filters.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { FilterText, useFilters } from '../ui/filters.tsx';
+import { Listed } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
 import { useExport } from '../ui/use-export.tsx';
-import { useFilters } from '../ui/use-filters.ts';
 import { paymentColumns } from './cells.tsx';
 import { Count, PAYMENT_FILTERS, PaymentFilters, toQuery } from './payment-filters.tsx';
-import { useCollections, useCollectionCount, type CollectionFilters } from './queries.ts';
+import { useCollectionCount, useCollections, type CollectionFilters } from './queries.ts';
 import { COLLECTION_STATES } from './states.ts';
 
 const FILTERS = [...PAYMENT_FILTERS, 'checkout_id'] as const;
 
 export function Collections() {
-  const session = useSession();
-  const { values, set, isFiltered } = useFilters(FILTERS);
-  const filters = toQuery(values) as CollectionFilters;
+  const filtering = useFilters(FILTERS);
+  const filters = toQuery(filtering.values) as CollectionFilters;
   const list = useCollections(filters);
   const csv = useExport(() => api.GET('/v1/console/collections.csv', { params: { query: filters }, parseAs: 'blob' }));
   const count = useCollectionCount(filters);
   return (
     <Page title="Collections" actions={csv.button}>
-      <PaymentFilters states={COLLECTION_STATES} values={values} currency={session.merchant.currency} set={set}>
-        <FilterText label="Checkout (id)" value={values.checkout_id} onChange={(id) => set('checkout_id', id)} />
+      <PaymentFilters states={COLLECTION_STATES} filtering={filtering}>
+        <FilterText label="Checkout (id)" {...filtering.field('checkout_id')} />
       </PaymentFilters>
       <Count count={count} />
       {csv.problem}
@@ -32,7 +29,7 @@ export function Collections() {
         label="Collections"
         columns={paymentColumns('/collections')}
         empty={
-          isFiltered
+          filtering.isFiltered
             ? 'No collection matches.'
             : 'There is no collection yet. Your server makes them with an API key, payers at a checkout.'
         }

@@ -3,7 +3,7 @@ import { answerOf, api, type Schemas } from '../api/client.ts';
 import { withIdempotencyKey } from '../api/idempotency-key.ts';
 import { hasRole, useSession, type Session } from '../session/session.ts';
 import { useStepUp } from '../session/step-up.tsx';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { useRefresh } from '../ui/use-act.ts';
 
 type Waiting = {
   readonly approval_state: Schemas['ApprovalState'];

@@ -1,10 +1,11 @@
-// The dialog of one decision on one or several payouts: what it is about, as they are now, and then what became of each.
-import { Button, Group, Modal, Stack } from '@mantine/core';
+// The dialogs of decisions on payouts: what each is about, as they are now, and then what became of each.
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { ActModal } from '../ui/act-modal.tsx';
+import { ActModal } from '../ui/modals.tsx';
 import { useAct } from '../ui/use-act.ts';
-import type { Outcome } from './decide.ts';
+import { usePayoutDecisions, type Outcome } from './decide.ts';
 import { Outcomes, ToDecide, useCurrentPayouts, type PayoutObject } from './decided-payouts.tsx';
+import { ReasonField } from './reject-modal.tsx';
 
 type DecisionModalProps = {
   /** Such as “Release”; with “it” or the number of payouts it is what the button says. */
@@ -21,7 +22,7 @@ type DecisionModalProps = {
   readonly children?: ReactNode;
 };
 
-export function DecisionModal(props: DecisionModalProps) {
+function DecisionModal(props: DecisionModalProps) {
   const { verb, done, payouts, decide, onClose, isReady = true, isDestructive = false, children } = props;
   const [outcomes, setOutcomes] = useState<readonly Outcome[] | null>(null);
   const current = useCurrentPayouts(payouts);
@@ -52,5 +53,50 @@ export function DecisionModal(props: DecisionModalProps) {
       <ToDecide current={current} done={done} />
       {children}
     </ActModal>
+  );
+}
+
+type PayoutsModalProps = { readonly payouts: readonly PayoutObject[]; readonly onClose: () => void };
+
+export function ReleaseModal({ payouts, onClose }: PayoutsModalProps) {
+  const decisions = usePayoutDecisions();
+  return (
+    <DecisionModal verb="Release" done="released" payouts={payouts} decide={decisions.release} onClose={onClose} />
+  );
+}
+
+export function RejectPayoutsModal({ payouts, onClose }: PayoutsModalProps) {
+  const decisions = usePayoutDecisions();
+  const [reason, setReason] = useState('');
+  return (
+    <DecisionModal
+      verb="Reject"
+      done="rejected"
+      payouts={payouts}
+      decide={(ids) => decisions.reject(ids, reason.trim())}
+      onClose={onClose}
+      isReady={reason.trim() !== ''}
+      isDestructive
+    >
+      <ReasonField reason={reason} onReason={setReason} />
+    </DecisionModal>
+  );
+}
+
+type CancelPayoutModalProps = { readonly payout: PayoutObject; readonly onClose: () => void };
+
+export function CancelPayoutModal({ payout, onClose }: CancelPayoutModalProps) {
+  const decisions = usePayoutDecisions();
+  return (
+    <DecisionModal
+      verb="Cancel"
+      done="cancelled"
+      payouts={[payout]}
+      decide={async () => [await decisions.cancel(payout.id)]}
+      onClose={onClose}
+      isDestructive
+    >
+      <Text size="sm">Nothing is sent, and the money is available again at once. That cannot be undone.</Text>
+    </DecisionModal>
   );
 }

@@ -18,8 +18,7 @@ import { Moment } from '../ui/moment.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { OwnWords } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
-import { submitting, useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { submitting, useAct, useRefresh } from '../ui/use-act.ts';
 import { Phone } from './cells.tsx';
 import { useCountries, useOperators, useOperatorsError } from './operators.ts';
 import { useBalance } from './queries.ts';
@@ -250,7 +249,7 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
         label="The payout"
         fields={[
           // On a small screen the bar at the top has no room for the whole name.
-          ...(merchants.length > 1 ? [['Paid by', <MerchantText key="merchant" text={merchant.name} />] as const] : []),
+          merchants.length > 1 && ['Paid by', <MerchantText key="merchant" text={merchant.name} />],
           ['Payee', <Phone key="phone" phone={draft.phone} />],
           ['Operator', OPERATOR_NAMES[operator ?? ''] ?? operator],
           ['Amount', <Amount key="amount" amount={draft.amount} currency={currency} />],

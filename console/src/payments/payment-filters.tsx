@@ -2,11 +2,11 @@
 import { MultiSelect, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { readTypedPhone } from '../../../src/domain/payments/typed-phone.ts';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { useSession } from '../session/session.ts';
+import { Filters, FilterSelect, FilterText, given, type useFilters } from '../ui/filters.tsx';
 import { formatAddressAmount, formatCode, readAmount } from '../ui/format.ts';
 import { useCountries } from './operators.ts';
-import { given } from '../ui/use-filters.ts';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { MomentInput } from '../ui/moment.tsx';
 
 const NAMES = [
   'states',
@@ -19,21 +19,19 @@ const NAMES = [
   'created_by',
   'sort',
 ] as const;
-type Name = (typeof NAMES)[number];
-export type PaymentFilterValues = Readonly<Record<Name, string>>;
+type Filtering = ReturnType<typeof useFilters<(typeof NAMES)[number]>>;
 
 type PaymentFiltersProps = {
   readonly states: readonly string[];
-  readonly values: PaymentFilterValues;
-  readonly currency: string;
-  readonly set: (name: Name, value: string) => void;
+  readonly filtering: Pick<Filtering, 'values' | 'set' | 'field'>;
   /** The filters that only this list has. */
   readonly children?: ReactNode;
 };
 
 export { NAMES as PAYMENT_FILTERS };
 
-export function PaymentFilters({ states, values, currency, set, children }: PaymentFiltersProps) {
+export function PaymentFilters({ states, filtering: { values, set, field }, children }: PaymentFiltersProps) {
+  const { currency } = useSession().merchant;
   const amount = (name: 'amount_from' | 'amount_to', label: string) => (
     <FilterText
       label={`${label} (${currency})`}
@@ -60,20 +58,14 @@ export function PaymentFilters({ states, values, currency, set, children }: Paym
         clearButtonProps={{ 'aria-label': 'Any state' }}
         w={{ base: '100%', sm: 240 }}
       />
-      <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
-      <PhoneFilter value={values.phone} onChange={(digits) => set('phone', digits)} />
+      <FilterText label="Reference" {...field('reference')} />
+      <PhoneFilter {...field('phone')} />
       {amount('amount_from', 'From')}
       {amount('amount_to', 'To')}
-      <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
-      <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+      <MomentInput label="Created from" {...field('created_from')} />
+      <MomentInput label="Created before" {...field('created_to')} />
       {children}
-      <FilterSelect
-        label="Order"
-        options={['oldest', 'largest', 'smallest']}
-        none="newest"
-        value={values.sort}
-        onChange={(sort) => set('sort', sort)}
-      />
+      <FilterSelect label="Order" options={['oldest', 'largest', 'smallest']} none="newest" {...field('sort')} />
     </Filters>
   );
 }
@@ -97,7 +89,7 @@ function PhoneFilter({ value, onChange }: { readonly value: string; readonly onC
 }
 
 /** As the API takes them. A value of an address that is none is refused there, in the API's words. */
-export function toQuery(values: PaymentFilterValues) {
+export function toQuery(values: Filtering['values']) {
   const { states, amount_from, amount_to, ...texts } = values;
   return {
     ...given(texts),

@@ -4,30 +4,27 @@ import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page } from '../ui/page.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
-import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
-import { CancelPayoutModal } from './cancel-payout-modal.tsx';
 import { Phone } from './cells.tsx';
 import { whyNotRelease } from './decide.ts';
 import { DecisionChoice, type Decision } from './decision-choice.tsx';
+import { CancelPayoutModal, RejectPayoutsModal, ReleaseModal } from './decision-modal.tsx';
 import {
   decisionFields,
   eventsField,
-  givenBackFields,
+  givenBackField,
   idFields,
-  receiptField,
   operatorField,
   originFields,
   outcomeFields,
+  receiptField,
   statusQueryFields,
-  workflowFields,
+  workflowField,
 } from './payment-fields.tsx';
 import { usePayout } from './queries.ts';
 import { EarlierPayouts, Warnings } from './warnings.tsx';
-import { RejectPayoutsModal } from './reject-payouts-modal.tsx';
-import { ReleaseModal } from './release-modal.tsx';
 import { Timeline } from './timeline.tsx';
 
 export function Payout() {
@@ -59,7 +56,7 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
         operatorField(payout),
         ['Made by', <Person key="maker" person={payout.created_by} />],
         ...decisionFields(payout, 'Created'),
-        ...givenBackFields(payout),
+        givenBackField(payout),
         [
           'Earlier payouts to this number',
           <EarlierPayouts key="earlier" judgement={payout.judgement} currency={payout.currency} />,
@@ -69,7 +66,7 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
         ...idFields(payout),
         eventsField(payout.id),
         ...statusQueryFields(payout),
-        ...workflowFields(payout),
+        workflowField(payout),
       ]}
     />
   );

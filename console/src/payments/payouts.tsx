@@ -3,19 +3,19 @@ import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import { api } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Listed } from '../ui/listed.tsx';
+import { Listed } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
 import { useExport } from '../ui/use-export.tsx';
-import { useFilters } from '../ui/use-filters.ts';
+import { useFilters } from '../ui/filters.tsx';
 import { paymentColumns } from './cells.tsx';
 import { Count, PAYMENT_FILTERS, PaymentFilters, toQuery } from './payment-filters.tsx';
-import { usePayouts, usePayoutCount, type PayoutFilters } from './queries.ts';
+import { usePayoutCount, usePayouts, type PayoutFilters } from './queries.ts';
 import { PAYOUT_STATES } from './states.ts';
 
 export function Payouts() {
   const session = useSession();
-  const { values, set, isFiltered } = useFilters(PAYMENT_FILTERS);
-  const filters = toQuery(values) as PayoutFilters;
+  const filtering = useFilters(PAYMENT_FILTERS);
+  const filters = toQuery(filtering.values) as PayoutFilters;
   const list = usePayouts(filters);
   const csv = useExport(() => api.GET('/v1/console/payouts.csv', { params: { query: filters }, parseAs: 'blob' }));
   const count = usePayoutCount(filters);
@@ -36,14 +36,14 @@ export function Payouts() {
   );
   return (
     <Page title="Payouts" actions={acts}>
-      <PaymentFilters states={PAYOUT_STATES} values={values} currency={session.merchant.currency} set={set} />
+      <PaymentFilters states={PAYOUT_STATES} filtering={filtering} />
       <Count count={count} />
       {csv.problem}
       <Listed
         list={list}
         label="Payouts"
         columns={paymentColumns('/payouts')}
-        empty={isFiltered ? 'No payout matches.' : 'There is no payout yet.'}
+        empty={filtering.isFiltered ? 'No payout matches.' : 'There is no payout yet.'}
       />
     </Page>
   );

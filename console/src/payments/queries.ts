@@ -1,14 +1,9 @@
 // What the pages of payments ask the API for, under the keys by which what changed is asked for again.
 import { useQuery } from '@tanstack/react-query';
-import type { paths } from '../../generated/api.ts';
-import { answerOf, api } from '../api/client.ts';
-import { useCurrent } from '../ui/use-current.ts';
-import { useList } from '../ui/use-list.ts';
+import { answerOf, api, type ListQuery } from '../api/client.ts';
+import { useCurrent } from '../ui/polling.ts';
+import { useList } from '../ui/rows.tsx';
 
-type ListQuery<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
-  ? Omit<NonNullable<Query>, 'cursor' | 'limit'>
-  : never;
-/** What the lists can be filtered by. Values of an address are passed on as they are: the API says what is wrong with them. */
 export type CollectionFilters = ListQuery<'/v1/console/collections'>;
 export type PayoutFilters = ListQuery<'/v1/console/payouts'>;
 export type RefundFilters = ListQuery<'/v1/console/reversals'>;

@@ -1,7 +1,7 @@
 // The last question before a refund is requested, released or cancelled: whom it goes back to, and how much.
 import { Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
-import { ActModal } from '../ui/act-modal.tsx';
+import { ActModal } from '../ui/modals.tsx';
 import { Amount } from '../ui/amount.tsx';
 import { Fields } from '../ui/fields.tsx';
 import { amountInWords } from '../ui/format.ts';

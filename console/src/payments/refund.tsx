@@ -4,15 +4,14 @@ import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page } from '../ui/page.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { OwnWords } from '../ui/own-words.tsx';
-import { Page } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { Phone } from './cells.tsx';
 import { useRefundDecisions, whyNotRelease } from './decide.ts';
 import { DecisionChoice, type Decision } from './decision-choice.tsx';
-import { decisionFields, idFields, outcomeFields, statusQueryFields, workflowFields } from './payment-fields.tsx';
+import { decisionFields, idFields, outcomeFields, statusQueryFields, workflowField } from './payment-fields.tsx';
 import { useRefund } from './queries.ts';
 import { RefundModal } from './refund-modal.tsx';
 import { RejectRefundModal } from './reject-modal.tsx';
@@ -49,7 +48,7 @@ function RefundFields({ refund }: { readonly refund: RefundObject }) {
         ...decisionFields(refund, 'Requested'),
         ...idFields(refund),
         ...statusQueryFields(refund),
-        ...workflowFields(refund),
+        workflowField(refund),
       ]}
     />
   );

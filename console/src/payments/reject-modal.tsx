@@ -1,7 +1,7 @@
 // Rejecting what waits for a release, with a reason that its maker reads.
 import { Textarea } from '@mantine/core';
 import { useState, type ComponentProps } from 'react';
-import { ActModal } from '../ui/act-modal.tsx';
+import { ActModal } from '../ui/modals.tsx';
 import { useAct } from '../ui/use-act.ts';
 import { RefundedMoney } from './refund-modal.tsx';
 

@@ -1,23 +1,17 @@
 // The statement: every change of the balance, with the balance after it.
-import type { paths } from '../../generated/api.ts';
-import { answerOf, api, type Schemas } from '../api/client.ts';
+import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { REFERENCE_TITLE } from '../ui/own-words.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Listed, useList, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
 import { useExport } from '../ui/use-export.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useList } from '../ui/use-list.ts';
 
 type Entry = Schemas['LedgerEntryList']['data'][number];
-type Filters = Omit<NonNullable<paths['/v1/console/ledger/entries']['get']['parameters']['query']>, 'cursor' | 'limit'>;
 
 const KINDS = [
   'collection_paid',
@@ -43,8 +37,8 @@ const COLUMNS: readonly Column<Entry>[] = [
 ];
 
 export function Statement() {
-  const { values, set } = useFilters(['account', 'kind', 'payment_id', 'created_from', 'created_to']);
-  const filters = given(values) as Filters;
+  const { values, field } = useFilters(['account', 'kind', 'payment_id', 'created_from', 'created_to']);
+  const filters = given(values) as ListQuery<'/v1/console/ledger/entries'>;
   const list = useList(['ledger', filters], (place) =>
     answerOf(api.GET('/v1/console/ledger/entries', { params: { query: { ...filters, ...place } } })),
   );
@@ -52,16 +46,11 @@ export function Statement() {
   return (
     <Page title="Statement" actions={csv.button}>
       <Filters values={values}>
-        <FilterSelect
-          label="Account"
-          options={['available', 'held']}
-          value={values.account}
-          onChange={(account) => set('account', account)}
-        />
-        <FilterSelect label="What" options={KINDS} value={values.kind} onChange={(kind) => set('kind', kind)} />
-        <FilterText label="Of (id)" value={values.payment_id} onChange={(id) => set('payment_id', id)} />
-        <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
-        <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+        <FilterSelect label="Account" options={['available', 'held']} {...field('account')} />
+        <FilterSelect label="What" options={KINDS} {...field('kind')} />
+        <FilterText label="Of (id)" {...field('payment_id')} />
+        <MomentInput label="From" {...field('created_from')} />
+        <MomentInput label="Before" {...field('created_to')} />
       </Filters>
       {csv.problem}
       <Listed list={list} label="Statement" columns={COLUMNS} empty="No entry matches." />

@@ -1,5 +1,5 @@
 // Everything that happened to a payment, in the order in which it did.
-import { Anchor, Text, Timeline as Line, Title } from '@mantine/core';
+import { Anchor, Text, Timeline as Line } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
@@ -7,6 +7,7 @@ import { Amount } from '../ui/amount.tsx';
 import { formatCode } from '../ui/format.ts';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
+import { Heading } from '../ui/page.tsx';
 import { Person } from '../ui/person.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 
@@ -16,9 +17,7 @@ type TimelineProps = { readonly entries: readonly Entry[]; readonly currency: st
 export function Timeline({ entries, currency }: TimelineProps) {
   return (
     <>
-      <Title order={2} size="h4">
-        What happened
-      </Title>
+      <Heading>What happened</Heading>
       <Line bulletSize={14} lineWidth={2} active={entries.length}>
         {entries.map((entry, index) => (
           <Line.Item

@@ -1,5 +1,5 @@
 // A checked file, before anything is made: what is wrong first, then what was made before, then what is to be made.
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useBalance } from '../payments/queries.ts';
 import { Phone } from '../payments/cells.tsx';
@@ -7,19 +7,19 @@ import { WarningList } from '../payments/warnings.tsx';
 import { useSession } from '../session/session.ts';
 import { Amount } from '../ui/amount.tsx';
 import { downloadCsv } from '../ui/download.ts';
-import { LongRows } from '../ui/long-rows.tsx';
+import { amountInWords } from '../ui/format.ts';
+import { LongRows, type Column } from '../ui/rows.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
 import { OPERATOR_NAMES } from '../ui/operator-names.ts';
 import { DESCRIPTION_TITLE, REFERENCE_TITLE } from '../ui/own-words.tsx';
-import type { Column } from '../ui/rows.tsx';
+import { Heading } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import type { CheckedRow } from './check-rows.ts';
-import { ConfirmMaking } from './confirm-making.tsx';
 import { COLUMNS } from './read-file.ts';
-import { payouts, Summary, sumOf } from './summary.tsx';
+import { payouts, Summary, sumOf, type Sum } from './summary.tsx';
 
 type ReviewProps = {
   readonly name: string;
@@ -106,9 +106,7 @@ function Wrong({ rows }: { readonly rows: readonly Shown[] }) {
   return (
     <>
       <Group justify="space-between">
-        <Title order={2} size="h4">
-          {rows.length === 1 ? 'One row cannot be made' : `${rows.length} rows cannot be made`}
-        </Title>
+        <Heading>{rows.length === 1 ? 'One row cannot be made' : `${rows.length} rows cannot be made`}</Heading>
         <Button variant="default" size="compact-sm" onClick={download}>
           Download them with the reasons
         </Button>
@@ -140,9 +138,7 @@ function MadeBefore({ rows, paymentRun, onPaymentRun }: MadeBeforeProps) {
   });
   return (
     <>
-      <Title order={2} size="h4">
-        Made before, and not made again
-      </Title>
+      <Heading>Made before, and not made again</Heading>
       <form onSubmit={submitting(again)}>
         <Group align="end">
           <TextInput
@@ -188,10 +184,43 @@ function ToBeMade({ rows, currency }: { readonly rows: readonly Shown[]; readonl
   ];
   return (
     <>
-      <Title order={2} size="h4">
-        To be made
-      </Title>
+      <Heading>To be made</Heading>
       <LongRows label="Rows to be made" columns={columns} rows={rows} empty="" />
     </>
+  );
+}
+
+type ConfirmMakingProps = Sum & {
+  readonly currency: string;
+  readonly bad: number;
+  readonly onMake: () => void;
+  readonly onClose: () => void;
+};
+
+/** The last question before the payouts of a file are made: how many, and how much. */
+function ConfirmMaking({ count, amount, currency, bad, onMake, onClose }: ConfirmMakingProps) {
+  return (
+    <Modal opened onClose={onClose} title={`Make ${payouts(count)}`} centered>
+      <Stack>
+        <div>
+          <Text fw={600}>
+            {payouts(count)}: <Amount amount={amount} currency={currency} />
+          </Text>
+          <Text size="sm" c="dimmed">
+            {amountInWords(amount, currency)}
+          </Text>
+        </div>
+        <Text size="sm">
+          {bad > 0 && `${bad === 1 ? 'One row is' : `${bad} rows are`} wrong and not made. `}
+          The amounts are held from now on, and sent once another person has released them.
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Back
+          </Button>
+          <Button onClick={onMake}>Make them</Button>
+        </Group>
+      </Stack>
+    </Modal>
   );
 }

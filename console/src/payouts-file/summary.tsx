@@ -39,7 +39,7 @@ export function Summary({ all, bad, before, good, currency, available }: Summary
         fields={[
           ['Rows', String(all)],
           ['Wrong', bad === 0 ? 'none' : `${bad}, and not made`],
-          ...(before.length > 0 ? [['Made before', shown(sumOf(before))] as const] : []),
+          before.length > 0 && ['Made before', shown(sumOf(before))],
           ...operators.map(
             (operator) =>
               [
@@ -48,14 +48,13 @@ export function Summary({ all, bad, before, good, currency, available }: Summary
               ] as const,
           ),
           ['To be made', shown(total)],
-          ...(total.amount > 0 ? [['In words', amountInWords(total.amount, currency)] as const] : []),
+          total.amount > 0 && ['In words', amountInWords(total.amount, currency)],
           [
             'Available',
             available === undefined ? '…' : <Amount key="available" amount={available} currency={currency} />,
           ],
-          ...(left !== undefined && left >= 0
-            ? [['Available then', <Amount key="left" amount={left} currency={currency} />] as const]
-            : []),
+          left !== undefined &&
+            left >= 0 && ['Available then', <Amount key="left" amount={left} currency={currency} />],
         ]}
       />
       {left !== undefined && left < 0 && (

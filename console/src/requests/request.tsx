@@ -4,11 +4,10 @@ import { useParams } from 'wouter';
 import { answerOf, api } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
-import { Page } from '../ui/page.tsx';
 
 export function ApiRequest() {
   const { id } = useParams<{ id: string }>();

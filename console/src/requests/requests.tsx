@@ -1,20 +1,13 @@
 // What the API keys sent, and what they were answered.
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
-import type { paths } from '../../generated/api.ts';
-import { answerOf, api, type Schemas } from '../api/client.ts';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
 import { formatCode } from '../ui/format.ts';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
+import { Listed, useList, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useList } from '../ui/use-list.ts';
-
-type Filters = Omit<NonNullable<paths['/v1/console/requests']['get']['parameters']['query']>, 'cursor' | 'limit'>;
 
 const COLUMNS: readonly Column<Schemas['ApiRequest']>[] = [
   { title: 'Answer', isNumber: true, cell: ({ status }) => status },
@@ -33,30 +26,20 @@ const COLUMNS: readonly Column<Schemas['ApiRequest']>[] = [
 ];
 
 export function ApiRequests() {
-  const { values, set } = useFilters(['status', 'method', 'object', 'key', 'created_from', 'created_to']);
-  const filters = given(values) as Filters;
+  const { values, field } = useFilters(['status', 'method', 'object', 'key', 'created_from', 'created_to']);
+  const filters = given(values) as ListQuery<'/v1/console/requests'>;
   const list = useList(['requests', filters], (place) =>
     answerOf(api.GET('/v1/console/requests', { params: { query: { ...filters, ...place } } })),
   );
   return (
     <Page title="Requests">
       <Filters values={values}>
-        <FilterSelect
-          label="Answer"
-          options={['2xx', '4xx', '5xx']}
-          value={values.status}
-          onChange={(status) => set('status', status)}
-        />
-        <FilterSelect
-          label="Method"
-          options={['GET', 'POST']}
-          value={values.method}
-          onChange={(method) => set('method', method)}
-        />
-        <FilterText label="About (id)" value={values.object} onChange={(id) => set('object', id)} />
-        <FilterText label="Key (id)" value={values.key} onChange={(id) => set('key', id)} />
-        <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
-        <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+        <FilterSelect label="Answer" options={['2xx', '4xx', '5xx']} {...field('status')} />
+        <FilterSelect label="Method" options={['GET', 'POST']} {...field('method')} />
+        <FilterText label="About (id)" {...field('object')} />
+        <FilterText label="Key (id)" {...field('key')} />
+        <MomentInput label="From" {...field('created_from')} />
+        <MomentInput label="Before" {...field('created_to')} />
       </Filters>
       <Listed
         list={list}

@@ -41,10 +41,9 @@ export function AcceptInvitation() {
           )}
           <Field label="Your name" autoComplete="name" required value={name} error={byParam['name']} onText={setName} />
           <Field
-            kind="password"
+            kind="new-password"
             label="Password"
             description="A new password of at least 12 characters, or your own if you have an account here."
-            autoComplete="new-password"
             required
             value={password}
             error={byParam['password']}

@@ -39,14 +39,7 @@ export function LogIn({ onLoggedIn }: { readonly onLoggedIn: (session: Session) 
       <form onSubmit={submit}>
         <Stack>
           <Field kind="email" label="E-mail" autoComplete="username" required value={email} onText={setEmail} />
-          <Field
-            kind="password"
-            label="Password"
-            autoComplete="current-password"
-            required
-            value={password}
-            onText={setPassword}
-          />
+          <Field kind="current-password" label="Password" required value={password} onText={setPassword} />
           <CodeField factor={factor} code={code} onCode={setCode} onFactor={setFactor} />
           <Button type="submit" loading={logIn.isBusy}>
             Log in

@@ -22,14 +22,7 @@ export function PasswordForm({ verb, variant = 'filled', color, act, children }:
     <form onSubmit={submitting(done)}>
       <Stack>
         {children}
-        <Field
-          kind="password"
-          label="Your password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onText={setPassword}
-        />
+        <Field kind="current-password" label="Your password" required value={password} onText={setPassword} />
         <Button type="submit" variant={variant} loading={done.isBusy} {...(color !== undefined && { color })}>
           {verb}
         </Button>

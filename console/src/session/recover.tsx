@@ -27,14 +27,7 @@ export function Recover() {
         <form onSubmit={submitting(recover)}>
           <Stack>
             <Field kind="token" label="Recovery token" required value={token} onText={setToken} />
-            <Field
-              kind="password"
-              label="New password"
-              autoComplete="new-password"
-              required
-              value={password}
-              onText={setPassword}
-            />
+            <Field kind="new-password" label="New password" required value={password} onText={setPassword} />
             <Button type="submit" loading={recover.isBusy}>
               Set the password
             </Button>

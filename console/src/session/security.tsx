@@ -1,17 +1,16 @@
 // A person's own password, second factors and sessions.
-import { Badge, Button, Divider, Group, List, Modal, Stack, Text, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import Bowser from 'bowser';
+import { Badge, Button, Divider, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ConfirmModal } from '../ui/modals.tsx';
 import { Field } from '../ui/field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Heading, Loaded, Page, Part } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { Page } from '../ui/page.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { submitting, useAct } from '../ui/use-act.ts';
 import { EnrolAuthenticator, RegisterPasskey } from './enrol.tsx';
@@ -51,16 +50,13 @@ function Sessions() {
     },
   ];
   return (
-    <Stack>
-      <Title order={2} size="h4">
-        Sessions
-      </Title>
+    <Part title="Sessions">
       <Loaded query={query}>{({ data }) => <Rows label="Sessions" columns={columns} rows={data} empty="" />}</Loaded>
       <Button variant="default" w="fit-content" onClick={() => setEnding('others')}>
         End all others…
       </Button>
       {ending !== null && <EndSessions ending={ending} onClose={() => setEnding(null)} />}
-    </Stack>
+    </Part>
   );
 }
 
@@ -118,10 +114,7 @@ function Factors() {
   const [open, setOpen] = useState<'authenticator' | 'passkey' | 'remove' | null>(null);
   const close = () => setOpen(null);
   return (
-    <Stack>
-      <Title order={2} size="h4">
-        Second factors
-      </Title>
+    <Part title="Second factors">
       <Text>
         Authenticator app: {factors.totp ? 'enrolled' : 'none'} · passkeys: {factors.passkeys} · recovery codes left:{' '}
         {factors.recovery_codes}
@@ -151,7 +144,7 @@ function Factors() {
       <Modal opened={open === 'remove'} onClose={close} title="Remove the authenticator app" centered>
         <RemoveAuthenticator onRemoved={close} />
       </Modal>
-    </Stack>
+    </Part>
   );
 }
 
@@ -211,14 +204,7 @@ function RemoveAuthenticator({ onRemoved }: { readonly onRemoved: () => void }) 
   return (
     <form onSubmit={submitting(remove)}>
       <Stack>
-        <Field
-          kind="password"
-          label="Your password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onText={setPassword}
-        />
+        <Field kind="current-password" label="Your password" required value={password} onText={setPassword} />
         <Field kind="code" label="Code of your authenticator app" required value={totp} onText={setTotp} />
         <Button type="submit" color="red" loading={remove.isBusy}>
           Remove it
@@ -285,25 +271,9 @@ function ChangePassword() {
   return (
     <form onSubmit={submitting(change)}>
       <Stack maw={400}>
-        <Title order={2} size="h4">
-          Password
-        </Title>
-        <Field
-          kind="password"
-          label="Present password"
-          autoComplete="current-password"
-          required
-          value={current}
-          onText={setCurrent}
-        />
-        <Field
-          kind="password"
-          label="New password"
-          autoComplete="new-password"
-          required
-          value={next}
-          onText={setNext}
-        />
+        <Heading>Password</Heading>
+        <Field kind="current-password" label="Present password" required value={current} onText={setCurrent} />
+        <Field kind="new-password" label="New password" required value={next} onText={setNext} />
         <Button type="submit" w="fit-content" loading={change.isBusy}>
           Change the password
         </Button>

@@ -99,14 +99,7 @@ function StepUpForm({ session, onDone }: { readonly session: Session; readonly o
                 data-autofocus
               />
             ) : (
-              <Field
-                kind="password"
-                label="Password"
-                autoComplete="current-password"
-                value={secret}
-                onText={setSecret}
-                data-autofocus
-              />
+              <Field kind="current-password" label="Password" value={secret} onText={setSecret} data-autofocus />
             )}
             <Group justify="flex-end">
               <Button type="submit" loading={isBusy} disabled={secret === ''}>

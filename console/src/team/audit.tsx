@@ -1,19 +1,15 @@
 // The audit log: who did what to what, when and from where, and what they were refused.
-import { Anchor, NativeSelect, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { NativeSelect, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
+import { Hint, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
-import { ObjectLink } from '../ui/object-link.tsx';
-import { Listed } from '../ui/listed.tsx';
-import { Page } from '../ui/page.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
+import { IdLink, ObjectLink } from '../ui/object-link.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { Person, TheService } from '../ui/person.tsx';
-import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
 import { AuditChange } from './audit-change.tsx';
 import { useMemberOptions, usePeople, type PersonOf } from './people.ts';
 import { useAuditEntries, type AuditFilters } from './queries.ts';
@@ -23,7 +19,7 @@ type AuditEntry = Schemas['AuditEntry'];
 export function Audit() {
   const personOf = usePeople();
   const members = useMemberOptions();
-  const { values, set } = useFilters(['subject_id', 'actor_id', 'action', 'outcome', 'created_from', 'created_to']);
+  const { values, field } = useFilters(['subject_id', 'actor_id', 'action', 'outcome', 'created_from', 'created_to']);
   const list = useAuditEntries(given(values) as AuditFilters);
   const columns: readonly Column<AuditEntry>[] = [
     { title: 'When', cell: ({ at }) => <Moment at={at} /> },
@@ -43,19 +39,14 @@ export function Audit() {
         <NativeSelect
           label="Who"
           value={values.actor_id}
-          onChange={({ currentTarget }) => set('actor_id', currentTarget.value)}
+          onChange={({ currentTarget }) => field('actor_id').onChange(currentTarget.value)}
           data={[{ value: '', label: 'anybody' }, ...members]}
         />
-        <FilterText label="Action" value={values.action} onChange={(action) => set('action', action)} />
-        <FilterText label="Of (id)" value={values.subject_id} onChange={(id) => set('subject_id', id)} />
-        <FilterSelect
-          label="Outcome"
-          options={['done', 'refused']}
-          value={values.outcome}
-          onChange={(outcome) => set('outcome', outcome)}
-        />
-        <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
-        <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+        <FilterText label="Action" {...field('action')} />
+        <FilterText label="Of (id)" {...field('subject_id')} />
+        <FilterSelect label="Outcome" options={['done', 'refused']} {...field('outcome')} />
+        <MomentInput label="From" {...field('created_from')} />
+        <MomentInput label="Before" {...field('created_to')} />
       </Filters>
       <Listed list={list} label="Audit log" columns={columns} empty="No entry matches." />
     </Page>
@@ -68,9 +59,7 @@ function Who({ entry: { person, api_key: apiKey, staff } }: { readonly entry: Au
   return (
     <>
       <MerchantText text={apiKey?.name ?? staff ?? 'unknown'} />
-      <Text size="xs" c="dimmed">
-        {apiKey === null ? 'service staff' : 'API key'}
-      </Text>
+      <Hint>{apiKey === null ? 'service staff' : 'API key'}</Hint>
     </>
   );
 }
@@ -91,7 +80,7 @@ function actionWords(action: string): string {
 }
 
 /** The pages of what has none of its own. */
-const PAGES: Readonly<Record<string, readonly [text: string, path: string]>> = {
+const PAGES: Readonly<Record<string, readonly [noun: string, href: string]>> = {
   key_: ['API key', '/keys'],
   inv_: ['Invitation', '/members'],
   mch_: ['Change of a member', '/members'],
@@ -104,10 +93,6 @@ function Subject({ id, personOf }: { readonly id: string; readonly personOf: Per
   if (id.startsWith('mer_')) return 'this merchant';
   const page = PAGES[id.slice(0, 4)];
   if (page === undefined) return <ObjectLink id={id} />;
-  const [text, path] = page;
-  return (
-    <Anchor component={Link} href={path} title={id}>
-      {text} <span className="keeps">…{id.slice(-6)}</span>
-    </Anchor>
-  );
+  const [noun, href] = page;
+  return <IdLink id={id} noun={noun} href={href} />;
 }

@@ -3,9 +3,9 @@ import { Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import type { Role } from '../session/session.ts';
-import { FormModal } from '../ui/act-modal.tsx';
+import { FormModal } from '../ui/modals.tsx';
 import type { Secret } from '../ui/secret-modal.tsx';
-import { useStepUpAct } from '../ui/use-step-up-act.ts';
+import { useStepUpAct } from '../ui/use-act.ts';
 import { RoleChoice } from './roles.tsx';
 
 type InviteModalProps = { readonly onInvited: (secret: Secret) => void; readonly onClose: () => void };

@@ -3,15 +3,14 @@ import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession, type Role } from '../session/session.ts';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ConfirmModal, ModalActions } from '../ui/modals.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Hint } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { ModalActions } from '../ui/modal-actions.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Person } from '../ui/person.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
-import { submitting } from '../ui/use-act.ts';
-import { useStepUpAct } from '../ui/use-step-up-act.ts';
+import { submitting, useStepUpAct } from '../ui/use-act.ts';
 import { RoleChoice, roleNames } from './roles.tsx';
 
 type Member = Schemas['ListedMember'];
@@ -44,9 +43,9 @@ export function MemberList({ members, onNotice }: MemberListProps) {
               </Badge>
             )}
           </Group>
-          <Text size="xs" c="dimmed">
+          <Hint>
             <MerchantText text={email} />
-          </Text>
+          </Hint>
         </>
       ),
     },

@@ -1,12 +1,11 @@
 // The members of the merchant, what waits for a second person, and the invitations that are open.
-import { Alert, Button, Stack, Title } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Loaded } from '../ui/loaded.tsx';
-import { Page } from '../ui/page.tsx';
+import { Loaded, Page, Part } from '../ui/page.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
-import { useCurrent } from '../ui/use-current.ts';
+import { useCurrent } from '../ui/polling.ts';
 import { InvitationList, WaitingInvitation } from './invitations.tsx';
 import { InviteModal } from './invite.tsx';
 import { WaitingChange } from './member-changes.tsx';
@@ -29,25 +28,19 @@ export function Members() {
         <Alert color="blue" title={notice} withCloseButton closeButtonLabel="Close" onClose={() => setNotice(null)} />
       )}
       {changes.length + waiting.length > 0 && (
-        <Stack>
-          <Title order={2} size="h4">
-            Waiting for a second person
-          </Title>
+        <Part title="Waiting for a second person">
           {changes.map((change) => (
             <WaitingChange key={change.id} change={change} />
           ))}
           {waiting.map((invitation) => (
             <WaitingInvitation key={invitation.id} invitation={invitation} onSecret={setSecret} />
           ))}
-        </Stack>
+        </Part>
       )}
       <Loaded query={members}>{({ data }) => <MemberList members={data} onNotice={setNotice} />}</Loaded>
-      <Stack>
-        <Title order={2} size="h4">
-          Open invitations
-        </Title>
+      <Part title="Open invitations">
         <Loaded query={invitations}>{({ data }) => <InvitationList invitations={data} />}</Loaded>
-      </Stack>
+      </Part>
       {isInviting && (
         <InviteModal
           onInvited={(made) => {

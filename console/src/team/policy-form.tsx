@@ -3,10 +3,10 @@ import { Alert, Checkbox, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
-import { FormModal } from '../ui/act-modal.tsx';
+import { FormModal } from '../ui/modals.tsx';
 import { AmountField } from '../ui/amount-field.tsx';
 import { formatAmount, readAmount } from '../ui/format.ts';
-import { useStepUpAct } from '../ui/use-step-up-act.ts';
+import { useStepUpAct } from '../ui/use-act.ts';
 import { ALL_RULES, inUnit, parseTime, RULES, UNIT_NAMES, type PolicyValues, type Rule, type Unit } from './rules.ts';
 
 type PolicyFormProps = {

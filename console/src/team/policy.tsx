@@ -1,9 +1,8 @@
 // The policy in force, each rule with what it does, and the proposals to change it.
-import { Alert, Button, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { hasRole, useSession } from '../session/session.ts';
-import { Loaded } from '../ui/loaded.tsx';
-import { Page } from '../ui/page.tsx';
+import { Loaded, Page, Part } from '../ui/page.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { WaitingPolicyChange } from './policy-changes.tsx';
 import { PolicyForm } from './policy-form.tsx';
@@ -30,21 +29,15 @@ export function Policy() {
         {(policy) => (
           <>
             {policy.pending_changes.length > 0 && (
-              <Stack>
-                <Title order={2} size="h4">
-                  Waiting for a second person
-                </Title>
+              <Part title="Waiting for a second person">
                 {policy.pending_changes.map((proposed) => (
                   <WaitingPolicyChange key={proposed.id} policy={policy} change={proposed} />
                 ))}
-              </Stack>
+              </Part>
             )}
-            <Stack>
-              <Title order={2} size="h4">
-                In force
-              </Title>
+            <Part title="In force">
               <Values policy={policy} />
-            </Stack>
+            </Part>
             {isChanging && (
               <PolicyForm
                 policy={policy}

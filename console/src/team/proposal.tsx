@@ -2,7 +2,7 @@
 import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ConfirmModal } from '../ui/modals.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Actor, People, Person } from '../ui/person.tsx';
 

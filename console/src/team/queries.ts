@@ -1,8 +1,7 @@
 // What the pages of the team ask the API for.
-import type { paths } from '../../generated/api.ts';
-import { answerOf, api } from '../api/client.ts';
-import { useCurrent } from '../ui/use-current.ts';
-import { useList } from '../ui/use-list.ts';
+import { answerOf, api, type ListQuery } from '../api/client.ts';
+import { useCurrent } from '../ui/polling.ts';
+import { useList } from '../ui/rows.tsx';
 
 export function useInvitations() {
   return useCurrent(['invitations'], () => answerOf(api.GET('/v1/console/invitations')));
@@ -12,11 +11,7 @@ export function usePolicy() {
   return useCurrent(['policy'], () => answerOf(api.GET('/v1/console/policy')));
 }
 
-/** Values of an address are passed on as they are: the API says what is wrong with them. */
-export type AuditFilters = Omit<
-  NonNullable<paths['/v1/console/audit']['get']['parameters']['query']>,
-  'cursor' | 'limit'
->;
+export type AuditFilters = ListQuery<'/v1/console/audit'>;
 
 export function useAuditEntries(filters: AuditFilters) {
   return useList(['audit', filters], (place) =>

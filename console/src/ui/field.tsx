@@ -9,15 +9,16 @@ type FieldProps = Pick<
   /** Whether a question that opens has it ready to be written in. */
   readonly 'data-autofocus'?: boolean;
   readonly onText: (text: string) => void;
-  /** `code`: digits that an app shows. `token`: pasted, without what surrounds it. */
-  readonly kind?: 'text' | 'email' | 'password' | 'code' | 'token';
+  /** `code`: digits that an app shows. `token`: pasted, without what surrounds it. Passwords are as browsers fill them in. */
+  readonly kind?: 'text' | 'email' | 'current-password' | 'new-password' | 'code' | 'token';
 };
 
 export function Field({ onText, kind = 'text', ...props }: FieldProps) {
   const isTrimmed = kind === 'code' || kind === 'token';
   const onChange = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
     onText(isTrimmed ? currentTarget.value.trim() : currentTarget.value);
-  if (kind === 'password') return <PasswordInput {...props} onChange={onChange} />;
+  if (kind === 'current-password' || kind === 'new-password')
+    return <PasswordInput {...props} autoComplete={kind} onChange={onChange} />;
   const code = kind === 'code' ? ({ inputMode: 'numeric', autoComplete: 'one-time-code' } as const) : {};
   const token = kind === 'token' ? { autoComplete: 'off', spellCheck: false } : {};
   return <TextInput {...code} {...token} type={kind === 'email' ? 'email' : 'text'} {...props} onChange={onChange} />;

@@ -1,5 +1,5 @@
-// A moment in the reader's own zone, with UTC on hover.
-import { Text, Tooltip } from '@mantine/core';
+// Moments in the reader's own zone: as they are shown, with UTC on hover, and as they are chosen.
+import { Text, TextInput, Tooltip } from '@mantine/core';
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
@@ -14,4 +14,38 @@ export function Moment({ at }: { readonly at: string | null }) {
       </Text>
     </Tooltip>
   );
+}
+
+type MomentInputProps = {
+  readonly label: string;
+  readonly description?: string;
+  readonly error?: string | undefined;
+  /** RFC 3339 in UTC; empty for none. */
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+};
+
+/** A moment that a person chooses in their own zone; outside of the field it is a moment in UTC, as the API wants it. */
+export function MomentInput({ label, description, error, value, onChange }: MomentInputProps) {
+  return (
+    <TextInput
+      type="datetime-local"
+      label={label}
+      description={description}
+      error={error}
+      value={toLocal(value)}
+      onChange={({ currentTarget }) => onChange(toUtc(currentTarget.value))}
+    />
+  );
+}
+
+function toUtc(local: string): string {
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
+}
+
+function toLocal(utc: string): string {
+  const at = new Date(utc);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

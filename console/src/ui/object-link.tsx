@@ -2,34 +2,30 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 
-const PARTS: Readonly<Record<string, string>> = {
-  col_: 'collections',
-  pay_: 'payouts',
-  rev_: 'refunds',
-  chk_: 'checkouts',
-  whe_: 'endpoints',
-  dlv_: 'deliveries',
-  evt_: 'events',
+const PAGES: Readonly<Record<string, readonly [noun: string, path: string]>> = {
+  col_: ['Collection', '/collections'],
+  pay_: ['Payout', '/payouts'],
+  rev_: ['Refund', '/refunds'],
+  chk_: ['Checkout', '/checkouts'],
+  whe_: ['Endpoint', '/endpoints'],
+  dlv_: ['Delivery', '/deliveries'],
+  evt_: ['Event', '/events'],
 };
 
-const NOUNS: Readonly<Record<string, string>> = {
-  col_: 'Collection',
-  pay_: 'Payout',
-  rev_: 'Refund',
-  chk_: 'Checkout',
-  whe_: 'Endpoint',
-  dlv_: 'Delivery',
-  evt_: 'Event',
-};
+export function ObjectLink({ id }: { readonly id: string }) {
+  const page = PAGES[id.slice(0, 4)];
+  if (page === undefined) return id;
+  const [noun, path] = page;
+  return <IdLink id={id} noun={noun} href={`${path}/${id}`} />;
+}
+
+type IdLinkProps = { readonly id: string; readonly noun: string; readonly href: string };
 
 /** Short: the noun and the end of the id, which tells it from its neighbours. The whole id is its title. */
-export function ObjectLink({ id }: { readonly id: string }) {
-  const prefix = id.slice(0, 4);
-  const part = PARTS[prefix];
-  if (part === undefined) return id;
+export function IdLink({ id, noun, href }: IdLinkProps) {
   return (
-    <Anchor component={Link} href={`/${part}/${id}`} title={id}>
-      {NOUNS[prefix]} <span className="keeps">…{id.slice(-6)}</span>
+    <Anchor component={Link} href={href} title={id}>
+      {noun} <span className="keeps">…{id.slice(-6)}</span>
     </Anchor>
   );
 }

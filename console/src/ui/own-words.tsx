@@ -1,7 +1,8 @@
 // What the merchant wrote to a payment or checkout, apart from what the service says of it and named as the merchant's own words.
-import { Card, Code, Stack, Text, Title } from '@mantine/core';
+import { Card, Code, Stack, Text } from '@mantine/core';
 import { Fields } from './fields.tsx';
 import { MerchantText } from './merchant-text.tsx';
+import { Heading } from './page.tsx';
 import { Rows, type Column } from './rows.tsx';
 
 /** Of the columns of lists. */
@@ -20,9 +21,7 @@ export function OwnWords({ reference, description, metadata = {} }: OwnWordsProp
   return (
     <Card withBorder component="section" aria-label="The merchant’s own words">
       <Stack gap="xs">
-        <Title order={2} size="h4">
-          The merchant’s own words
-        </Title>
+        <Heading>The merchant’s own words</Heading>
         <Text size="sm" c="dimmed">
           The maker wrote this. Malipo does not check it.
         </Text>
@@ -30,11 +29,10 @@ export function OwnWords({ reference, description, metadata = {} }: OwnWordsProp
           label="Reference and description"
           fields={[
             ['Reference', <MerchantText key="reference" text={reference} />],
-            ...(description === undefined
-              ? []
-              : [
-                  ['Description', description === null ? '–' : <MerchantText key="text" text={description} />] as const,
-                ]),
+            description !== undefined && [
+              'Description',
+              description === null ? '–' : <MerchantText key="text" text={description} />,
+            ],
           ]}
         />
         {pairs.length > 0 && <Rows label="Metadata" columns={METADATA_COLUMNS} rows={pairs} empty="" />}

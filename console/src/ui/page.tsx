@@ -1,7 +1,8 @@
-// The frame of a page: its title, what can be done on it, and its content.
-import { Group, Stack, Title } from '@mantine/core';
+// The frame of a page: its title, what can be done on it, its parts, and what is still awaited.
+import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useEffect, type ReactNode } from 'react';
 import { MerchantText } from './merchant-text.tsx';
+import { ErrorNotice } from './error-notice.tsx';
 
 /** The title may name what somebody chose, such as a reference. */
 type PageProps = { readonly title: string; readonly actions?: ReactNode; readonly children: ReactNode };
@@ -20,5 +21,74 @@ export function Page({ title, actions, children }: PageProps) {
       </Group>
       {children}
     </Stack>
+  );
+}
+
+export function Heading({ children }: { readonly children: ReactNode }) {
+  return (
+    <Title order={2} size="h4">
+      {children}
+    </Title>
+  );
+}
+
+type PartProps = { readonly title: string; readonly gap?: 'xs' | 'md'; readonly children: ReactNode };
+
+/** A part of a page under its own heading. */
+export function Part({ title, gap = 'md', children }: PartProps) {
+  return (
+    <Stack gap={gap}>
+      <Heading>{title}</Heading>
+      {children}
+    </Stack>
+  );
+}
+
+/** What is needed of a query: one of the library's, or a list of ours. */
+type Query<Data> = {
+  readonly data: Data | undefined;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly refetch: () => Promise<unknown>;
+};
+
+type LoadedProps<Data> = {
+  readonly query: Query<Data>;
+  readonly children: (data: Data) => ReactNode;
+};
+
+/** What is shown already stays while it is asked for again; an error is shown above it. */
+export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
+  const { data, error, isPending, refetch } = query;
+  if (isPending) {
+    return (
+      <Stack gap="xs" aria-busy aria-label="Loading" role="status">
+        <Skeleton height={28} />
+        <Skeleton height={28} />
+        <Skeleton height={28} />
+      </Stack>
+    );
+  }
+  return (
+    <Stack gap="md">
+      {error !== null && (
+        <>
+          <ErrorNotice error={error} />
+          <Button variant="default" onClick={() => void refetch()} w="fit-content">
+            Try again
+          </Button>
+        </>
+      )}
+      {data !== undefined && children(data)}
+    </Stack>
+  );
+}
+
+/** A line in small letters below what it says more about. */
+export function Hint({ children }: { readonly children: ReactNode }) {
+  return (
+    <Text size="xs" c="dimmed">
+      {children}
+    </Text>
   );
 }

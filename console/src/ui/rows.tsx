@@ -1,6 +1,9 @@
-// A table of what a list returned, page by page. Where it has little room each row is a card, so that nothing of it is out of sight.
-import { Button, Table, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+// Tables of what a list of the API returned, page by page.
+import { Button, Stack, Table, Text } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useAskAgain } from './polling.ts';
+import { Loaded } from './page.tsx';
 
 export type Column<Row> = {
   /** Of a card it names the value, where it is words. */
@@ -18,6 +21,7 @@ type RowsProps<Row> = {
   readonly isChosen?: (row: Row) => boolean;
 };
 
+/** Where the table has little room each row is a card, so that nothing of it is out of sight. */
 export function Rows<Row extends { readonly id: string }>({ label, columns, rows, empty, isChosen }: RowsProps<Row>) {
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   return (
@@ -67,5 +71,75 @@ export function More({ hasMore, isBusy, onMore }: MoreProps) {
     <Button variant="default" loading={isBusy} onClick={onMore} w="fit-content">
       Show more
     </Button>
+  );
+}
+
+type Page<Row> = { readonly data: readonly Row[]; readonly has_more: boolean; readonly next_cursor: string | null };
+
+/** Where a page begins, for its query; empty: the first page. */
+type Place = { readonly cursor?: string };
+const FIRST: Place = {};
+
+/** A list that was read deeper than this is not read anew by itself: each time would ask for every page. */
+const MAX_PAGES_KEPT_CURRENT = 2;
+
+/** A list of the API, kept up to date while somebody looks at it. `endOf`: when a row changes by the clock alone; null: never. */
+export function useList<Row>(
+  key: readonly unknown[],
+  fetchPage: (place: Place) => Promise<Page<Row>>,
+  endOf: (row: Row) => string | null = () => null,
+) {
+  const askAgain = useAskAgain();
+  const query = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam }) => fetchPage(pageParam),
+    refetchInterval: ({ state: { data } }) => {
+      if (data && data.pages.length > MAX_PAGES_KEPT_CURRENT) return false;
+      return askAgain((data?.pages ?? []).flatMap((page) => page.data.map(endOf)));
+    },
+    initialPageParam: FIRST,
+    getNextPageParam: ({ has_more, next_cursor: cursor }: Page<Row>) =>
+      has_more && cursor !== null ? { cursor } : undefined,
+  });
+  const rows = query.data?.pages.flatMap(({ data }) => data);
+  return {
+    query: { data: rows, error: query.error, isPending: query.isPending, refetch: query.refetch },
+    more: {
+      hasMore: query.hasNextPage,
+      isBusy: query.isFetchingNextPage,
+      onMore: () => void query.fetchNextPage(),
+    },
+  };
+}
+
+type ListedProps<Row> = Omit<RowsProps<Row>, 'rows' | 'isChosen'> & {
+  readonly list: ReturnType<typeof useList<Row>>;
+};
+
+/** Such a list as a table, with what loads more of it. */
+export function Listed<Row extends { readonly id: string }>({ list: { query, more }, ...props }: ListedProps<Row>) {
+  return (
+    <Loaded query={query}>
+      {(rows) => (
+        <>
+          <Rows {...props} rows={rows} />
+          <More {...more} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const AT_FIRST = 25;
+const MORE_EACH_TIME = 200;
+
+/** A table of rows that the page has already, of which it shows the first and, when asked, the others. */
+export function LongRows<Row extends { readonly id: string }>({ rows, ...props }: Omit<RowsProps<Row>, 'isChosen'>) {
+  const [shown, setShown] = useState(AT_FIRST);
+  return (
+    <Stack gap="xs">
+      <Rows {...props} rows={rows.slice(0, shown)} />
+      <More hasMore={rows.length > shown} isBusy={false} onMore={() => setShown(shown + MORE_EACH_TIME)} />
+    </Stack>
   );
 }

@@ -1,6 +1,8 @@
 // Runs an act that a person starts by a press: one at a time, with its error kept to be shown.
 import { useCallback, useRef, useState, type SyntheticEvent } from 'react';
 import { ApiError } from '../api/api-error.ts';
+import { useStepUp } from '../session/step-up.tsx';
+import { useQueryClient } from '@tanstack/react-query';
 
 export type Act<Args extends readonly unknown[]> = {
   readonly isBusy: boolean;
@@ -43,4 +45,25 @@ export function submitting(act: Act<[]>): (event: SyntheticEvent) => void {
     event.preventDefault();
     act.run();
   };
+}
+
+/** An act before which the person proves who they are, where the API demands it. `operationId`: as the API calls it. */
+export function useStepUpAct(operationId: string, act: () => Promise<unknown>): Act<[]> {
+  const stepUp = useStepUp();
+  const refresh = useRefresh();
+  return useAct(async () => {
+    await stepUp(operationId);
+    try {
+      await act();
+    } finally {
+      // Refused or not answered, what is shown may be out of date too: there may be a key that nobody has, to be revoked.
+      void refresh();
+    }
+  });
+}
+
+/** After an act, everything that is shown is asked for again, the counts of what waits too. Nothing is shown before it is so. */
+export function useRefresh(): () => Promise<void> {
+  const client = useQueryClient();
+  return () => client.invalidateQueries();
 }

@@ -1,19 +1,16 @@
 // The list of deliveries, and the replays of many.
-import { Anchor, Button, NativeSelect, SegmentedControl, Text } from '@mantine/core';
-import { useState } from 'react';
+import { Anchor, Button, NativeSelect, SegmentedControl } from '@mantine/core';
+import { useState, type ComponentProps } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Filters, FilterSelect } from '../ui/filters.tsx';
+import { Filters, FilterSelect, given, useFilters } from '../ui/filters.tsx';
+import { Hint, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
-import { Listed } from '../ui/listed.tsx';
-import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useDeliveries, useEndpoints, useEndpointUrls } from './queries.ts';
+import { useDeliveries, useEndpoints, useEndpointUrls, type DeliveryFilters } from './queries.ts';
 import { ReplayModal } from './replay-modal.tsx';
 import { Replays } from './replays.tsx';
 import { DELIVERY_STATES } from './words.ts';
@@ -22,7 +19,7 @@ type DeliveryObject = Schemas['Delivery'];
 
 export function Deliveries() {
   const session = useSession();
-  const { values, set } = useFilters(['show', 'state', 'endpoint_id', 'created_from', 'created_to']);
+  const { values, set, field } = useFilters(['show', 'state', 'endpoint_id', 'created_from', 'created_to']);
   const { show, ...filters } = values;
   const [isReplaying, setReplaying] = useState(false);
   const replay = hasRole(session, 'admin', 'developer') && (
@@ -42,7 +39,7 @@ export function Deliveries() {
         onChange={(value) => set('show', value === 'replays' ? value : null)}
         w="fit-content"
       />
-      {show === 'replays' ? <Replays /> : <DeliveryList filters={filters} onFilter={set} />}
+      {show === 'replays' ? <Replays /> : <DeliveryList filters={filters} field={field} />}
       {isReplaying && <ReplayModal chosen={filters} onClose={() => setReplaying(false)} />}
     </Page>
   );
@@ -51,29 +48,20 @@ export function Deliveries() {
 type Filters = Readonly<Record<'state' | 'endpoint_id' | 'created_from' | 'created_to', string>>;
 type DeliveryListProps = {
   readonly filters: Filters;
-  readonly onFilter: (name: keyof Filters, value: string) => void;
+  readonly field: (name: keyof Filters) => ComponentProps<typeof EndpointSelect>;
 };
 
-function DeliveryList({ filters, onFilter }: DeliveryListProps) {
+function DeliveryList({ filters, field }: DeliveryListProps) {
   const urlOf = useEndpointUrls();
-  const list = useDeliveries(given(filters));
+  const list = useDeliveries(given(filters) as DeliveryFilters);
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
     <>
       <Filters values={filters}>
-        <FilterSelect
-          label="State"
-          options={DELIVERY_STATES}
-          value={filters.state}
-          onChange={(state) => onFilter('state', state)}
-        />
-        <EndpointSelect value={filters.endpoint_id} onChange={(id) => onFilter('endpoint_id', id)} />
-        <MomentInput
-          label="Created from"
-          value={filters.created_from}
-          onChange={(at) => onFilter('created_from', at)}
-        />
-        <MomentInput label="Created before" value={filters.created_to} onChange={(at) => onFilter('created_to', at)} />
+        <FilterSelect label="State" options={DELIVERY_STATES} {...field('state')} />
+        <EndpointSelect {...field('endpoint_id')} />
+        <MomentInput label="Created from" {...field('created_from')} />
+        <MomentInput label="Created before" {...field('created_to')} />
       </Filters>
       <Listed
         list={list}
@@ -140,9 +128,9 @@ export function deliveryColumns(urlOf: ((id: string) => string) | null): readonl
         <>
           <StateBadge state={state} />
           {next !== null && (
-            <Text size="xs" c="dimmed">
+            <Hint>
               again <Moment at={next} />
-            </Text>
+            </Hint>
           )}
         </>
       ),

@@ -1,5 +1,5 @@
 // One delivery: what is owed to which endpoint, each attempt with what was answered, and sending it again.
-import { Alert, Anchor, Button, Stack, Title } from '@mantine/core';
+import { Alert, Anchor, Button } from '@mantine/core';
 import { Link, useParams } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
@@ -7,13 +7,11 @@ import { useStepUp } from '../session/step-up.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page, Part } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { Page } from '../ui/page.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
-import { useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { useAct, useRefresh } from '../ui/use-act.ts';
 import { Attempts } from './attempts.tsx';
 import { useDelivery, useEndpointUrls } from './queries.ts';
 import { DELIVERY_STATE_WORDS } from './words.ts';
@@ -31,12 +29,9 @@ export function Delivery() {
             <Condition delivery={delivery} />
             <Replay delivery={delivery} />
             <DeliveryFields delivery={delivery} />
-            <Stack>
-              <Title order={2} size="h4">
-                Attempts
-              </Title>
+            <Part title="Attempts">
               <Attempts attempts={delivery.attempts} />
-            </Stack>
+            </Part>
           </>
         )}
       </Loaded>

@@ -2,8 +2,8 @@
 import { Checkbox, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../api/client.ts';
-import { FormModal } from '../ui/act-modal.tsx';
-import { useStepUpAct } from '../ui/use-step-up-act.ts';
+import { FormModal } from '../ui/modals.tsx';
+import { useStepUpAct } from '../ui/use-act.ts';
 import { EVENT_WORDS, PAYMENT_EVENT_TYPES, type PaymentEventType } from './words.ts';
 
 export type EndpointSettings = {

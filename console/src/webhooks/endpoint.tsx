@@ -1,17 +1,16 @@
 // One endpoint: its state, what can be done with it, and what was sent to it last.
-import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ConfirmModal } from '../ui/modals.tsx';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page, Part } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { DESCRIPTION_TITLE } from '../ui/own-words.tsx';
-import { Page } from '../ui/page.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
 import { deliveryColumns } from './deliveries.tsx';
@@ -78,10 +77,11 @@ function EndpointFields({ endpoint }: { readonly endpoint: EndpointObject }) {
         ['URL', <CopyText key="url" text={url} what="URL" isCut />],
         [DESCRIPTION_TITLE, description === null ? '–' : <MerchantText key="text" text={description} />],
         ['Events', event_types === null ? 'all' : event_types.join(', ')],
-        ...(disabled_at === null ? [] : [['Disabled', <Moment key="disabled" at={disabled_at} />] as const]),
-        ...(previous_secret_until === null
-          ? []
-          : [['Previous secret signs until', <Moment key="kept" at={previous_secret_until} />] as const]),
+        disabled_at !== null && ['Disabled', <Moment key="disabled" at={disabled_at} />],
+        previous_secret_until !== null && [
+          'Previous secret signs until',
+          <Moment key="kept" at={previous_secret_until} />,
+        ],
         ['Registered', <Moment key="created" at={endpoint.created_at} />],
         ['Changed', <Moment key="changed" at={endpoint.updated_at} />],
         ['Id', <CopyText key="id" text={id} what="id" />],
@@ -196,10 +196,7 @@ function LatestDeliveries({ id }: { readonly id: string }) {
   const { query } = useDeliveries({ endpoint_id: id });
   const shown = 10;
   return (
-    <Stack>
-      <Title order={2} size="h4">
-        Latest deliveries
-      </Title>
+    <Part title="Latest deliveries">
       <Loaded query={query}>
         {(rows) => (
           <Rows
@@ -213,6 +210,6 @@ function LatestDeliveries({ id }: { readonly id: string }) {
       <Anchor component={Link} href={`/deliveries?endpoint_id=${id}`} w="fit-content">
         All deliveries to it
       </Anchor>
-    </Stack>
+    </Part>
   );
 }

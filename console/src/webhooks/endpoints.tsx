@@ -4,10 +4,9 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { hasRole, useSession } from '../session/session.ts';
-import { Loaded } from '../ui/loaded.tsx';
+import { Hint, Loaded, Page } from '../ui/page.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
-import { Page } from '../ui/page.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -83,9 +82,9 @@ const COLUMNS: readonly Column<EndpointObject>[] = [
           <MerchantText text={url} isLink />
         </Anchor>
         {description !== null && (
-          <Text size="xs" c="dimmed">
+          <Hint>
             <MerchantText text={description} />
-          </Text>
+          </Hint>
         )}
       </>
     ),

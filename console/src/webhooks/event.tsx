@@ -1,13 +1,12 @@
 // One event: what it tells, its body as it was sent, and what became of it at each endpoint.
-import { Code, Stack, Text, Title } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import { useParams } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { CopyText } from '../ui/copy-text.tsx';
 import { Fields } from '../ui/fields.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Loaded, Page, Part } from '../ui/page.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
-import { Page } from '../ui/page.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { deliveryColumns } from './deliveries.tsx';
 import { useEndpointUrls, useEvent } from './queries.ts';
@@ -37,28 +36,22 @@ function Content({ event }: { readonly event: Schemas['EventWithDeliveries'] }) 
           ['Id', <CopyText key="id" text={id} what="id" />],
         ]}
       />
-      <Stack>
-        <Title order={2} size="h4">
-          Deliveries
-        </Title>
+      <Part title="Deliveries">
         <Rows
           label="Deliveries"
           columns={deliveryColumns(urlOf)}
           rows={deliveries}
           empty="No enabled endpoint received its type, so the event was sent to none."
         />
-      </Stack>
-      <Stack gap="xs">
-        <Title order={2} size="h4">
-          Body
-        </Title>
+      </Part>
+      <Part title="Body" gap="xs">
         <Code block className="whole-text" tabIndex={0} role="region" aria-label="Body of the event">
           {prettyPrinted(body)}
         </Code>
         <Text size="sm" c="dimmed">
           Indented for reading. The signed text is in one line.
         </Text>
-      </Stack>
+      </Part>
     </>
   );
 }

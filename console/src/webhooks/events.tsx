@@ -2,15 +2,12 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
-import { Filters, FilterSelect, FilterText } from '../ui/filters.tsx';
-import { Moment } from '../ui/moment.tsx';
-import { MomentInput } from '../ui/moment-input.tsx';
+import { Filters, FilterSelect, FilterText, given, useFilters } from '../ui/filters.tsx';
+import { Moment, MomentInput } from '../ui/moment.tsx';
 import { ObjectLink } from '../ui/object-link.tsx';
-import { Listed } from '../ui/listed.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { Page } from '../ui/page.tsx';
-import type { Column } from '../ui/rows.tsx';
-import { given, useFilters } from '../ui/use-filters.ts';
-import { useEvents } from './queries.ts';
+import { useEvents, type EventFilters } from './queries.ts';
 import { EVENT_TYPES, EVENT_WORDS } from './words.ts';
 
 const COLUMNS: readonly Column<Schemas['Event']>[] = [
@@ -28,16 +25,15 @@ const COLUMNS: readonly Column<Schemas['Event']>[] = [
 ];
 
 export function Events() {
-  const { values, set } = useFilters(['type', 'object_id', 'created_from', 'created_to']);
-  const list = useEvents(given(values));
-  const isFiltered = Object.values(values).some((value) => value !== '');
+  const { values, field, isFiltered } = useFilters(['type', 'object_id', 'created_from', 'created_to']);
+  const list = useEvents(given(values) as EventFilters);
   return (
     <Page title="Events">
       <Filters values={values}>
-        <FilterSelect label="Type" options={EVENT_TYPES} value={values.type} onChange={(type) => set('type', type)} />
-        <FilterText label="Of (id)" value={values.object_id} onChange={(id) => set('object_id', id)} />
-        <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
-        <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+        <FilterSelect label="Type" options={EVENT_TYPES} {...field('type')} />
+        <FilterText label="Of (id)" {...field('object_id')} />
+        <MomentInput label="Created from" {...field('created_from')} />
+        <MomentInput label="Created before" {...field('created_to')} />
       </Filters>
       <Listed
         list={list}

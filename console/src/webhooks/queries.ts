@@ -1,10 +1,8 @@
 // What the pages of webhooks ask the API for.
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api, type Schemas } from '../api/client.ts';
-import { usePolling } from '../ui/use-polling.ts';
-import { useCurrent } from '../ui/use-current.ts';
-import { useList } from '../ui/use-list.ts';
-import type { DeliveryState, EventType } from './words.ts';
+import { answerOf, api, type ListQuery, type Schemas } from '../api/client.ts';
+import { useCurrent, usePolling } from '../ui/polling.ts';
+import { useList } from '../ui/rows.tsx';
 
 /** More than a merchant can have. */
 const ALL_ENDPOINTS = 100;
@@ -29,14 +27,13 @@ export function useEndpoint(id: string) {
   );
 }
 
-export type DeliveryFilters = { state?: string; endpoint_id?: string; created_from?: string; created_to?: string };
+export type DeliveryFilters = ListQuery<'/v1/console/deliveries'>;
+export type EventFilters = ListQuery<'/v1/console/events'>;
 
-export function useDeliveries({ state, ...filters }: DeliveryFilters) {
-  return useList(['deliveries', state, filters], (place) => {
-    // A value that no state has is refused by the API, in its own words.
-    const query = { ...filters, ...place, ...(state !== undefined && { state: state as DeliveryState }) };
-    return answerOf(api.GET('/v1/console/deliveries', { params: { query } }));
-  });
+export function useDeliveries(filters: DeliveryFilters) {
+  return useList(['deliveries', filters], (place) =>
+    answerOf(api.GET('/v1/console/deliveries', { params: { query: { ...filters, ...place } } })),
+  );
 }
 
 export function useDelivery(id: string) {
@@ -45,13 +42,10 @@ export function useDelivery(id: string) {
   );
 }
 
-export type EventFilters = { type?: string; object_id?: string; created_from?: string; created_to?: string };
-
-export function useEvents({ type, ...filters }: EventFilters) {
-  return useList(['events', type, filters], (place) => {
-    const query = { ...filters, ...place, ...(type !== undefined && { type: type as EventType }) };
-    return answerOf(api.GET('/v1/console/events', { params: { query } }));
-  });
+export function useEvents(filters: EventFilters) {
+  return useList(['events', filters], (place) =>
+    answerOf(api.GET('/v1/console/events', { params: { query: { ...filters, ...place } } })),
+  );
 }
 
 export function useEvent(id: string) {

@@ -2,11 +2,10 @@
 import { Progress, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../api/client.ts';
 import { formatCode } from '../ui/format.ts';
-import { Listed } from '../ui/listed.tsx';
+import { Listed, type Column } from '../ui/rows.tsx';
 import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import { Person } from '../ui/person.tsx';
-import type { Column } from '../ui/rows.tsx';
 import { useEndpointUrls, useReplay, useReplays } from './queries.ts';
 
 type ReplayObject = Schemas['Replay'];

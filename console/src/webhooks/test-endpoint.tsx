@@ -6,8 +6,7 @@ import { answerOf, api } from '../api/client.ts';
 import { useStepUp } from '../session/step-up.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatCode } from '../ui/format.ts';
-import { useAct } from '../ui/use-act.ts';
-import { useRefresh } from '../ui/use-refresh.ts';
+import { useAct, useRefresh } from '../ui/use-act.ts';
 import { useDelivery } from './queries.ts';
 import { DELIVERY_STATE_WORDS } from './words.ts';
 

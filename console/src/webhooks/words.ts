@@ -2,8 +2,8 @@
 import type { Schemas } from '../api/client.ts';
 
 export type PaymentEventType = Schemas['PaymentEventType'];
-export type EventType = Schemas['EventType'];
-export type DeliveryState = Schemas['DeliveryState'];
+type EventType = Schemas['EventType'];
+type DeliveryState = Schemas['DeliveryState'];
 export type ReplayableState = Schemas['Replay']['states'][number];
 
 const PAYMENT_EVENT_WORDS: Readonly<Record<PaymentEventType, string>> = {

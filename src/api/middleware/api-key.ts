@@ -8,13 +8,12 @@ import {
   recordKeyRefusal,
   type KeyRequest,
 } from '../../operations/accounts/authenticate-api-key.ts';
-import { addressOf, routeOf, sessionOf, type ApiMiddleware, type Caller } from '../context.ts';
+import { addressOf, routeOf, sessionOf, type ApiContext, type ApiMiddleware, type Caller } from '../context.ts';
 import type { VerifiedKey, VerifiedKeys } from '../verified-keys.ts';
 import { readSessionToken } from '../session-cookie.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 import { requireSession, type SessionDemands, type SessionDeps } from './session.ts';
 
-type Context = Parameters<ApiMiddleware>[0];
 type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
 export type ScopeDeps = SessionDeps & {
   readonly environment: Environment;
@@ -59,7 +58,7 @@ export function requireScope({ scope, confirmsKey, session }: ScopeDemands, deps
 }
 
 /** The caller whose key was good for such a request when it was last verified; null: there is none. */
-function cachedCaller(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | null {
+function cachedCaller(ctx: ApiContext, scope: Scope, deps: ScopeDeps): KeyCaller | null {
   const key = findCached(ctx, scope, deps);
   if (key === null) return null;
   const { id: apiKeyId, merchantId, maker, rowVersion: version } = key;
@@ -70,12 +69,12 @@ function cachedCaller(ctx: Context, scope: Scope, deps: ScopeDeps): KeyCaller | 
   return enter(ctx, { ...key, maker: null });
 }
 
-function findCached(ctx: Context, scope: Scope, { verifiedKeys }: ScopeDeps): VerifiedKey | null {
+function findCached(ctx: ApiContext, scope: Scope, { verifiedKeys }: ScopeDeps): VerifiedKey | null {
   return verifiedKeys.find(bearerToken(ctx.get('Authorization')), keyRequest(ctx, scope));
 }
 
 /** The caller whose key is good for the request now. Throws what is wrong with the key. */
-async function verifyKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
+async function verifyKey(ctx: ApiContext, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
   try {
     const key = await authenticate(ctx, scope, deps);
     ctx.state.keyCheckedAtMs = performance.now();
@@ -86,12 +85,12 @@ async function verifyKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<K
   }
 }
 
-function enterVerified(ctx: Context, key: VerifiedKey): KeyCaller {
+function enterVerified(ctx: ApiContext, key: VerifiedKey): KeyCaller {
   ctx.state.cachedKey = undefined;
   return enter(ctx, key);
 }
 
-function enter(ctx: Context, { id: keyId, maker, merchantId, merchantCurrency }: VerifiedKey): KeyCaller {
+function enter(ctx: ApiContext, { id: keyId, maker, merchantId, merchantCurrency }: VerifiedKey): KeyCaller {
   const caller = { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } } as const;
   ctx.state.caller = caller;
   return caller;
@@ -105,7 +104,7 @@ const CHECKED_FOR_MS = 1000;
  * a second of the last check, and without a key, it does nothing. Of a cached key the handler confirms the row, and what time alone
  * changes is checked here.
  */
-export async function requireLiveKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<void> {
+export async function requireLiveKey(ctx: ApiContext, scope: Scope, deps: ScopeDeps): Promise<void> {
   const { keyCheckedAtMs } = ctx.state;
   if (keyCheckedAtMs === undefined || performance.now() - keyCheckedAtMs < CHECKED_FOR_MS) return;
   if (ctx.state.cachedKey && findCached(ctx, scope, deps) !== null) return;
@@ -125,7 +124,7 @@ function isWrongKey(error: unknown): boolean {
 }
 
 async function authenticate(
-  ctx: Context,
+  ctx: ApiContext,
   scope: Scope,
   { db, environment, verifiedKeys }: ScopeDeps,
 ): Promise<VerifiedKey> {
@@ -140,7 +139,7 @@ async function authenticate(
   return key;
 }
 
-function keyRequest(ctx: Context, scope: Scope): KeyRequest {
+function keyRequest(ctx: ApiContext, scope: Scope): KeyRequest {
   const { requestId } = ctx.state;
   return { scope, action: routeOf(ctx), address: addressOf(ctx), requestId, at: new Date() };
 }

@@ -4,12 +4,10 @@ import { bodyParser } from '@koa/bodyparser';
 import type { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { bodyBroken, refuseBrokenBody } from '../broken-body.ts';
-import type { ApiMiddleware } from '../context.ts';
+import type { ApiContext } from '../context.ts';
 import { mediaTypeUnsupported } from '../errors.ts';
 import { fitsForm, parseForm, readFields } from '../form.ts';
 import { parseJson, unreadable } from '../json.ts';
-
-type Context = Parameters<ApiMiddleware>[0];
 
 export const MAX_BODY_BYTES = 64 * 1024;
 const JSON_TYPE = 'application/json';
@@ -33,7 +31,7 @@ type ParsedRequest = {
  * Reads the fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything. No body at
  * all, and an empty one, have no fields. Throws `media_type_unsupported`, `body_too_large` or `body_malformed`.
  */
-export function bodyReader(schema: z.ZodObject): (ctx: Context) => Promise<object> {
+export function bodyReader(schema: z.ZodObject): (ctx: ApiContext) => Promise<object> {
   const types = fitsForm(schema) ? [JSON_TYPE, FORM_TYPE] : [JSON_TYPE];
   return async (ctx) => {
     if (!hasBody(ctx)) return {};
@@ -49,12 +47,12 @@ export function bodyReader(schema: z.ZodObject): (ctx: Context) => Promise<objec
 }
 
 /** Whether the request announces a body that is not empty. */
-export function hasBody({ req: { headers } }: Context): boolean {
+export function hasBody({ req: { headers } }: ApiContext): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** The text of a form that a browser posted; null: it is no form. */
-export async function readFormText(ctx: Context): Promise<string | null> {
+export async function readFormText(ctx: ApiContext): Promise<string | null> {
   if (typeAmong(ctx, [FORM_TYPE]) === null) return null;
   return hasBody(ctx) ? decode(await readBytes(ctx, [FORM_TYPE])) : '';
 }
@@ -63,13 +61,13 @@ export async function readFormText(ctx: Context): Promise<string | null> {
  * The body of an operator's callback as text, and its fields, which throw `body_malformed` where there are none. It comes once, so it
  * is read whatever its media type, if it has any, and of two fields with one name the last counts: it is a hint in any case.
  */
-export async function readCallback(ctx: Context): Promise<{ readonly text: string; readonly fields: () => object }> {
+export async function readCallback(ctx: ApiContext): Promise<{ readonly text: string; readonly fields: () => object }> {
   const bytes = hasBody(ctx) ? await readBytes(ctx, [JSON_TYPE]) : '';
   const text = new TextDecoder().decode(Buffer.from(bytes, 'latin1'));
   return { text, fields: () => (text === '' ? {} : objectOf(parseLoosely(text))) };
 }
 
-async function readBytes(ctx: Context, types: readonly string[]): Promise<string> {
+async function readBytes(ctx: ApiContext, types: readonly string[]): Promise<string> {
   if (!isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported(types);
   refuseBrokenBody(ctx.req);
   // The parser reads no other types and methods than these: here they are checked before.
@@ -81,7 +79,7 @@ async function readBytes(ctx: Context, types: readonly string[]): Promise<string
 }
 
 /** Which of these media types the body has, in UTF-8; null: none of them. */
-function typeAmong(ctx: Context, types: string[]): string | null {
+function typeAmong(ctx: ApiContext, types: string[]): string | null {
   const type = ctx.is(types);
   return typeof type === 'string' && isUtf8Charset(ctx.get('Content-Type')) ? type : null;
 }

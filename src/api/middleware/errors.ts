@@ -3,11 +3,9 @@ import { errorBody, type DomainError } from '../../domain/errors.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { Log } from '../../log.ts';
 import { clientNetwork } from '../client-address.ts';
-import { matchedRoute, type ApiMiddleware, type ApiState } from '../context.ts';
+import { matchedRoute, type ApiContext, type ApiMiddleware, type ApiState } from '../context.ts';
 import { HTTP_STATUS, toDomainError } from '../errors.ts';
 import { createRefusalLog } from '../refusal-log.ts';
-
-type Context = Parameters<ApiMiddleware>[0];
 
 export function requestId(): ApiMiddleware {
   return (ctx, next) => {
@@ -22,7 +20,7 @@ export function requestId(): ApiMiddleware {
 /** `respondWithPage` tells people of an error where they and no program read the response; false: they do not. */
 export function errorResponder(
   log: Log,
-  respondWithPage: (ctx: Context, error: DomainError) => boolean = () => false,
+  respondWithPage: (ctx: ApiContext, error: DomainError) => boolean,
 ): ApiMiddleware {
   const logRefusal = createRefusalLog(log);
   return async (ctx, next) => {

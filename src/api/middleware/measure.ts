@@ -3,7 +3,7 @@
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { PaymentId } from '../../domain/payments/payment.ts';
 import { isPaymentId } from '../../domain/trace.ts';
-import type { ApiMiddleware } from '../context.ts';
+import { pathIdOf, storedIdOf, type ApiContext, type ApiMiddleware } from '../context.ts';
 import type { Route } from '../route.ts';
 
 export type AnsweredRequest = {
@@ -69,9 +69,7 @@ export function measureRequests(
   };
 }
 
-type Context = Parameters<ApiMiddleware>[0];
-
-function whoAndWhat(ctx: Context) {
+function whoAndWhat(ctx: ApiContext) {
   const { requestId, caller, session, failure } = ctx.state;
   const person = session?.person ?? (caller?.actor.kind === 'person' ? caller.actor.person : undefined);
   return {
@@ -85,15 +83,11 @@ function whoAndWhat(ctx: Context) {
   };
 }
 
-const ID_OF_STORED = /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/;
-
 // What a request made comes before what it was made of: a refund is requested by the id of its collection. Of a refused request the id in
 // the path is no more than what the caller wrote: it may be a payment of another merchant.
-function paymentOf(ctx: Context): PaymentId | undefined {
-  const { params } = ctx as { params?: { id?: string } };
-  const made = typeof ctx.body === 'string' ? ID_OF_STORED.exec(ctx.body)?.[1] : undefined;
-  const named = ctx.status < 400 ? params?.id : undefined;
-  return ctx.state.paymentId ?? [made, named].find(isPaymentId);
+function paymentOf(ctx: ApiContext): PaymentId | undefined {
+  const named = ctx.status < 400 ? pathIdOf(ctx) : undefined;
+  return ctx.state.paymentId ?? [storedIdOf(ctx), named].find(isPaymentId);
 }
 
 function pageOf(path: string): string | undefined {

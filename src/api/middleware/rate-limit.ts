@@ -28,16 +28,21 @@ export function tooManyRequests(message: string, waitMs: number): DomainError {
   return new DomainError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
+/** Counts one more for this key. Throws `rate_limited` with the message when there were too many. */
+export async function countWithin(limiter: RateLimiterMemory, key: string, message: string): Promise<void> {
+  try {
+    await limiter.consume(key);
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    throw tooManyRequests(message, refusal.msBeforeNext);
+  }
+}
+
 function limitOf(requestsPerSecond: number): ApiMiddleware {
   if (requestsPerSecond === 0) return (_ctx, next) => next();
   const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: 1 });
   return async (ctx, next) => {
-    try {
-      await limiter.consume(clientNetwork(ctx));
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      throw tooManyRequests('Too many requests from this address. Wait, then try again.', refusal.msBeforeNext);
-    }
+    await countWithin(limiter, clientNetwork(ctx), 'Too many requests from this address. Wait, then try again.');
     await next();
   };
 }

@@ -14,7 +14,7 @@ import type { Session } from '../../domain/accounts/session.ts';
 import type { Database } from '../../db/platform/database.ts';
 import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
 import { recordRefusal } from '../../operations/accounts/audit-log.ts';
-import { auditOf, routeOf, type ApiMiddleware } from '../context.ts';
+import { auditOf, pathIdOf, routeOf, type ApiContext, type ApiMiddleware } from '../context.ts';
 import { NO_SESSION } from '../refusal-log.ts';
 import type { RefusalTally } from '../refusal-tally.ts';
 import { CLEARED_SITE_DATA, readSessionToken } from '../session-cookie.ts';
@@ -24,8 +24,6 @@ export type SessionDeps = {
   readonly publicUrl: string;
   readonly refusals: RefusalTally;
 };
-
-type Context = Parameters<ApiMiddleware>[0];
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 // Only what has the form of an id goes into the audit log.
@@ -74,7 +72,7 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
 }
 
 /** Throws `permission_denied` when the session has ended meanwhile or no longer meets the demands. */
-export async function requireLiveSession(ctx: Context, deps: SessionDeps, demands: SessionDemands): Promise<void> {
+export async function requireLiveSession(ctx: ApiContext, deps: SessionDeps, demands: SessionDemands): Promise<void> {
   if (!ctx.state.session) return;
   const at = new Date();
   const session = await findLiveSession(ctx, deps, demands, at);
@@ -84,7 +82,7 @@ export async function requireLiveSession(ctx: Context, deps: SessionDeps, demand
 }
 
 // Not recorded in the audit log: the page is refused, not the person, and it may ask every few seconds.
-function requireShownMerchant(ctx: Context, { person }: Session): void {
+function requireShownMerchant(ctx: ApiContext, { person }: Session): void {
   const shown = ctx.get(SHOWN_MERCHANT);
   if (shown === '' || shown === person.merchantId) return;
   throw new DomainError(
@@ -96,7 +94,7 @@ function requireShownMerchant(ctx: Context, { person }: Session): void {
 
 // The cookie itself stays: the browser may have a newer one by now, which this response would take away.
 async function findLiveSession(
-  ctx: Context,
+  ctx: ApiContext,
   { db, publicUrl }: SessionDeps,
   { isUse = true }: SessionDemands,
   at: Date,
@@ -109,7 +107,7 @@ async function findLiveSession(
 }
 
 // Nothing changes anything by itself: whoever sends such a request is there.
-function isBackground(ctx: Context): boolean {
+function isBackground(ctx: ApiContext): boolean {
   return SAFE_METHODS.has(ctx.method) && ctx.get(BACKGROUND) === '1';
 }
 
@@ -132,15 +130,14 @@ export function refuseOtherSites({ publicUrl }: Pick<SessionDeps, 'publicUrl'>):
 }
 
 // A page of another site can neither set the header without a preflight request, nor send our Origin.
-function requireOwnPage(ctx: Context, publicUrl: string): void {
+function requireOwnPage(ctx: ApiContext, publicUrl: string): void {
   if (ctx.get('Malipo-Console') !== '1') throw permissionDenied('without the header Malipo-Console');
   if (ctx.get('Origin') !== new URL(publicUrl).origin) throw permissionDenied('not from our own pages');
 }
 
-async function record(ctx: Context, { db, refusals }: SessionDeps, error: DomainError): Promise<void> {
+async function record(ctx: ApiContext, { db, refusals }: SessionDeps, error: DomainError): Promise<void> {
   refusals.add();
-  const { params } = ctx as { params?: { id?: string } };
-  const id = params?.id ?? '';
+  const id = pathIdOf(ctx);
   await recordRefusal(db, {
     by: auditOf(ctx),
     action: routeOf(ctx),

@@ -1,10 +1,9 @@
 // The code of a payer's next attempt: in the form, in a cookie of this checkout alone, and then in the address of the attempt's page.
 import { hashCode, isCode, newCode } from '../../security/token.ts';
-import type { ApiMiddleware } from '../context.ts';
+import type { ApiContext } from '../context.ts';
 import type { RouteDeps } from '../route.ts';
 import { isPlainLoopback } from '../session-cookie.ts';
 
-type Context = Parameters<ApiMiddleware>[0];
 type Deps = Pick<RouteDeps, 'publicUrl'>;
 
 /** As long as payers come back to look for their receipt. */
@@ -20,12 +19,12 @@ export function readAttemptCode(text: unknown): AttemptCode | null {
 }
 
 /** The code that this browser was given at this checkout; null: none. */
-export function readAttemptCookie(ctx: Context, { publicUrl }: Deps): AttemptCode | null {
+export function readAttemptCookie(ctx: ApiContext, { publicUrl }: Deps): AttemptCode | null {
   return readAttemptCode(ctx.cookies.get(cookieName(publicUrl), { signed: false }));
 }
 
 /** The code of another attempt, which the browser keeps from now on. */
-export function giveAttemptCode(ctx: Context, deps: Deps, checkoutCode: string): AttemptCode {
+export function giveAttemptCode(ctx: ApiContext, deps: Deps, checkoutCode: string): AttemptCode {
   const given = readAttemptCode(newCode());
   if (!given) throw new Error('a new code is no code');
   keepAttemptCode(ctx, deps, checkoutCode, given);
@@ -33,7 +32,12 @@ export function giveAttemptCode(ctx: Context, deps: Deps, checkoutCode: string):
 }
 
 // `Lax`, not `Strict`: whoever comes by a link of the merchant must keep the code that they have. It goes with no post of another site.
-export function keepAttemptCode(ctx: Context, { publicUrl }: Deps, checkoutCode: string, { code }: AttemptCode): void {
+export function keepAttemptCode(
+  ctx: ApiContext,
+  { publicUrl }: Deps,
+  checkoutCode: string,
+  { code }: AttemptCode,
+): void {
   if (!isCode(checkoutCode)) throw new Error('a cookie for no checkout');
   const secure = isPlainLoopback(publicUrl) ? '' : '; Secure';
   ctx.append(
@@ -50,7 +54,7 @@ function cookieName(publicUrl: string): string {
  * Whether another site's page made the browser send this. Browsers that say where a request comes from are believed; without a referrer
  * some call the origin of our own pages `null`. Whatever a browser says, the form's code must be that of the cookie.
  */
-export function isFromOtherSite(ctx: Context, { publicUrl }: Deps): boolean {
+export function isFromOtherSite(ctx: ApiContext, { publicUrl }: Deps): boolean {
   const site = ctx.get('Sec-Fetch-Site');
   const origin = ctx.get('Origin');
   if (site !== '' && site !== 'same-origin') return true;

@@ -15,7 +15,7 @@ import {
 } from '../../operations/payments/read-checkouts.ts';
 import { checkoutLimits } from '../../security/attempt-limit.ts';
 import { isCode } from '../../security/token.ts';
-import { addressOf, type ApiMiddleware } from '../context.ts';
+import { addressOf, type ApiContext, type ApiMiddleware } from '../context.ts';
 import { offerPayments } from '../route.ts';
 import { mediaTypeUnsupported, routeNotFound } from '../errors.ts';
 import { parseForm } from '../form.ts';
@@ -40,7 +40,7 @@ import {
 } from './checkout-page.ts';
 import { inLanguage, SCRIPT_PATH, sendPage, sendScript } from './render.ts';
 import type { TextKey } from './texts-en.ts';
-import { spokenTo, type Context, type PayDeps, type Spoken } from './visit.ts';
+import { spokenTo, type PayDeps, type Spoken } from './visit.ts';
 
 const PREFIX = '/pay/';
 const PATH = /^\/pay\/([0-9a-z]{32})(?:\/([0-9a-z]{32})(\/receipt)?)?$/;
@@ -60,7 +60,7 @@ export function servePayPages(deps: PayDeps): ApiMiddleware {
   return (ctx, next) => (isPayPage(ctx) ? servePage(ctx, deps) : next());
 }
 
-async function servePage(ctx: Context, deps: PayDeps): Promise<void> {
+async function servePage(ctx: ApiContext, deps: PayDeps): Promise<void> {
   const [, code = '', attemptCode, receipt] = PATH.exec(ctx.path) ?? [];
   const isScript = ctx.path === SCRIPT_PATH;
   if (!isScript && !isCode(code)) throw routeNotFound();
@@ -71,7 +71,7 @@ async function servePage(ctx: Context, deps: PayDeps): Promise<void> {
   else await showAttempt(ctx, deps, { code, attemptCode, isReceipt: receipt !== undefined });
 }
 
-export function respondWithPage(ctx: Context, deps: Pick<PayDeps, 'environment'>, error: DomainError): void {
+export function respondWithPage(ctx: ApiContext, deps: Pick<PayDeps, 'environment'>, error: DomainError): void {
   const spoken = spokenTo(ctx, deps, ctx.query['lang']);
   const [, code] = PATH.exec(ctx.path) ?? [];
   const here = code === undefined ? PREFIX : `${PREFIX}${code}`;
@@ -79,7 +79,7 @@ export function respondWithPage(ctx: Context, deps: Pick<PayDeps, 'environment'>
   sendPage(ctx, errorPage(error, spoken, { here, formHref, requestId: ctx.state.requestId }));
 }
 
-function requireMethod(ctx: Context, methods: readonly string[]): void {
+function requireMethod(ctx: ApiContext, methods: readonly string[]): void {
   if (methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method)) return;
   ctx.set('Allow', ['GET', 'HEAD', ...methods.filter((method) => method !== 'GET')].join(', '));
   throw new DomainError('method_not_allowed', `This page supports ${methods.join(' and ')}.`);
@@ -91,7 +91,7 @@ async function findCheckout({ db }: PayDeps, code: string): Promise<CheckoutForP
   return found;
 }
 
-async function showCheckout(ctx: Context, deps: PayDeps, code: string): Promise<void> {
+async function showCheckout(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> {
   const spoken = spokenTo(ctx, deps, ctx.query['lang']);
   const found = await findCheckout(deps, code);
   const kept = readAttemptCookie(ctx, deps);
@@ -118,14 +118,14 @@ function leadsToItsPage({ use }: Checkout, { collection }: AttemptForPayer): boo
 }
 
 // A code that made no attempt yet stays: two tabs, or a page that was loaded again, make one attempt together.
-function nextCode(ctx: Context, deps: PayDeps, checkoutCode: string, unused: AttemptCode | null): string {
+function nextCode(ctx: ApiContext, deps: PayDeps, checkoutCode: string, unused: AttemptCode | null): string {
   if (unused === null) return giveAttemptCode(ctx, deps, checkoutCode).code;
   keepAttemptCode(ctx, deps, checkoutCode, unused);
   return unused.code;
 }
 
 async function showAttempt(
-  ctx: Context,
+  ctx: ApiContext,
   deps: PayDeps,
   {
     code,
@@ -154,14 +154,14 @@ async function showAttempt(
   sendPage(ctx, statusPage(deps, visit, mayTryAgain(deps, visit) ? await codeForAnother(ctx, deps, found) : null));
 }
 
-async function codeForAnother(ctx: Context, deps: PayDeps, { checkout }: CheckoutForPayer): Promise<string> {
+async function codeForAnother(ctx: ApiContext, deps: PayDeps, { checkout }: CheckoutForPayer): Promise<string> {
   const kept = readAttemptCookie(ctx, deps);
   const isUsed = kept !== null && (await findAttemptForPayer(deps.db, checkout, kept.sha256)) !== null;
   return nextCode(ctx, deps, checkout.code, isUsed ? null : kept);
 }
 
 /** A form was posted. However often that happens, and whatever became of the answer, one code makes one attempt. */
-async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
+async function pay(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> {
   if (isFromOtherSite(ctx, deps)) throw stale('from another site');
   const fields = await readFields(ctx);
   const spoken = spokenTo(ctx, deps, fields['lang']);
@@ -218,7 +218,7 @@ async function pay(ctx: Context, deps: PayDeps, code: string): Promise<void> {
   }
 }
 
-async function readFields(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
+async function readFields(ctx: ApiContext): Promise<Readonly<Record<string, unknown>>> {
   const text = await readFormText(ctx);
   if (text === null) throw mediaTypeUnsupported();
   return parseForm(text);
@@ -293,7 +293,7 @@ function attemptPath({ code }: Checkout, attempt: AttemptCode, { chosenLanguage 
   return inLanguage(`${PREFIX}${code}/${attempt.code}`, chosenLanguage);
 }
 
-function redirect(ctx: Context, path: string): void {
+function redirect(ctx: ApiContext, path: string): void {
   ctx.status = 303;
   ctx.set('Location', path);
   ctx.body = '';

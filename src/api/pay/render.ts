@@ -5,11 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { Eta } from 'eta';
 import { newToken } from '../../security/token.ts';
-import type { ApiMiddleware } from '../context.ts';
+import type { ApiContext } from '../context.ts';
+import { pagePolicy } from '../static-files.ts';
 import { isMissing, LANGUAGES, say, sayAsMarkup, type Language, type Values } from './texts.ts';
 import type { TextKey } from './texts-en.ts';
-
-type Context = Parameters<ApiMiddleware>[0];
 
 const folder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const STYLE = readFileSync(folder('./style.css'), 'utf8').replace(/\n/g, '');
@@ -44,7 +43,7 @@ export function inLanguage(path: string, language: Language | null): string {
   return language === null ? path : `${path}?lang=${language}`;
 }
 
-export function sendPage(ctx: Context, page: Page): void {
+export function sendPage(ctx: ApiContext, page: Page): void {
   const { language, values, here, chosenLanguage } = page;
   const { token: nonce } = newToken();
   const words = {
@@ -86,13 +85,13 @@ function titleOf({ language, title, values }: Page): string {
   return merchant === '' || text.includes(merchant) ? text : `${text} – ${merchant}`;
 }
 
-export function sendScript(ctx: Context): void {
+export function sendScript(ctx: ApiContext): void {
   ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
   sendCompressed(ctx, 'js', SCRIPT);
 }
 
 // No page that has a secret of its reader shows anything that another site could have put there, so its size tells nobody anything.
-function sendCompressed(ctx: Context, type: string, plain: Buffer): void {
+function sendCompressed(ctx: ApiContext, type: string, plain: Buffer): void {
   ctx.vary('Accept-Encoding');
   ctx.type = type;
   const coding = ctx.acceptsEncodings('br', 'gzip', 'identity');
@@ -107,16 +106,6 @@ function sendCompressed(ctx: Context, type: string, plain: Buffer): void {
 
 /** Our own script and forms alone, no markup from a script, and no style but the one under this response's nonce. */
 function policyOf(nonce: string): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'nonce-${nonce}'`,
-    'img-src data:',
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ');
+  const allowed = [`style-src 'nonce-${nonce}'`, 'img-src data:', "connect-src 'self'"];
+  return pagePolicy(allowed, "'none'", "'self'");
 }

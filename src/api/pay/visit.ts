@@ -1,13 +1,11 @@
 // A visit to a checkout: what its address names, in which language, and the words that its pages are made of.
-import type { ApiMiddleware } from '../context.ts';
-import type { PaymentDeps } from '../payment-deps.ts';
+import type { PaymentDeps } from '../route.ts';
+import type { ApiContext } from '../context.ts';
 import type { CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
 import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
 import type { Page } from './render.ts';
 import { LANGUAGES, languageOf, type Language, type Values } from './texts.ts';
 import { amountIn, examplePhone } from './words.ts';
-
-export type Context = Parameters<ApiMiddleware>[0];
 
 export type PayDeps = Pick<
   PaymentDeps,
@@ -20,12 +18,12 @@ export type PayDeps = Pick<
 export type Spoken = Pick<Page, 'language' | 'chosenLanguage' | 'isTest'>;
 
 /** The language that the address or the form names, or the first of the browser's that we have. */
-export function spokenTo(ctx: Context, { environment }: Pick<PayDeps, 'environment'>, named: unknown): Spoken {
+export function spokenTo(ctx: ApiContext, { environment }: Pick<PayDeps, 'environment'>, named: unknown): Spoken {
   const chosenLanguage = languageOf(named);
   return { chosenLanguage, language: chosenLanguage ?? preferredLanguage(ctx), isTest: environment === 'test' };
 }
 
-function preferredLanguage(ctx: Context): Language {
+function preferredLanguage(ctx: ApiContext): Language {
   ctx.vary('Accept-Language');
   return languageOf(ctx.acceptsLanguages([...LANGUAGES])) ?? 'en';
 }

@@ -4,8 +4,7 @@ import { errorResponses, responseWith } from '../operation.ts';
 import type { Database } from '../../db/platform/database.ts';
 import type { Log } from '../../log.ts';
 import type { TemporalClient } from '../../temporal/client.ts';
-import type { PaymentDeps } from '../payment-deps.ts';
-import type { Route } from '../route.ts';
+import type { PaymentDeps, Route } from '../route.ts';
 
 const healthSchema = z.strictObject({ status: z.literal('up') }).meta({ id: 'Health' });
 const readinessSchema = z

@@ -1,25 +1,21 @@
 // Live updates on the wire.
 import { z } from 'zod';
 import { LIVE_UPDATE_KINDS, type LiveUpdate } from '../../domain/live-update.ts';
-import { time } from './primitives.ts';
+import { objectSchema, time } from './primitives.ts';
 
-export const liveUpdateSchema = z
-  .strictObject({
-    kind: z.enum(LIVE_UPDATE_KINDS),
-    id: z.string().meta({ description: 'The id of the object.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
-    state: z.string().meta({ example: 'succeeded' }),
-    changed_at: time,
-  })
-  .meta({ id: 'LiveUpdate' });
+export const liveUpdateSchema = objectSchema('LiveUpdate', {
+  kind: z.enum(LIVE_UPDATE_KINDS),
+  id: z.string().meta({ description: 'The id of the object.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+  state: z.string().meta({ example: 'succeeded' }),
+  changed_at: time,
+});
 
-export const streamReadySchema = z
-  .strictObject({
-    resumed: z.boolean().meta({
-      description:
-        'True: the missed updates follow. False: the missed updates are unknown, so fetch everything again that you show.',
-    }),
-  })
-  .meta({ id: 'StreamReady' });
+export const streamReadySchema = objectSchema('StreamReady', {
+  resumed: z.boolean().meta({
+    description:
+      'True: the missed updates follow. False: the missed updates are unknown, so fetch everything again that you show.',
+  }),
+});
 
 const EXAMPLE = `id: 1042-0-1769860800000
 event: ready

@@ -1,5 +1,6 @@
 // The pages of every list on the wire: the query that asks for one, and the body that holds one.
 import { z } from 'zod';
+import { isId } from '../../domain/ids.ts';
 import { definedFields, type CodesByParameter } from '../validation.ts';
 import { idForm, instant } from './primitives.ts';
 
@@ -55,6 +56,11 @@ export function pageSchema(item: z.ZodType, id: string) {
     .meta({ id });
 }
 
+/** What a route says of its list: the query that asks for a page, and the page. */
+export function onePage<Query extends z.ZodObject>(query: Query, schema: z.ZodType) {
+  return { query, response: { status: 200, description: 'One page.', schema } } as const;
+}
+
 export function pageObject<Item>(
   page: { readonly items: readonly Item[]; readonly nextBefore: string | null },
   present: (item: Item) => object,
@@ -73,10 +79,10 @@ export const timeFilters = {
 };
 
 /** A filter by an id. An unknown id, and that of another merchant, matches nothing. */
-export function idFilter<Id extends string>(name: string, prefix: string, isKey: (text: string) => text is Id) {
+export function idFilter<Prefix extends Parameters<typeof isId>[0]>(name: string, prefix: Prefix) {
   return z
     .string()
-    .refine(isKey, { error: `${name} must be an id that begins with ${prefix}_.` })
+    .refine((id) => isId(prefix, id), { error: `${name} must be an id that begins with ${prefix}_.` })
     .optional()
     .meta(idForm(prefix));
 }

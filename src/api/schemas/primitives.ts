@@ -7,10 +7,35 @@ import { hasAtMost, isVisibleLine, refusedCharacterClass } from '../../domain/vi
 // As the document has it: in characters of the Basic Multilingual Plane. Those of the others that nobody sees are refused too.
 const VISIBLE_LINE = `^[^${refusedCharacterClass()}]*$`;
 
+/** An object with these fields and no other, under a name of its own in the document. */
+export function objectSchema<Fields extends z.ZodRawShape>(id: string, fields: Fields) {
+  return z.strictObject(fields).meta({ id });
+}
+
+/** The error of a value of another type; of a missing one it says nothing. */
+export function unlessMissing(message: string) {
+  return ({ input }: { readonly input?: unknown }) => (input === undefined ? undefined : message);
+}
+
+/** A list that names each of its entries once, and at least one. `entry`: what one is called; the list is of several of them. */
+export function choiceOf<Item extends z.ZodType>(name: string, item: Item, entry: string) {
+  return z
+    .array(item, { error: unlessMissing(`${name} must be a list of ${entry}s.`) })
+    .min(1, { error: `${name} must name at least one ${entry}.` })
+    .refine((list) => new Set(list).size === list.length, { error: `${name} must name each ${entry} once.` });
+}
+
+/** A number of seconds from 0 to this many milliseconds. */
+export function secondsUpTo(name: string, maxMs: number) {
+  const max = maxMs / 1000;
+  const error = `${name} must be a whole number of seconds from 0 to ${max}.`;
+  return z.int({ error }).min(0, { error }).max(max, { error }).default(0);
+}
+
 /** Text on one line that shows all it holds: no invisible or bidirectional characters, and not only spaces. */
 export function printable(name: string, max: number) {
   return z
-    .string({ error: (issue) => (issue.input === undefined ? undefined : `${name} must be text.`) })
+    .string({ error: unlessMissing(`${name} must be text.`) })
     .refine((text) => isVisibleLine(text, max) && /\S/.test(text), {
       error: `${name} must be 1 to ${max} printable characters.`,
     })
@@ -35,7 +60,7 @@ function amountMessage(issue: { readonly input?: unknown; readonly code?: string
 }
 
 export const phone = z
-  .string({ error: (issue) => (issue.input === undefined ? undefined : `phone must be text: ${PHONE_FORM}.`) })
+  .string({ error: unlessMissing(`phone must be text: ${PHONE_FORM}.`) })
   .refine((text) => parsePhone(text) !== null, { error: ({ input }) => invalidPhone(String(input)) })
   .meta({ description: `Mobile number: ${PHONE_FORM}.`, example: '256772123456', pattern: '^[1-9][0-9]{7,14}$' });
 

@@ -2,7 +2,7 @@
 import type { ApiKeyId, MerchantId } from '../../../domain/ids.ts';
 import { createApiKey, revokeApiKey, rollApiKey } from '../../../operations/accounts/create-api-key.ts';
 import { getApiKey, listApiKeys } from '../../../db/accounts/api-key.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import {
   apiKeyListSchema,
   apiKeyObject,
@@ -12,34 +12,26 @@ import {
   createdApiKeySchema,
   rollApiKeySchema,
 } from '../../schemas/accounts/api-key.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 
-const TAG = 'Console keys';
+const route = routeUnder<RouteDeps>('Console keys');
 const PATH = '/v1/console/keys';
 const ROLES = ['admin', 'developer'] as const;
 
-export function apiKeyRoutes(deps: RouteDeps): Route[] {
-  return [listRoute(deps), createRoute(deps), rollRoute(deps), revokeRoute(deps)];
-}
-
-function listRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const apiKeyRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'listApiKeys',
     summary: 'List API keys, newest first',
     description: 'Includes revoked and expired keys. No response shows a key itself again.',
     access: 'session',
-    query: listApiKeysSchema,
-    response: { status: 200, description: 'One page.', schema: apiKeyListSchema },
-    handle: async ({ merchantId, query: { limit, cursor = null } }) => {
+    ...onePage(listApiKeysSchema, apiKeyListSchema),
+    handle: async ({ merchantId, query: { limit, cursor = null } }, deps) => {
       const page = await listApiKeys(deps.db, merchantId, cursor, limit);
       const at = new Date();
       return { body: pageObject(page, (key) => apiKeyObject(key, at)) };
     },
-  });
-}
-
-function createRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${PATH}`, {
+  }),
+  route(`POST ${PATH}`, {
     operationId: 'createApiKey',
     summary: 'Create an API key',
     description:
@@ -50,7 +42,7 @@ function createRoute(deps: RouteDeps): Route {
     body: createApiKeySchema,
     response: { status: 201, description: 'The key, shown only this once.', schema: createdApiKeySchema },
     errors: ['state_conflict'],
-    handle: async ({ merchantId, body: { name, scopes, ...optional }, by }) => {
+    handle: async ({ merchantId, body: { name, scopes, ...optional }, by }, deps) => {
       const created = await createApiKey(deps.db, {
         merchantId,
         name,
@@ -64,11 +56,8 @@ function createRoute(deps: RouteDeps): Route {
       });
       return { body: await createdKeyObject(deps, merchantId, created) };
     },
-  });
-}
-
-function rollRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/{id}/roll`, {
+  }),
+  route(`POST ${PATH}/{id}/roll`, {
     operationId: 'rollApiKey',
     summary: 'Replace an API key with a new one',
     description:
@@ -79,30 +68,26 @@ function rollRoute(deps: RouteDeps): Route {
     idPrefix: 'key',
     body: rollApiKeySchema,
     response: { status: 201, description: 'The new key, shown only this once.', schema: createdApiKeySchema },
-    errors: ['api_key_not_found', 'state_conflict'],
-    handle: async ({ merchantId, id, body, by }) => {
+    errors: ['state_conflict'],
+    handle: async ({ merchantId, id, body, by }, deps) => {
       const { keep_old_for: keepOldFor, expires_at: expiresAt = null } = body;
       const input = { id, keepOldForMs: keepOldFor * 1000, expiresAt, by, at: new Date() };
       return { body: await createdKeyObject(deps, merchantId, await rollApiKey(deps.db, input)) };
     },
-  });
-}
-
-function revokeRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
+  }),
+  route(`DELETE ${PATH}/{id}`, {
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
     description: 'The key stops working at once. Revoking it again changes nothing.',
     access: { roles: ROLES },
     idPrefix: 'key',
     response: { status: 200, description: 'The key, revoked.', schema: apiKeySchema },
-    errors: ['api_key_not_found'],
-    handle: async ({ id, by }) => {
+    handle: async ({ id, by }, deps) => {
       const at = new Date();
       return { body: apiKeyObject(await revokeApiKey(deps.db, id, by, at), at) };
     },
-  });
-}
+  }),
+];
 
 async function createdKeyObject(
   { db }: RouteDeps,

@@ -1,48 +1,44 @@
 // The request log: what API keys sent, and what they got.
 import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { getApiRequest, listApiRequests } from '../../../db/accounts/api-request.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import {
   apiRequestListSchema,
   apiRequestObject,
   apiRequestSchema,
   listApiRequestsSchema,
 } from '../../schemas/accounts/api-request.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const TAG = 'Console request log';
+const route = routeUnder<RouteDeps>('Console request log');
 const PATH = '/v1/console/requests';
 const DESCRIPTION =
   'The log has the requests with a key of this merchant, refused keys included. A request appears some seconds ' +
   'after its response and stays for 30 days. The log keeps no bodies, queries or headers, because they hold phone ' +
   'numbers. Under heavy load some requests may be missing.';
 
-export function apiRequestRoutes(deps: RouteDeps): Route[] {
-  return [
-    route(deps, TAG, `GET ${PATH}`, {
-      operationId: 'listApiRequests',
-      summary: 'List requests of API keys, newest first',
-      description: DESCRIPTION,
-      access: { roles: REQUEST_LOG_ROLES },
-      query: listApiRequestsSchema,
-      response: { status: 200, description: 'One page.', schema: apiRequestListSchema },
-      handle: async ({ merchantId, query }) => {
-        const { key, status, method, route: of, object } = query;
-        const filter = { ...rangeOf(query), ...definedFields({ key, status, method, route: of, object }) };
-        return { body: pageObject(await listApiRequests(deps.db, merchantId, filter, query.limit), apiRequestObject) };
-      },
+export const apiRequestRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route(`GET ${PATH}`, {
+    operationId: 'listApiRequests',
+    summary: 'List requests of API keys, newest first',
+    description: DESCRIPTION,
+    access: { roles: REQUEST_LOG_ROLES },
+    ...onePage(listApiRequestsSchema, apiRequestListSchema),
+    handle: async ({ merchantId, query }, deps) => {
+      const { key, status, method, route: of, object } = query;
+      const filter = { ...rangeOf(query), ...definedFields({ key, status, method, route: of, object }) };
+      return { body: pageObject(await listApiRequests(deps.db, merchantId, filter, query.limit), apiRequestObject) };
+    },
+  }),
+  route(`GET ${PATH}/{id}`, {
+    operationId: 'getApiRequest',
+    summary: 'Fetch one request by its `Malipo-Request-Id`',
+    access: { roles: REQUEST_LOG_ROLES },
+    idPrefix: 'req',
+    response: { status: 200, description: 'The request.', schema: apiRequestSchema },
+    handle: async ({ merchantId, id }, deps) => ({
+      body: apiRequestObject(await getApiRequest(deps.db, merchantId, id)),
     }),
-    route(deps, TAG, `GET ${PATH}/{id}`, {
-      operationId: 'getApiRequest',
-      summary: 'Fetch one request by its `Malipo-Request-Id`',
-      access: { roles: REQUEST_LOG_ROLES },
-      idPrefix: 'req',
-      response: { status: 200, description: 'The request.', schema: apiRequestSchema },
-      errors: ['request_not_found'],
-      handle: async ({ merchantId, id }) => ({
-        body: apiRequestObject(await getApiRequest(deps.db, merchantId, id)),
-      }),
-    }),
-  ];
-}
+  }),
+];

@@ -1,23 +1,22 @@
 // The audit log: who did what, and who was refused what.
 import { listAuditEntries } from '../../../operations/accounts/audit-log.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import { auditEntryObject, auditListSchema, listAuditSchema } from '../../schemas/accounts/audit.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-export function auditRoutes(deps: RouteDeps): Route[] {
-  return [
-    route(deps, 'Console audit', 'GET /v1/console/audit', {
-      operationId: 'listAuditEntries',
-      summary: 'List acts and refusals, newest first',
-      access: 'session',
-      query: listAuditSchema,
-      response: { status: 200, description: 'One page.', schema: auditListSchema },
-      handle: async ({ merchantId, query }) => {
-        const { limit, subject_id: subjectId, actor_id: actorId, action, outcome } = query;
-        const filter = { ...rangeOf(query), ...definedFields({ subjectId, actorId, action, outcome }) };
-        return { body: pageObject(await listAuditEntries(deps.db, merchantId, filter, limit), auditEntryObject) };
-      },
-    }),
-  ];
-}
+const route = routeUnder<RouteDeps>('Console audit');
+
+export const auditRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route('GET /v1/console/audit', {
+    operationId: 'listAuditEntries',
+    summary: 'List acts and refusals, newest first',
+    access: 'session',
+    ...onePage(listAuditSchema, auditListSchema),
+    handle: async ({ merchantId, query }, deps) => {
+      const { limit, subject_id: subjectId, actor_id: actorId, action, outcome } = query;
+      const filter = { ...rangeOf(query), ...definedFields({ subjectId, actorId, action, outcome }) };
+      return { body: pageObject(await listAuditEntries(deps.db, merchantId, filter, limit), auditEntryObject) };
+    },
+  }),
+];

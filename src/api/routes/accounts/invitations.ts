@@ -10,7 +10,7 @@ import { decideProposal, withdrawProposal } from '../../../operations/accounts/d
 import { getInvitation, listInvitations } from '../../../operations/accounts/read-invitations.ts';
 import { passkeyAttempt, type AuthenticationDeps } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type UnboundRoute } from '../../route.ts';
 import {
   acceptInvitationSchema,
   approvedInvitationSchema,
@@ -24,36 +24,22 @@ import {
 } from '../../schemas/accounts/member.ts';
 import { notFound } from '../../../domain/errors.ts';
 
-const TAG = 'Console members';
+const route = routeUnder<AuthenticationDeps>('Console members');
 const PATH = '/v1/console/invitations';
 const ROLES = ['admin'] as const;
 
-export function invitationRoutes(deps: AuthenticationDeps): Route[] {
-  return [
-    listRoute(deps),
-    createRoute(deps),
-    approveRoute(deps),
-    rejectRoute(deps),
-    withdrawRoute(deps),
-    acceptRoute(deps),
-  ];
-}
-
-function listRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const invitationRoutes: readonly UnboundRoute<AuthenticationDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'listInvitations',
     summary: 'List the open invitations, newest first',
     access: 'session',
     response: { status: 200, description: 'All open invitations, at most 100.', schema: invitationListSchema },
-    handle: async ({ merchantId }) => {
+    handle: async ({ merchantId }, deps) => {
       const invitations = await listInvitations(deps.db, merchantId, new Date());
       return { body: { data: invitations.map(({ invitation, approval }) => invitationObject(invitation, approval)) } };
     },
-  });
-}
-
-function createRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${PATH}`, {
+  }),
+  route(`POST ${PATH}`, {
     operationId: 'createInvitation',
     summary: 'Invite a person',
     description:
@@ -74,18 +60,15 @@ function createRoute(deps: RouteDeps): Route {
       schema: createdInvitationSchema,
     },
     errors: ['state_conflict'],
-    handle: async ({ body: { email, roles }, by }) => {
+    handle: async ({ body: { email, roles }, by }, deps) => {
       const created = await createInvitation(deps.db, { email, roles, by, at: new Date() });
       const { invitation, approval, token } = created;
       const url = invitationUrl(deps.publicUrl, token);
       const body = { ...invitationObject(invitation, approval), token, url };
       return approval.state === 'waiting' ? { status: 202, body } : { body };
     },
-  });
-}
-
-function approveRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/{id}/approve`, {
+  }),
+  route(`POST ${PATH}/{id}/approve`, {
     operationId: 'approveInvitation',
     summary: 'Approve an invitation',
     description:
@@ -95,51 +78,37 @@ function approveRoute(deps: RouteDeps): Route {
     needsStepUp: true,
     idPrefix: 'inv',
     response: { status: 200, description: 'The invitation can now be accepted.', schema: approvedInvitationSchema },
-    errors: ['invitation_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
+    errors: ['state_conflict'],
+    handle: async ({ id, by }, deps) => {
       const input = { kind: 'invitation', id, decision: 'approved', by, at: new Date() } as const;
       const { proposal: invitation, approvalToken } = await decideProposal(deps.db, input);
       if (approvalToken === null) throw new Error('an approval was recorded as a rejection');
       const approval = { state: 'approved', by: invitation.decidedBy } as const;
       return { body: { ...invitationObject(invitation, approval), approval_token: approvalToken } };
     },
-  });
-}
-
-function rejectRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/{id}/reject`, {
+  }),
+  route(`POST ${PATH}/{id}/reject`, {
     operationId: 'rejectInvitation',
     summary: 'Reject a pending invitation',
     description: 'The sender cannot reject the invitation, but can withdraw it.',
     access: { roles: ROLES },
     idPrefix: 'inv',
     response: { status: 204, description: 'The token of the invitation can never be used.' },
-    errors: ['invitation_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
+    errors: ['state_conflict'],
+    handle: async ({ id, by }, deps) => {
       await decideProposal(deps.db, { kind: 'invitation', id, decision: 'rejected', by, at: new Date() });
-      return { status: 204 };
     },
-  });
-}
-
-function withdrawRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
+  }),
+  route(`DELETE ${PATH}/{id}`, {
     operationId: 'withdrawInvitation',
     summary: 'Withdraw an invitation',
     description: 'An invitation of an owner or admin by the service cannot be withdrawn.',
     access: { roles: ROLES },
     idPrefix: 'inv',
     response: { status: 204, description: 'The token of the invitation can no longer be used.' },
-    errors: ['invitation_not_found'],
-    handle: async ({ id, by }) => {
-      await withdrawProposal(deps.db, { kind: 'invitation', id, by, at: new Date() });
-      return { status: 204 };
-    },
-  });
-}
-
-function acceptRoute(deps: AuthenticationDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/accept`, {
+    handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'invitation', id, by, at: new Date() }),
+  }),
+  route(`POST ${PATH}/accept`, {
     operationId: 'acceptInvitation',
     summary: 'Accept an invitation',
     description:
@@ -150,7 +119,7 @@ function acceptRoute(deps: AuthenticationDeps): Route {
     body: acceptInvitationSchema,
     response: { status: 201, description: 'The member.', schema: memberSchema },
     errors: ['invitation_not_found', 'state_conflict'],
-    handle: async ({ body, address, requestId }) => {
+    handle: async ({ body, address, requestId }, deps) => {
       const at = new Date();
       const tokenSha256 = hashToken(body.token);
       if (tokenSha256 === null) throw notFound('invitation');
@@ -171,8 +140,8 @@ function acceptRoute(deps: AuthenticationDeps): Route {
       });
       return { body: memberObject(member) };
     },
-  });
-}
+  }),
+];
 
 type Accepting = Pick<z.output<typeof acceptInvitationSchema>, 'password' | 'totp' | 'passkey'> & {
   readonly email: string;

@@ -2,7 +2,7 @@
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
 import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
 import { listMembers } from '../../../operations/accounts/list-members.ts';
-import { route, type Route, type RouteDeps, type RouteResponse } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute, type RouteResponse } from '../../route.ts';
 import {
   changeMemberSchema,
   listedMemberObject,
@@ -13,37 +13,23 @@ import {
   memberSchema,
 } from '../../schemas/accounts/member.ts';
 
-const TAG = 'Console members';
+const route = routeUnder<RouteDeps>('Console members');
 const PATH = '/v1/console/members';
 const CHANGES = '/v1/console/member-changes';
 const ROLES = ['admin'] as const;
 const WAITING = { description: 'Proposed. The change waits for a second person.', schema: memberChangeSchema } as const;
 
-export function memberRoutes(deps: RouteDeps): Route[] {
-  return [
-    listRoute(deps),
-    changeRoute(deps),
-    removeRoute(deps),
-    decideRoute('approve', deps),
-    decideRoute('reject', deps),
-    withdrawRoute(deps),
-  ];
-}
-
-function listRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const memberRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'listMembers',
     summary: 'List all members with the changes proposed for them',
     access: 'session',
     response: { status: 200, description: 'At most 200.', schema: memberListSchema },
-    handle: async ({ merchantId }) => ({
+    handle: async ({ merchantId }, deps) => ({
       body: { data: (await listMembers(deps.db, merchantId, new Date())).map(listedMemberObject) },
     }),
-  });
-}
-
-function changeRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `PATCH ${PATH}/{id}`, {
+  }),
+  route(`PATCH ${PATH}/{id}`, {
     operationId: 'changeMember',
     summary: 'Change the roles of a member',
     description:
@@ -58,14 +44,11 @@ function changeRoute(deps: RouteDeps): Route {
     body: changeMemberSchema,
     response: { status: 200, description: 'The member.', schema: memberSchema },
     waitingResponse: WAITING,
-    errors: ['member_not_found', 'state_conflict'],
-    handle: async ({ id: userId, body: { roles }, by }) =>
+    errors: ['state_conflict'],
+    handle: async ({ id: userId, body: { roles }, by }, deps) =>
       responseFor(await changeMember(deps.db, { userId, roles, by, at: new Date() })),
-  });
-}
-
-function removeRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
+  }),
+  route(`DELETE ${PATH}/{id}`, {
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
@@ -77,11 +60,22 @@ function removeRoute(deps: RouteDeps): Route {
     idPrefix: 'usr',
     response: { status: 204, description: 'Removed.' },
     waitingResponse: WAITING,
-    errors: ['member_not_found', 'state_conflict'],
-    handle: async ({ id: userId, by }) =>
+    errors: ['state_conflict'],
+    handle: async ({ id: userId, by }, deps) =>
       responseFor(await changeMember(deps.db, { userId, roles: null, by, at: new Date() })),
-  });
-}
+  }),
+  decideRoute('approve'),
+  decideRoute('reject'),
+  route(`DELETE ${CHANGES}/{id}`, {
+    operationId: 'withdrawMemberChange',
+    summary: 'Withdraw a change of a member that you proposed',
+    access: { roles: ROLES },
+    idPrefix: 'mch',
+    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
+    errors: ['state_conflict'],
+    handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'member_change', id, by, at: new Date() }),
+  }),
+];
 
 function responseFor(changed: ChangedMember): RouteResponse {
   if (changed.kind === 'removed') return { status: 204 };
@@ -89,8 +83,8 @@ function responseFor(changed: ChangedMember): RouteResponse {
   return { status: 202, body: memberChangeObject(changed.change, changed.agreement) };
 }
 
-function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${CHANGES}/{id}/${verb}`, {
+function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<RouteDeps> {
+  return route(`POST ${CHANGES}/{id}/${verb}`, {
     operationId: `${verb}MemberChange`,
     summary: verb === 'approve' ? 'Approve a proposed change of a member' : 'Reject a proposed change of a member',
     description:
@@ -102,26 +96,11 @@ function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'mch',
     response: { status: 200, description: 'The decided proposal.', schema: memberChangeSchema },
-    errors: ['member_change_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
+    errors: ['state_conflict'],
+    handle: async ({ id, by }, deps) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
       const input = { kind: 'member_change', id, decision, by, at: new Date() } as const;
       return { body: memberChangeObject((await decideProposal(deps.db, input)).proposal, null) };
-    },
-  });
-}
-
-function withdrawRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `DELETE ${CHANGES}/{id}`, {
-    operationId: 'withdrawMemberChange',
-    summary: 'Withdraw a change of a member that you proposed',
-    access: { roles: ROLES },
-    idPrefix: 'mch',
-    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
-    errors: ['member_change_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
-      await withdrawProposal(deps.db, { kind: 'member_change', id, by, at: new Date() });
-      return { status: 204 };
     },
   });
 }

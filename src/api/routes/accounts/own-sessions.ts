@@ -6,60 +6,43 @@ import {
   listOwnSessions,
 } from '../../../operations/accounts/own-sessions.ts';
 import { sessionGone } from '../../own-session.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import { listedSessionObject, sessionListSchema } from '../../schemas/accounts/own-sessions.ts';
 
-const TAG = 'Console session';
+const route = routeUnder<RouteDeps>('Console session');
 const PATH = '/v1/console/sessions';
 
-export function ownSessionsRoutes(deps: RouteDeps): Route[] {
-  return [listRoute(deps), endRoute(deps), endOthersRoute(deps), endMemberRoute(deps)];
-}
-
-function listRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const ownSessionsRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'listSessions',
     summary: 'List your sessions at this merchant, most recently used first',
     access: 'session',
     response: { status: 200, description: 'Only sessions that have not ended.', schema: sessionListSchema },
-    handle: async ({ session }) => ({
+    handle: async ({ session }, deps) => ({
       body: { data: (await listOwnSessions(deps.db, session, new Date())).map(listedSessionObject) },
     }),
-  });
-}
-
-function endRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
+  }),
+  route(`DELETE ${PATH}/{id}`, {
     operationId: 'endSession',
     summary: 'End one of your sessions',
     access: 'session',
     idPrefix: 'ses',
     setsCookie: true,
     response: { status: 204, description: 'The session has ended.' },
-    errors: ['session_not_found'],
-    handle: async ({ id, session, by }) => {
+    handle: async ({ id, session, by }, deps) => {
       await endSession(deps.db, id, by, new Date());
       return { status: 204, ...(id === session.id && sessionGone(deps)) };
     },
-  });
-}
-
-function endOthersRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}`, {
+  }),
+  route(`DELETE ${PATH}`, {
     operationId: 'endOtherSessions',
     summary: 'End your other sessions at this merchant',
     description: 'The current session continues. A change of the password ends your other sessions at every merchant.',
     access: 'session',
     response: { status: 204, description: 'The sessions have ended.' },
-    handle: async ({ session: { tokenSha256 }, by }) => {
-      await endOtherSessions(deps.db, tokenSha256, by, new Date());
-      return { status: 204 };
-    },
-  });
-}
-
-function endMemberRoute(deps: RouteDeps): Route {
-  return route(deps, 'Console members', 'DELETE /v1/console/members/{id}/sessions', {
+    handle: ({ session: { tokenSha256 }, by }, deps) => endOtherSessions(deps.db, tokenSha256, by, new Date()),
+  }),
+  routeUnder<RouteDeps>('Console members')('DELETE /v1/console/members/{id}/sessions', {
     operationId: 'endMemberSessions',
     summary: 'End the sessions of a member at this merchant',
     description: 'The member can log in again. The audit log records who ended the sessions.',
@@ -67,10 +50,6 @@ function endMemberRoute(deps: RouteDeps): Route {
     needsStepUp: true,
     idPrefix: 'usr',
     response: { status: 204, description: 'The sessions have ended.' },
-    errors: ['member_not_found'],
-    handle: async ({ id, by }) => {
-      await endMemberSessions(deps.db, id, by, new Date());
-      return { status: 204 };
-    },
-  });
-}
+    handle: ({ id, by }, deps) => endMemberSessions(deps.db, id, by, new Date()),
+  }),
+];

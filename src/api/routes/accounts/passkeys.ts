@@ -11,7 +11,7 @@ import {
 } from '../../../operations/accounts/change-passkey.ts';
 import { listPasskeys } from '../../../db/accounts/passkey.ts';
 import { attemptInSession, sessionResponse, type OwnSessionDeps } from '../../own-session.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type UnboundRoute } from '../../route.ts';
 import {
   namePasskeySchema,
   passkeyListSchema,
@@ -23,37 +23,22 @@ import {
 } from '../../schemas/accounts/passkey.ts';
 import { passkeyLogInSchema, sessionSchema } from '../../schemas/accounts/session.ts';
 
-const TAG = 'Console session';
+const route = routeUnder<OwnSessionDeps>('Console session');
 const SESSION = '/v1/console/session';
 const PATH = `${SESSION}/passkeys`;
 const OPTIONS = { status: 201, description: 'Options with a challenge, valid once and for five minutes.' } as const;
 
-export function passkeyRoutes(deps: OwnSessionDeps): Route[] {
-  return [
-    listRoute(deps),
-    startRoute(deps),
-    registerRoute(deps),
-    nameRoute(deps),
-    removeRoute(deps),
-    stepUpRoute(deps),
-    logInRoute(deps),
-  ];
-}
-
-function listRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const passkeyRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'getPasskeys',
     summary: 'List your passkeys',
     access: 'ownSession',
     response: { status: 200, description: 'At most ten.', schema: passkeyListSchema },
-    handle: async ({ session: { person } }) => ({
+    handle: async ({ session: { person } }, deps) => ({
       body: { data: (await listPasskeys(deps.db, person.userId)).map(passkeyObject) },
     }),
-  });
-}
-
-function startRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/options`, {
+  }),
+  route(`POST ${PATH}/options`, {
     operationId: 'startPasskey',
     summary: 'Begin to register a passkey',
     description:
@@ -61,7 +46,7 @@ function startRoute(deps: OwnSessionDeps): Route {
     access: 'ownSession',
     body: startPasskeySchema,
     response: { ...OPTIONS, schema: passkeyOptionsSchema },
-    handle: async ({ body: { password }, by }) => {
+    handle: async ({ body: { password }, by }, deps) => {
       const { challenge, credentials, email, name } = await attemptInSession(deps, by, password, (attempt) =>
         startPasskey(deps.db, { ...attempt, by, at: new Date() }),
       );
@@ -72,11 +57,8 @@ function startRoute(deps: OwnSessionDeps): Route {
         },
       };
     },
-  });
-}
-
-function registerRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}`, {
+  }),
+  route(`POST ${PATH}`, {
     operationId: 'registerPasskey',
     setsCookie: true,
     summary: 'Register the passkey that the browser created',
@@ -87,34 +69,24 @@ function registerRoute(deps: OwnSessionDeps): Route {
     body: registerPasskeySchema,
     response: { status: 201, description: 'The session, with a fresh second factor.', schema: sessionSchema },
     errors: ['state_conflict'],
-    handle: async ({ body: { name, credential, password }, session: { tokenSha256 }, by }) => {
+    handle: async ({ body: { name, credential, password }, session: { tokenSha256 }, by }, deps) => {
       const input = { tokenSha256, name, given: readCredential(credential), rp: relyingPartyOf(deps.publicUrl), by };
       const { token } = await attemptInSession(deps, by, password, (attempt) =>
         registerPasskey(deps.db, { ...attempt, ...input, at: new Date() }),
       );
       return sessionResponse(deps, token);
     },
-  });
-}
-
-function nameRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `PATCH ${PATH}/{id}`, {
+  }),
+  route(`PATCH ${PATH}/{id}`, {
     operationId: 'namePasskey',
     summary: 'Name a passkey',
     access: 'ownSession',
     idPrefix: 'psk',
     body: namePasskeySchema,
     response: { status: 204, description: 'The passkey has the new name.' },
-    errors: ['passkey_not_found'],
-    handle: async ({ id, body: { name }, by }) => {
-      await namePasskey(deps.db, { id, name }, by, new Date());
-      return { status: 204 };
-    },
-  });
-}
-
-function removeRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/{id}/remove`, {
+    handle: ({ id, body: { name }, by }, deps) => namePasskey(deps.db, { id, name }, by, new Date()),
+  }),
+  route(`POST ${PATH}/{id}/remove`, {
     operationId: 'removePasskey',
     summary: 'Remove a passkey',
     description:
@@ -124,31 +96,21 @@ function removeRoute(deps: OwnSessionDeps): Route {
     idPrefix: 'psk',
     body: removePasskeySchema,
     response: { status: 204, description: 'The passkey can no longer be used.' },
-    errors: ['passkey_not_found', 'state_conflict'],
-    handle: async ({ id, body: { password }, by }) => {
-      await attemptInSession(deps, by, password, (attempt) =>
-        removePasskey(deps.db, { ...attempt, id, by, at: new Date() }),
-      );
-      return { status: 204 };
-    },
-  });
-}
-
-function stepUpRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${SESSION}/step-up/options`, {
+    errors: ['state_conflict'],
+    handle: ({ id, body: { password }, by }, deps) =>
+      attemptInSession(deps, by, password, (attempt) => removePasskey(deps.db, { ...attempt, id, by, at: new Date() })),
+  }),
+  route(`POST ${SESSION}/step-up/options`, {
     operationId: 'startPasskeyStepUp',
     summary: 'Begin a step-up with a passkey',
     access: 'ownSession',
     response: { ...OPTIONS, schema: passkeyOptionsSchema },
-    handle: async ({ by }) => {
+    handle: async ({ by }, deps) => {
       const { challenge, credentials } = await startPasskeyStepUp(deps.db, by, new Date());
       return { body: { public_key: await requestOptions(relyingPartyOf(deps.publicUrl), challenge, credentials) } };
     },
-  });
-}
-
-function logInRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${SESSION}/options`, {
+  }),
+  route(`POST ${SESSION}/options`, {
     operationId: 'startPasskeyLogIn',
     summary: 'Begin a log-in with a passkey',
     description:
@@ -156,10 +118,10 @@ function logInRoute(deps: OwnSessionDeps): Route {
     access: 'anyone',
     body: passkeyLogInSchema,
     response: { ...OPTIONS, schema: passkeyOptionsSchema },
-    handle: async ({ body: { email }, address }) => {
+    handle: async ({ body: { email }, address }, deps) => {
       const subject = accountSubject(email);
       const challenge = await startPasskeyLogIn(deps.db, subject, challengeLimit(address), new Date());
       return { body: { public_key: await requestOptions(relyingPartyOf(deps.publicUrl), challenge, []) } };
     },
-  });
-}
+  }),
+];

@@ -2,7 +2,7 @@
 import { policyObject, type ServiceLimits } from '../../../domain/accounts/policy.ts';
 import { changePolicy, getPolicy } from '../../../operations/accounts/change-policy.ts';
 import { decideProposal, withdrawProposal } from '../../../operations/accounts/decide-proposal.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import {
   changePolicySchema,
   policyChangeObject,
@@ -13,7 +13,7 @@ import {
 } from '../../schemas/accounts/policy.ts';
 import { definedFields } from '../../validation.ts';
 
-const TAG = 'Console policy';
+const route = routeUnder<PolicyDeps>('Console policy');
 const PATH = '/v1/console/policy';
 const ROLES = ['admin'] as const;
 
@@ -22,31 +22,18 @@ export type PolicyDeps = RouteDeps & {
   readonly serviceLimits: ServiceLimits;
 };
 
-export function policyRoutes(deps: PolicyDeps): Route[] {
-  return [
-    readRoute(deps),
-    changeRoute(deps),
-    decideRoute('approve', deps),
-    decideRoute('reject', deps),
-    withdrawRoute(deps),
-  ];
-}
-
-function readRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const policyRoutes: readonly UnboundRoute<PolicyDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'getPolicy',
     summary: 'Read the policy and its proposed changes',
     access: 'session',
     response: { status: 200, description: 'The policy in force.', schema: policySchema },
-    handle: async ({ merchantId }) => {
+    handle: async ({ merchantId }, deps) => {
       const { policy, pending } = await getPolicy(deps.db, merchantId, new Date());
       return { body: { ...policyObject(policy), pending_changes: pending.map(policyChangeObject) } };
     },
-  });
-}
-
-function changeRoute(deps: PolicyDeps): Route {
-  return route(deps, TAG, `PATCH ${PATH}`, {
+  }),
+  route(`PATCH ${PATH}`, {
     operationId: 'changePolicy',
     summary: 'Change the policy, or propose it',
     description:
@@ -58,18 +45,29 @@ function changeRoute(deps: PolicyDeps): Route {
     body: changePolicySchema,
     response: { status: 200, description: 'The policy, now in force.', schema: policyValuesSchema },
     waitingResponse: { description: 'Proposed. The policy is unchanged.', schema: proposedPolicyChangeSchema },
-    handle: async ({ body, by }) => {
+    handle: async ({ body, by }, deps) => {
       const { serviceLimits } = deps;
       const changed = await changePolicy(deps.db, { changes: definedFields(body), serviceLimits, by, at: new Date() });
       if (changed.kind === 'changed') return { body: policyObject(changed.policy) };
       const { change, hasSecondPerson } = changed;
       return { status: 202, body: { ...policyChangeObject(change), needs_second_person: !hasSecondPerson } };
     },
-  });
-}
+  }),
+  decideRoute('approve'),
+  decideRoute('reject'),
+  route(`DELETE ${PATH}/changes/{id}`, {
+    operationId: 'withdrawPolicyChange',
+    summary: 'Withdraw a change of the policy that you proposed',
+    access: { roles: ROLES },
+    idPrefix: 'pch',
+    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
+    errors: ['state_conflict'],
+    handle: ({ id, by }, deps) => withdrawProposal(deps.db, { kind: 'policy_change', id, by, at: new Date() }),
+  }),
+];
 
-function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/changes/{id}/${verb}`, {
+function decideRoute(verb: 'approve' | 'reject'): UnboundRoute<PolicyDeps> {
+  return route(`POST ${PATH}/changes/{id}/${verb}`, {
     operationId: `${verb}PolicyChange`,
     summary: verb === 'approve' ? 'Approve a proposed change of the policy' : 'Reject a proposed change of the policy',
     description:
@@ -81,26 +79,11 @@ function decideRoute(verb: 'approve' | 'reject', deps: RouteDeps): Route {
     ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'pch',
     response: { status: 200, description: 'The decided proposal.', schema: policyChangeSchema },
-    errors: ['policy_change_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
+    errors: ['state_conflict'],
+    handle: async ({ id, by }, deps) => {
       const decision = verb === 'approve' ? 'approved' : 'rejected';
       const input = { kind: 'policy_change', id, decision, by, at: new Date() } as const;
       return { body: policyChangeObject((await decideProposal(deps.db, input)).proposal) };
-    },
-  });
-}
-
-function withdrawRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}/changes/{id}`, {
-    operationId: 'withdrawPolicyChange',
-    summary: 'Withdraw a change of the policy that you proposed',
-    access: { roles: ROLES },
-    idPrefix: 'pch',
-    response: { status: 204, description: 'Nobody can approve the proposal any more.' },
-    errors: ['policy_change_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
-      await withdrawProposal(deps.db, { kind: 'policy_change', id, by, at: new Date() });
-      return { status: 204 };
     },
   });
 }

@@ -7,7 +7,7 @@ import {
   startSecondFactor,
 } from '../../../operations/accounts/change-second-factor.ts';
 import { sessionResponse, attemptInSession, type OwnSessionDeps } from '../../own-session.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type UnboundRoute } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
   createRecoveryCodesSchema,
@@ -18,15 +18,11 @@ import {
   startSecondFactorSchema,
 } from '../../schemas/accounts/session.ts';
 
-const TAG = 'Console session';
+const route = routeUnder<OwnSessionDeps>('Console session');
 const PATH = '/v1/console/session/second-factor';
 
-export function secondFactorRoutes(deps: OwnSessionDeps): Route[] {
-  return [startRoute(deps), confirmRoute(deps), removeRoute(deps), recoveryCodesRoute(deps)];
-}
-
-function startRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}`, {
+export const secondFactorRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
+  route(`POST ${PATH}`, {
     operationId: 'startSecondFactor',
     summary: 'Begin to enrol a second factor',
     description:
@@ -35,17 +31,14 @@ function startRoute(deps: OwnSessionDeps): Route {
     access: 'ownSession',
     body: startSecondFactorSchema,
     response: { status: 201, description: 'The secret, shown only this once.', schema: startedSecondFactorSchema },
-    handle: async ({ body: { password }, by }) => {
+    handle: async ({ body: { password }, by }, deps) => {
       const { secret, email } = await attemptInSession(deps, by, password, (attempt) =>
         startSecondFactor(deps.db, { ...attempt, keyRing: deps.keyRing, by, at: new Date() }),
       );
       return { body: { secret, otpauth_url: totpUrl(secret, email) } };
     },
-  });
-}
-
-function confirmRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/confirm`, {
+  }),
+  route(`POST ${PATH}/confirm`, {
     operationId: 'confirmSecondFactor',
     setsCookie: true,
     summary: 'Confirm the second factor with its first code',
@@ -54,18 +47,15 @@ function confirmRoute(deps: OwnSessionDeps): Route {
     body: confirmSecondFactorSchema,
     response: { status: 200, description: 'The session, with a fresh second factor.', schema: sessionSchema },
     errors: ['state_conflict'],
-    handle: async ({ body: { totp: code }, session: { tokenSha256 }, by }) => {
+    handle: async ({ body: { totp: code }, session: { tokenSha256 }, by }, deps) => {
       const { keyRing } = deps;
       const { token } = await attemptInSession(deps, by, null, ({ counted }) =>
         confirmSecondFactor(deps.db, { tokenSha256, code, keyRing, counted, by, at: new Date() }),
       );
       return sessionResponse(deps, token);
     },
-  });
-}
-
-function removeRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/remove`, {
+  }),
+  route(`POST ${PATH}/remove`, {
     operationId: 'removeSecondFactor',
     setsCookie: true,
     summary: 'Remove your second factor',
@@ -76,18 +66,15 @@ function removeRoute(deps: OwnSessionDeps): Route {
     body: removeSecondFactorSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     errors: ['state_conflict'],
-    handle: async ({ body: { password, totp: code }, session: { tokenSha256 }, by }) => {
+    handle: async ({ body: { password, totp: code }, session: { tokenSha256 }, by }, deps) => {
       const { keyRing } = deps;
       const { token } = await attemptInSession(deps, by, password, (attempt) =>
         removeSecondFactor(deps.db, { ...attempt, tokenSha256, code, keyRing, by, at: new Date() }),
       );
       return sessionResponse(deps, token);
     },
-  });
-}
-
-function recoveryCodesRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, 'POST /v1/console/session/recovery-codes', {
+  }),
+  route('POST /v1/console/session/recovery-codes', {
     operationId: 'createRecoveryCodes',
     summary: 'Get new recovery codes',
     description:
@@ -97,11 +84,11 @@ function recoveryCodesRoute(deps: OwnSessionDeps): Route {
     body: createRecoveryCodesSchema,
     response: { status: 201, description: 'Ten codes, shown only this once.', schema: recoveryCodesSchema },
     errors: ['state_conflict'],
-    handle: async ({ body: { password }, by }) => {
+    handle: async ({ body: { password }, by }, deps) => {
       const codes = await attemptInSession(deps, by, password, (attempt) =>
         createRecoveryCodes(deps.db, { ...attempt, by, at: new Date() }),
       );
       return { body: { codes: [...codes] } };
     },
-  });
-}
+  }),
+];

@@ -20,7 +20,7 @@ import {
   type OwnSessionDeps,
 } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type UnboundRoute } from '../../route.ts';
 import {
   changePasswordSchema,
   logInSchema,
@@ -29,22 +29,11 @@ import {
   switchMerchantSchema,
 } from '../../schemas/accounts/session.ts';
 
-const TAG = 'Console session';
+const route = routeUnder<OwnSessionDeps>('Console session');
 const PATH = '/v1/console/session';
 
-export function sessionRoutes(deps: OwnSessionDeps): Route[] {
-  return [
-    logInRoute(deps),
-    fetchRoute(deps),
-    logOutRoute(deps),
-    stepUpRoute(deps),
-    switchRoute(deps),
-    passwordRoute(deps),
-  ];
-}
-
-function logInRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}`, {
+export const sessionRoutes: readonly UnboundRoute<OwnSessionDeps>[] = [
+  route(`POST ${PATH}`, {
     operationId: 'logIn',
     setsCookie: true,
     summary: 'Log in',
@@ -56,7 +45,7 @@ function logInRoute(deps: OwnSessionDeps): Route {
     access: 'anyone',
     body: logInSchema,
     response: { status: 201, description: 'Logged in.', schema: sessionSchema },
-    handle: async ({ body, address, userAgent, requestId, sessionToken }) => {
+    handle: async ({ body, address, userAgent, requestId, sessionToken }, deps) => {
       const { email, password, totp, recovery_code: givenCode, passkey, merchant_id: merchantId } = body;
       const at = new Date();
       // Nobody can guess a recovery code or the signature of a passkey, and the refusal does not tell whether the password
@@ -89,36 +78,27 @@ function logInRoute(deps: OwnSessionDeps): Route {
       });
       return sessionResponse(deps, token);
     },
-  });
-}
-
-function fetchRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+  }),
+  route(`GET ${PATH}`, {
     operationId: 'getSession',
     summary: 'Read the session: its person and what it may do',
     description: 'Tells a front-end in advance what the session may do, because a refusal never gives its reason.',
     access: 'ownSession',
     response: { status: 200, description: 'The session.', schema: sessionSchema },
-    handle: async ({ sessionToken }) => ({ body: await ownSessionObject(deps, sessionToken ?? '', new Date()) }),
-  });
-}
-
-function logOutRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}`, {
+    handle: async ({ sessionToken }, deps) => ({ body: await ownSessionObject(deps, sessionToken ?? '', new Date()) }),
+  }),
+  route(`DELETE ${PATH}`, {
     operationId: 'logOut',
     setsCookie: true,
     summary: 'Log out',
     access: 'ownSession',
     response: { status: 204, description: 'The session has ended.' },
-    handle: async ({ session: { tokenSha256 }, by }) => {
+    handle: async ({ session: { tokenSha256 }, by }, deps) => {
       await closeSession(deps.db, tokenSha256, by, new Date());
       return { status: 204, ...sessionGone(deps) };
     },
-  });
-}
-
-function stepUpRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/step-up`, {
+  }),
+  route(`POST ${PATH}/step-up`, {
     operationId: 'stepUp',
     setsCookie: true,
     summary: 'Verify your identity again',
@@ -127,7 +107,7 @@ function stepUpRoute(deps: OwnSessionDeps): Route {
     access: 'ownSession',
     body: stepUpSchema,
     response: { status: 200, description: 'The session, with a fresh second factor.', schema: sessionSchema },
-    handle: async ({ body: { totp, password, passkey }, session: { tokenSha256 }, by }) => {
+    handle: async ({ body: { totp, password, passkey }, session: { tokenSha256 }, by }, deps) => {
       const { keyRing } = deps;
       const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'step_up', by.person.userId);
       const input = { tokenSha256, code: totp ?? null, passkey: assertion, keyRing, by };
@@ -136,11 +116,8 @@ function stepUpRoute(deps: OwnSessionDeps): Route {
       );
       return sessionResponse(deps, token);
     },
-  });
-}
-
-function switchRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/merchant`, {
+  }),
+  route(`POST ${PATH}/merchant`, {
     operationId: 'switchMerchant',
     setsCookie: true,
     summary: 'Act for another merchant of yours',
@@ -152,15 +129,12 @@ function switchRoute(deps: OwnSessionDeps): Route {
     access: 'ownSession',
     body: switchMerchantSchema,
     response: { status: 200, description: 'The session at that merchant.', schema: sessionSchema },
-    handle: async ({ body: { merchant_id: merchantId }, session, by }) => {
+    handle: async ({ body: { merchant_id: merchantId }, session, by }, deps) => {
       const { token } = await switchMerchant(deps.db, { session, merchantId, by, at: new Date() });
       return sessionResponse(deps, token);
     },
-  });
-}
-
-function passwordRoute(deps: OwnSessionDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/password`, {
+  }),
+  route(`POST ${PATH}/password`, {
     operationId: 'changePassword',
     setsCookie: true,
     summary: 'Change your password',
@@ -169,7 +143,7 @@ function passwordRoute(deps: OwnSessionDeps): Route {
     needsStepUp: true,
     body: changePasswordSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
-    handle: async ({ body, session: { tokenSha256, person, name, email }, by }) => {
+    handle: async ({ body, session: { tokenSha256, person, name, email }, by }, deps) => {
       const names = await listGuessableNames(deps.db, { id: person.userId, name, email });
       const { token } = await attemptInSession(deps, by, body.current_password, async ({ verifiedHash, counted }) => {
         if (verifiedHash === null) throw verificationFailed('wrong password');
@@ -180,5 +154,5 @@ function passwordRoute(deps: OwnSessionDeps): Route {
       });
       return sessionResponse(deps, token);
     },
-  });
-}
+  }),
+];

@@ -4,8 +4,7 @@ import type { ActedBy } from '../../../domain/accounts/member.ts';
 import type { UserId } from '../../../domain/ids.ts';
 import type { ByVerifiedKey, CreatePayment } from '../../../domain/payments/new-payment.ts';
 import type { CachedKey, Caller } from '../../context.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import type { RouteResponse } from '../../route.ts';
+import type { PaymentDeps, RouteResponse } from '../../route.ts';
 import { toPaymentRequest } from '../../schemas/payments/payout.ts';
 
 type Request = {

@@ -8,8 +8,7 @@ import {
   judgePlannedPayouts,
   type KeysOutcome,
 } from '../../../operations/payments/judge-planned-payouts.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import {
   checkedPayoutObject,
   checkedPayoutsSchema,
@@ -30,35 +29,35 @@ type Planned = {
 
 const NO_KEYS: KeysOutcome = { payout: null, unusedKey: null };
 
-export function checkPayoutRoutes(deps: PaymentDeps): Route[] {
-  return [
-    route(deps, 'Console payouts', 'POST /v1/console/payouts/check', {
-      operationId: 'checkPayouts',
-      summary: `Check up to ${MAX_CHECKED} payouts before creating any`,
-      description:
-        'Creates nothing. The response describes each row separately: what `POST /v1/api/payouts` would refuse, the ' +
-        'operator, the payout already created under one of its keys, and the warnings that an approver would get. The ' +
-        'check ignores the balance and the backlog, because both can change before the payout is created.',
-      access: { roles: ['maker'] },
-      body: checkPayoutsSchema,
-      response: { status: 200, description: 'Each row, in the order of the request.', schema: checkedPayoutsSchema },
-      handle: async ({ merchantId, session, body: { rows } }) => {
-        const lists = rows.map(({ idempotency_keys: keys }) => keys);
-        const at = new Date();
-        const found = await findKeysOutcomes(deps.db, merchantId, lists, at);
-        const { merchantCurrency } = session.person;
-        const checked = rows.map(({ payout }, index) => ({
-          ...plan(deps, payout, merchantCurrency),
-          ...(found[index] ?? NO_KEYS),
-        }));
-        const planned = checked.map(({ request, payout: existing }) => request && { request, existing });
-        const judgements = await judgePlannedPayouts(deps.db, merchantId, planned, at);
-        const data = checked.map((row, index) => checkedPayoutObject({ ...row, judgement: judgements[index] ?? null }));
-        return { body: { data } };
-      },
-    }),
-  ];
-}
+const route = routeUnder<PaymentDeps>('Console payouts');
+
+export const checkPayoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+  route('POST /v1/console/payouts/check', {
+    operationId: 'checkPayouts',
+    summary: `Check up to ${MAX_CHECKED} payouts before creating any`,
+    description:
+      'Creates nothing. The response describes each row separately: what `POST /v1/api/payouts` would refuse, the ' +
+      'operator, the payout already created under one of its keys, and the warnings that an approver would get. The ' +
+      'check ignores the balance and the backlog, because both can change before the payout is created.',
+    access: { roles: ['maker'] },
+    body: checkPayoutsSchema,
+    response: { status: 200, description: 'Each row, in the order of the request.', schema: checkedPayoutsSchema },
+    handle: async ({ merchantId, session, body: { rows } }, deps) => {
+      const lists = rows.map(({ idempotency_keys: keys }) => keys);
+      const at = new Date();
+      const found = await findKeysOutcomes(deps.db, merchantId, lists, at);
+      const { merchantCurrency } = session.person;
+      const checked = rows.map(({ payout }, index) => ({
+        ...plan(deps, payout, merchantCurrency),
+        ...(found[index] ?? NO_KEYS),
+      }));
+      const planned = checked.map(({ request, payout: existing }) => request && { request, existing });
+      const judgements = await judgePlannedPayouts(deps.db, merchantId, planned, at);
+      const data = checked.map((row, index) => checkedPayoutObject({ ...row, judgement: judgements[index] ?? null }));
+      return { body: { data } };
+    },
+  }),
+];
 
 function plan({ payments }: PaymentDeps, fields: Fields, currency: Currency): Planned {
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));

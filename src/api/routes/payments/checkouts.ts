@@ -2,9 +2,8 @@
 import type { MerchantId } from '../../../domain/ids.ts';
 import { cancelCheckout, createCheckout } from '../../../operations/payments/create-checkout.ts';
 import { getConsoleCheckout, listConsoleCheckouts } from '../../../operations/payments/read-checkouts.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   checkoutFilter,
   checkoutListSchema,
@@ -18,16 +17,12 @@ import {
   toCheckoutRequest,
 } from '../../schemas/payments/checkout.ts';
 
-const TAG = 'Console checkouts';
+const route = routeUnder<PaymentDeps>('Console checkouts');
 const PATH = '/v1/console/checkouts';
 const BODY_CODES = { amount: { range: 'amount_out_of_bounds' } } as const;
 
-export function checkoutRoutes(deps: PaymentDeps): Route[] {
-  return [createRoute(deps), listRoute(deps), fetchRoute(deps), cancelRoute(deps)];
-}
-
-function createRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `POST ${PATH}`, {
+export const checkoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+  route(`POST ${PATH}`, {
     operationId: 'createCheckout',
     summary: 'Create a page where a payer pays',
     description:
@@ -38,7 +33,7 @@ function createRoute(deps: PaymentDeps): Route {
     bodyCodes: BODY_CODES,
     response: { status: 201, description: 'The checkout accepts payments from now on.', schema: checkoutSchema },
     errors: ['amount_out_of_bounds'],
-    handle: async ({ by, idempotencyKey, body }) => ({
+    handle: async ({ by, idempotencyKey, body }, deps) => ({
       stored: await createCheckout(deps.payments, {
         by,
         idempotencyKey,
@@ -47,41 +42,30 @@ function createRoute(deps: PaymentDeps): Route {
         at: new Date(),
       }),
     }),
-  });
-}
-
-function listRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+  }),
+  route(`GET ${PATH}`, {
     operationId: 'listCheckouts',
     summary: 'List checkouts, newest first',
     description:
       'A page examines a limited number of checkouts. With `state`, it may have fewer entries than `limit`, or none, ' +
       'and still a `next_cursor`.',
     access: 'session',
-    query: listCheckoutsSchema,
-    response: { status: 200, description: 'One page.', schema: checkoutListSchema },
-    handle: async ({ merchantId, query }) => {
+    ...onePage(listCheckoutsSchema, checkoutListSchema),
+    handle: async ({ merchantId, query }, deps) => {
       const at = new Date();
       const page = await listConsoleCheckouts(deps.db, merchantId, checkoutFilter(query), { limit: query.limit, at });
       return { body: pageObject(page, (each) => checkoutObject(each, deps.publicUrl, at)) };
     },
-  });
-}
-
-function fetchRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `GET ${PATH}/{id}`, {
+  }),
+  route(`GET ${PATH}/{id}`, {
     operationId: 'getCheckout',
     summary: 'Fetch one checkout with its payment attempts',
     access: 'session',
     idPrefix: 'chk',
     response: { status: 200, description: 'The checkout.', schema: checkoutWithAttemptsSchema },
-    errors: ['checkout_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: await show(deps, merchantId, id) }),
-  });
-}
-
-function cancelRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
+    handle: async ({ merchantId, id }, deps) => ({ body: await show(deps, merchantId, id) }),
+  }),
+  route(`DELETE ${PATH}/{id}`, {
     operationId: 'cancelCheckout',
     summary: 'Cancel a checkout',
     description:
@@ -89,13 +73,13 @@ function cancelRoute(deps: PaymentDeps): Route {
     access: { roles: ['maker'] },
     idPrefix: 'chk',
     response: { status: 200, description: 'The checkout after the call.', schema: checkoutWithAttemptsSchema },
-    errors: ['checkout_not_found', 'state_conflict'],
-    handle: async ({ merchantId, id, by }) => {
+    errors: ['state_conflict'],
+    handle: async ({ merchantId, id, by }, deps) => {
       await cancelCheckout(deps.db, { by, id, at: new Date() });
       return { body: await show(deps, merchantId, id) };
     },
-  });
-}
+  }),
+];
 
 async function show({ db, publicUrl }: PaymentDeps, merchantId: MerchantId, id: string) {
   return checkoutWithAttemptsObject(await getConsoleCheckout(db, merchantId, id), publicUrl, new Date());

@@ -2,9 +2,8 @@
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { getCollection, listCollections } from '../../../db/payments/collection.ts';
 import { createAcceptance, createCollection } from '../../../operations/payments/create-collection.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   collectionListSchema,
   collectionSchema,
@@ -14,16 +13,37 @@ import {
 import { CREATE_PAYMENT_CODES, CREATE_PAYMENT_ERRORS, paymentFilter } from '../../schemas/payments/payment.ts';
 import { acceptPayment } from './accept-payment.ts';
 
-const TAG = 'Collections';
+const route = routeUnder<PaymentDeps>('Collections');
 const PATH = '/v1/api/collections';
 
-export function collectionRoutes(deps: PaymentDeps): Route[] {
-  return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
-}
+export const collectionRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+  createRoute,
+  route(`GET ${PATH}`, {
+    operationId: 'listCollections',
+    summary: 'List collections, newest first',
+    access: { scope: 'collections:read' },
+    ...onePage(listCollectionsSchema, collectionListSchema),
+    handle: async ({ merchantId, query }, deps) => {
+      const filter = { ...paymentFilter(query), ...(query.state !== undefined && { states: [query.state] }) };
+      const page = await listCollections(deps.db, merchantId, filter, query.limit);
+      return { body: pageObject(page, collectionObject) };
+    },
+  }),
+  route(`GET ${PATH}/{id}`, {
+    operationId: 'getCollection',
+    summary: 'Fetch one collection with its current state',
+    access: { scope: 'collections:read' },
+    idPrefix: 'col',
+    response: { status: 200, description: 'The collection.', schema: collectionSchema },
+    handle: async ({ merchantId, id }, deps) => ({
+      body: collectionObject(await getCollection(deps.db, merchantId, id)),
+    }),
+  }),
+];
 
 function createRoute(deps: PaymentDeps): Route {
   const accept = createAcceptance(deps.payments);
-  return route(deps, TAG, `POST ${PATH}`, {
+  return route(`POST ${PATH}`, {
     operationId: 'createCollection',
     summary: 'Raise a prompt on a payer’s handset',
     description: '202 means accepted, not paid: the outcome comes as a webhook.',
@@ -39,32 +59,5 @@ function createRoute(deps: PaymentDeps): Route {
         atOnce: accept,
         inTransaction: (input) => createCollection(deps.payments, input),
       }),
-  });
-}
-
-function listRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
-    operationId: 'listCollections',
-    summary: 'List collections, newest first',
-    access: { scope: 'collections:read' },
-    query: listCollectionsSchema,
-    response: { status: 200, description: 'One page.', schema: collectionListSchema },
-    handle: async ({ merchantId, query }) => {
-      const filter = { ...paymentFilter(query), ...(query.state !== undefined && { states: [query.state] }) };
-      const page = await listCollections(deps.db, merchantId, filter, query.limit);
-      return { body: pageObject(page, collectionObject) };
-    },
-  });
-}
-
-function fetchRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `GET ${PATH}/{id}`, {
-    operationId: 'getCollection',
-    summary: 'Fetch one collection with its current state',
-    access: { scope: 'collections:read' },
-    idPrefix: 'col',
-    response: { status: 200, description: 'The collection.', schema: collectionSchema },
-    errors: ['collection_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: collectionObject(await getCollection(deps.db, merchantId, id)) }),
-  });
+  })(deps);
 }

@@ -7,7 +7,8 @@ import {
   getPayoutTimeline,
 } from '../../../operations/payments/read-console-payments.ts';
 import { countPayouts } from '../../../db/payments/payout.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { onePage } from '../../schemas/page.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
 import {
   countObject,
@@ -30,116 +31,84 @@ import {
   payoutQueries,
   payoutWithTimelineSchema,
 } from '../../schemas/payments/console-payout.ts';
+import { historyObject } from '../../schemas/payments/timeline.ts';
 
-import { statusQueriesObject } from '../../schemas/payments/payment.ts';
-import { timelineObject } from '../../schemas/payments/timeline.ts';
+type Deps = RouteDeps & LinkDeps;
 
-const COLLECTIONS = 'Console collections';
-const PAYOUTS = 'Console payouts';
+const collectionRoute = routeUnder<Deps>('Console collections');
+const payoutRoute = routeUnder<Deps>('Console payouts');
 const COUNT = { status: 200, description: 'How many.', schema: paymentCountSchema } as const;
 
-export function consolePaymentRoutes(deps: RouteDeps & LinkDeps): Route[] {
-  return [
-    // A literal path goes before a template.
-    countCollectionsRoute(deps),
-    countPayoutsRoute(deps),
-    listCollectionsRoute(deps),
-    listPayoutsRoute(deps),
-    collectionRoute(deps),
-    payoutRoute(deps),
-  ];
-}
-
-function listCollectionsRoute(deps: RouteDeps): Route {
-  return route(deps, COLLECTIONS, 'GET /v1/console/collections', {
-    operationId: 'listConsoleCollections',
-    summary: 'List collections with names, by any combination of filters',
-    description: PAGE_DESCRIPTION,
-    access: 'session',
-    query: collectionQueries.list,
-    response: { status: 200, description: 'One page.', schema: consoleCollectionListSchema },
-    handle: async ({ merchantId, query }) => {
-      const request = { ...orderedPageOf(query), filter: collectionFilter(query) };
-      const page = await listConsoleCollections(deps.db, merchantId, request);
-      return { body: orderedPageObject(page, query.sort, consoleCollectionObject) };
-    },
-  });
-}
-
-function countCollectionsRoute(deps: RouteDeps): Route {
-  return route(deps, COLLECTIONS, 'GET /v1/console/collections/count', {
+export const consolePaymentRoutes: readonly UnboundRoute<Deps>[] = [
+  // A literal path goes before a template.
+  collectionRoute('GET /v1/console/collections/count', {
     operationId: 'getConsoleCollectionCount',
     summary: 'Count the collections of a list, up to a limit',
     access: 'session',
     query: collectionQueries.count,
     response: COUNT,
-    handle: async ({ merchantId, query }) => ({
+    handle: async ({ merchantId, query }, deps) => ({
       body: countObject(await countCollections(deps.db, merchantId, collectionFilter(query))),
     }),
-  });
-}
-
-function listPayoutsRoute(deps: RouteDeps): Route {
-  return route(deps, PAYOUTS, 'GET /v1/console/payouts', {
-    operationId: 'listConsolePayouts',
-    summary: 'List payouts with names and warnings, by any combination of filters',
-    description: PAGE_DESCRIPTION,
-    access: 'session',
-    query: payoutQueries.list,
-    response: { status: 200, description: 'One page.', schema: consolePayoutListSchema },
-    handle: async ({ merchantId, session, query }) => {
-      const at = new Date();
-      const request = { ...orderedPageOf(query), filter: payoutFilter(query, session.person, at) };
-      const page = await listConsolePayouts(deps.db, merchantId, request, at);
-      return { body: orderedPageObject(page, query.sort, consolePayoutObject) };
-    },
-  });
-}
-
-function countPayoutsRoute(deps: RouteDeps): Route {
-  return route(deps, PAYOUTS, 'GET /v1/console/payouts/count', {
+  }),
+  payoutRoute('GET /v1/console/payouts/count', {
     operationId: 'getConsolePayoutCount',
     summary: 'Count the payouts of a list, up to a limit',
     access: 'session',
     query: payoutQueries.count,
     response: COUNT,
-    handle: async ({ merchantId, session, query }) => {
+    handle: async ({ merchantId, session, query }, deps) => {
       const filter = payoutFilter(query, session.person, new Date());
       return { body: countObject(await countPayouts(deps.db, merchantId, filter)) };
     },
-  });
-}
-
-function collectionRoute(deps: RouteDeps & LinkDeps): Route {
-  return route(deps, COLLECTIONS, 'GET /v1/console/collections/{id}', {
+  }),
+  collectionRoute('GET /v1/console/collections', {
+    operationId: 'listConsoleCollections',
+    summary: 'List collections with names, by any combination of filters',
+    description: PAGE_DESCRIPTION,
+    access: 'session',
+    ...onePage(collectionQueries.list, consoleCollectionListSchema),
+    handle: async ({ merchantId, query }, deps) => {
+      const request = { ...orderedPageOf(query), filter: collectionFilter(query) };
+      const page = await listConsoleCollections(deps.db, merchantId, request);
+      return { body: orderedPageObject(page, query.sort, consoleCollectionObject) };
+    },
+  }),
+  payoutRoute('GET /v1/console/payouts', {
+    operationId: 'listConsolePayouts',
+    summary: 'List payouts with names and warnings, by any combination of filters',
+    description: PAGE_DESCRIPTION,
+    access: 'session',
+    ...onePage(payoutQueries.list, consolePayoutListSchema),
+    handle: async ({ merchantId, session, query }, deps) => {
+      const at = new Date();
+      const request = { ...orderedPageOf(query), filter: payoutFilter(query, session.person, at) };
+      const page = await listConsolePayouts(deps.db, merchantId, request, at);
+      return { body: orderedPageObject(page, query.sort, consolePayoutObject) };
+    },
+  }),
+  collectionRoute('GET /v1/console/collections/{id}', {
     operationId: 'getConsoleCollection',
     summary: 'Fetch one collection with its history',
     access: 'session',
     idPrefix: 'col',
     response: { status: 200, description: 'The collection.', schema: collectionWithTimelineSchema },
-    errors: ['collection_not_found'],
-    handle: async ({ merchantId, session, id }) => {
-      const { timeline, statusQueries, ...named } = await getCollectionTimeline(deps.db, merchantId, id);
-      const workflow_url = linksFor(session.person, deps)?.collection(named.collection) ?? null;
-      const history = { timeline: timelineObject(timeline), status_queries: statusQueriesObject(statusQueries) };
-      return { body: { ...consoleCollectionObject(named), ...history, workflow_url } };
+    handle: async ({ merchantId, session, id }, deps) => {
+      const found = await getCollectionTimeline(deps.db, merchantId, id);
+      const workflowLink = linksFor(session.person, deps)?.collection(found.collection);
+      return { body: { ...consoleCollectionObject(found), ...historyObject(found, workflowLink) } };
     },
-  });
-}
-
-function payoutRoute(deps: RouteDeps & LinkDeps): Route {
-  return route(deps, PAYOUTS, 'GET /v1/console/payouts/{id}', {
+  }),
+  payoutRoute('GET /v1/console/payouts/{id}', {
     operationId: 'getConsolePayout',
     summary: 'Fetch one payout with its history and the warnings for its approver',
     access: 'session',
     idPrefix: 'pay',
     response: { status: 200, description: 'The payout.', schema: payoutWithTimelineSchema },
-    errors: ['payout_not_found'],
-    handle: async ({ merchantId, session, id }) => {
-      const { timeline, statusQueries, ...named } = await getPayoutTimeline(deps.db, merchantId, id, new Date());
-      const workflow_url = linksFor(session.person, deps)?.payout(named.payout) ?? null;
-      const history = { timeline: timelineObject(timeline), status_queries: statusQueriesObject(statusQueries) };
-      return { body: { ...consolePayoutObject(named), ...history, workflow_url } };
+    handle: async ({ merchantId, session, id }, deps) => {
+      const found = await getPayoutTimeline(deps.db, merchantId, id, new Date());
+      const workflowLink = linksFor(session.person, deps)?.payout(found.payout);
+      return { body: { ...consolePayoutObject(found), ...historyObject(found, workflowLink) } };
     },
-  });
-}
+  }),
+];

@@ -2,34 +2,33 @@
 import { payoutObject } from '../../../domain/payments/payout.ts';
 import { checkMerchantEntries } from '../../../operations/payments/check-ledger-changes.ts';
 import { releasePayouts } from '../../../operations/payments/release-payment.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { payoutSchema, releasedPayoutsSchema, releasePayoutsSchema } from '../../schemas/payments/payout.ts';
 import { decisionRoutes } from './decisions.ts';
 
-const PAYOUTS = 'Console payouts';
+const TAG = 'Console payouts';
 
-export function consolePayoutRoutes(deps: PaymentDeps): Route[] {
-  const { release, reject, cancel } = decisionRoutes(deps, {
-    kind: 'payout',
-    idPrefix: 'pay',
-    tag: PAYOUTS,
-    response: { status: 200, description: 'The payout after the call.', schema: payoutSchema },
-    toObject: payoutObject,
-    texts: {
-      release: 'Release a payout that somebody else made',
-      description:
-        'A person with a second factor must have proved it within the last five minutes. If the policy requires two ' +
-        'approvers, the payout stays `queued` after the first approval.',
-      reject: 'Reject a queued payout and return its money',
-      cancel: 'Cancel your own queued payout and return its money',
-    },
-  });
-  return [release, releaseManyRoute(deps), reject, cancel];
-}
+const route = routeUnder<PaymentDeps>(TAG);
 
-function releaseManyRoute(deps: PaymentDeps): Route {
-  return route(deps, PAYOUTS, 'POST /v1/console/payouts/release', {
+const { release, reject, cancel } = decisionRoutes({
+  kind: 'payout',
+  idPrefix: 'pay',
+  tag: TAG,
+  response: { status: 200, description: 'The payout after the call.', schema: payoutSchema },
+  toObject: payoutObject,
+  texts: {
+    release: 'Release a payout that somebody else made',
+    description:
+      'A person with a second factor must have proved it within the last five minutes. If the policy requires two ' +
+      'approvers, the payout stays `queued` after the first approval.',
+    reject: 'Reject a queued payout and return its money',
+    cancel: 'Cancel your own queued payout and return its money',
+  },
+});
+
+export const consolePayoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+  release,
+  route('POST /v1/console/payouts/release', {
     operationId: 'releasePayouts',
     summary: 'Release several payouts with one proof of the second factor',
     description:
@@ -40,9 +39,11 @@ function releaseManyRoute(deps: PaymentDeps): Route {
     body: releasePayoutsSchema,
     response: { status: 200, description: 'The result for each payout.', schema: releasedPayoutsSchema },
     errors: ['state_conflict'],
-    handle: async ({ body: { ids: payoutIds }, idempotencyKey, by }) => {
+    handle: async ({ body: { ids: payoutIds }, idempotencyKey, by }, deps) => {
       await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
       return { stored: await releasePayouts(deps.payments, { by, idempotencyKey, payoutIds, at: new Date() }) };
     },
-  });
-}
+  }),
+  reject,
+  cancel,
+];

@@ -5,8 +5,7 @@ import { endQueuedPayment, type EndQueuedPayment } from '../../../operations/pay
 import { releasePayment } from '../../../operations/payments/release-payment.ts';
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import type { Tag } from '../../openapi-tags.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import type { RouteDescription } from '../../route-description.ts';
 import { rejectSchema } from '../../schemas/payments/decision.ts';
 
@@ -20,18 +19,15 @@ export type DecisionOptions<Kind extends MoneyOutKind> = {
   readonly texts: Readonly<Record<'release' | 'description' | 'reject' | 'cancel', string>>;
 };
 
-export type DecisionRoutes = { readonly release: Route; readonly reject: Route; readonly cancel: Route };
-
 export function decisionRoutes<Kind extends MoneyOutKind>(
-  deps: PaymentDeps,
   approvable: DecisionOptions<Kind>,
-): DecisionRoutes {
+): Readonly<Record<'release' | 'reject' | 'cancel', UnboundRoute<PaymentDeps>>> {
   const { kind, idPrefix, tag, response, texts } = approvable;
+  const route = routeUnder<PaymentDeps>(tag);
   const noun = kind === 'payout' ? 'Payout' : 'Reversal';
   const path = `/v1/console/${kind}s/{id}`;
-  const notFound = `${kind}_not_found` as const;
   return {
-    release: route(deps, tag, `POST ${path}/release`, {
+    release: route(`POST ${path}/release`, {
       operationId: `release${noun}`,
       summary: texts.release,
       description: texts.description,
@@ -40,32 +36,32 @@ export function decisionRoutes<Kind extends MoneyOutKind>(
       idPrefix,
       isIdempotent: true,
       response,
-      errors: [notFound, 'approval_self', 'state_conflict'],
-      handle: async ({ id, idempotencyKey, by }) => {
+      errors: ['approval_self', 'state_conflict'],
+      handle: async ({ id, idempotencyKey, by }, deps) => {
         await checkMerchantEntries(deps.db, { merchantId: by.person.merchantId });
         return { stored: await releasePayment(deps.payments, { kind, id, by, idempotencyKey, at: new Date() }) };
       },
     }),
-    reject: route(deps, tag, `POST ${path}/reject`, {
+    reject: route(`POST ${path}/reject`, {
       operationId: `reject${noun}`,
       summary: texts.reject,
       access: { roles: ['approver'] },
       idPrefix,
       body: rejectSchema,
       response,
-      errors: [notFound, 'state_conflict'],
-      handle: async ({ id, body: { reason }, by }) => ({
+      errors: ['state_conflict'],
+      handle: async ({ id, body: { reason }, by }, deps) => ({
         body: await end(deps, approvable, { id, by, kind: 'reject', reason }),
       }),
     }),
-    cancel: route(deps, tag, `POST ${path}/cancel`, {
+    cancel: route(`POST ${path}/cancel`, {
       operationId: `cancel${noun}`,
       summary: texts.cancel,
       access: 'session',
       idPrefix,
       response,
-      errors: [notFound, 'state_conflict'],
-      handle: async ({ id, by }) => ({ body: await end(deps, approvable, { id, by, kind: 'cancel' }) }),
+      errors: ['state_conflict'],
+      handle: async ({ id, by }, deps) => ({ body: await end(deps, approvable, { id, by, kind: 'cancel' }) }),
     }),
   };
 }

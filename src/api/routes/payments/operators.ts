@@ -1,17 +1,16 @@
 // The operators by which payments are made.
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { operatorListObject, operatorListSchema } from '../../schemas/payments/operator.ts';
 
-export function operatorRoutes(deps: PaymentDeps): Route[] {
-  return [
-    route(deps, 'Console operators', 'GET /v1/console/operators', {
-      operationId: 'getOperators',
-      summary: 'List the operators with their countries and currencies',
-      description: 'A request for a payment can name one of these operators as `operator`.',
-      access: 'session',
-      response: { status: 200, description: 'All operators.', schema: operatorListSchema },
-      handle: () => Promise.resolve({ body: operatorListObject(deps.payments.coverage) }),
-    }),
-  ];
-}
+const route = routeUnder<PaymentDeps>('Console operators');
+
+export const operatorRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+  route('GET /v1/console/operators', {
+    operationId: 'getOperators',
+    summary: 'List the operators with their countries and currencies',
+    description: 'A request for a payment can name one of these operators as `operator`.',
+    access: 'session',
+    response: { status: 200, description: 'All operators.', schema: operatorListSchema },
+    handle: (_request, deps) => Promise.resolve({ body: operatorListObject(deps.payments.coverage) }),
+  }),
+];

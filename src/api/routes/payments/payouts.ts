@@ -4,9 +4,8 @@ import type { UserId } from '../../../domain/ids.ts';
 import { getPayout, listPayouts } from '../../../db/payments/payout.ts';
 import { createPayout, createPayoutAcceptance } from '../../../operations/payments/create-payout.ts';
 import type { Caller } from '../../context.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { routeUnder, type PaymentDeps, type Route, type UnboundRoute } from '../../route.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   CREATE_PAYMENT_CODES,
   CREATE_PAYMENT_ERRORS,
@@ -21,16 +20,35 @@ import {
 } from '../../schemas/payments/payout.ts';
 import { acceptPayment } from './accept-payment.ts';
 
-const TAG = 'Payouts';
+const route = routeUnder<PaymentDeps>('Payouts');
 const PATH = '/v1/api/payouts';
 
-export function payoutRoutes(deps: PaymentDeps): Route[] {
-  return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
-}
+export const payoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+  createRoute,
+  route(`GET ${PATH}`, {
+    operationId: 'listPayouts',
+    summary: 'List payouts, newest first',
+    access: { scope: 'payouts:read' },
+    ...onePage(listPayoutsSchema, payoutListSchema),
+    handle: async ({ merchantId, query }, deps) => {
+      const states = wantedStates(query, statesOfApproval);
+      const filter = { ...paymentFilter(query), ...(states && { states }) };
+      return { body: pageObject(await listPayouts(deps.db, merchantId, filter, query.limit), payoutObject) };
+    },
+  }),
+  route(`GET ${PATH}/{id}`, {
+    operationId: 'getPayout',
+    summary: 'Fetch one payout with its approval state',
+    access: { scope: 'payouts:read' },
+    idPrefix: 'pay',
+    response: { status: 200, description: 'The payout.', schema: payoutSchema },
+    handle: async ({ merchantId, id }, deps) => ({ body: payoutObject(await getPayout(deps.db, merchantId, id)) }),
+  }),
+];
 
 function createRoute(deps: PaymentDeps): Route {
   const accept = createPayoutAcceptance(deps.payments);
-  return route(deps, TAG, `POST ${PATH}`, {
+  return route(`POST ${PATH}`, {
     operationId: 'createPayout',
     summary: 'Create a payout, queued for release by a second person',
     description:
@@ -51,7 +69,7 @@ function createRoute(deps: PaymentDeps): Route {
         atOnce: async ({ maker, ...input }) => maker && (await accept({ ...input, createdBy: maker })),
         inTransaction: (input, caller) => createPayout(deps.payments, { ...input, createdBy: makerOf(caller) }),
       }),
-  });
+  })(deps);
 }
 
 /** The person who counts as the maker of a payout. */
@@ -60,31 +78,4 @@ function makerOf({ actor }: Caller): UserId {
   // A key whose maker has left does not have the scope, so it is refused before.
   if (actor.maker === null) throw new Error('a payout was requested with a key that has no creator');
   return actor.maker;
-}
-
-function listRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
-    operationId: 'listPayouts',
-    summary: 'List payouts, newest first',
-    access: { scope: 'payouts:read' },
-    query: listPayoutsSchema,
-    response: { status: 200, description: 'One page.', schema: payoutListSchema },
-    handle: async ({ merchantId, query }) => {
-      const states = wantedStates(query, statesOfApproval);
-      const filter = { ...paymentFilter(query), ...(states && { states }) };
-      return { body: pageObject(await listPayouts(deps.db, merchantId, filter, query.limit), payoutObject) };
-    },
-  });
-}
-
-function fetchRoute(deps: PaymentDeps): Route {
-  return route(deps, TAG, `GET ${PATH}/{id}`, {
-    operationId: 'getPayout',
-    summary: 'Fetch one payout with its approval state',
-    access: { scope: 'payouts:read' },
-    idPrefix: 'pay',
-    response: { status: 200, description: 'The payout.', schema: payoutSchema },
-    errors: ['payout_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: payoutObject(await getPayout(deps.db, merchantId, id)) }),
-  });
 }

@@ -6,10 +6,9 @@ import {
   getConsoleReversal,
   listConsoleReversals,
 } from '../../../operations/payments/read-console-payments.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { linksFor, type LinkDeps } from '../../workflow-links.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { statusQueriesObject, wantedStates } from '../../schemas/payments/payment.ts';
 import {
   consoleReversalObject,
@@ -21,29 +20,28 @@ import {
 } from '../../schemas/payments/reversal.ts';
 import { decisionRoutes } from './decisions.ts';
 
-const REVERSALS = 'Console reversals';
+const TAG = 'Console reversals';
 
-export function reversalRoutes(deps: PaymentDeps & LinkDeps): Route[] {
-  const { release, reject, cancel } = decisionRoutes(deps, {
-    kind: 'reversal',
-    idPrefix: 'rev',
-    tag: REVERSALS,
-    response: { status: 200, description: 'The reversal after the call.', schema: reversalSchema },
-    toObject: reversalObject,
-    texts: {
-      release: 'Release a refund that somebody else requested',
-      description:
-        'The rules are those for a payout. The limit of what an approver releases in a day covers payouts and refunds ' +
-        'together. If the policy requires two approvers, the reversal stays `queued` after the first approval.',
-      reject: 'Reject a queued refund',
-      cancel: 'Cancel your own queued refund',
-    },
-  });
-  return [requestRoute(deps), latestRoute(deps), listRoute(deps), fetchRoute(deps), release, reject, cancel];
-}
+const route = routeUnder<PaymentDeps & LinkDeps>(TAG);
 
-function requestRoute(deps: PaymentDeps): Route {
-  return route(deps, REVERSALS, 'POST /v1/console/collections/{id}/reversal', {
+const { release, reject, cancel } = decisionRoutes({
+  kind: 'reversal',
+  idPrefix: 'rev',
+  tag: TAG,
+  response: { status: 200, description: 'The reversal after the call.', schema: reversalSchema },
+  toObject: reversalObject,
+  texts: {
+    release: 'Release a refund that somebody else requested',
+    description:
+      'The rules are those for a payout. The limit of what an approver releases in a day covers payouts and refunds ' +
+      'together. If the policy requires two approvers, the reversal stays `queued` after the first approval.',
+    reject: 'Reject a queued refund',
+    cancel: 'Cancel your own queued refund',
+  },
+});
+
+export const reversalRoutes: readonly UnboundRoute<PaymentDeps & LinkDeps>[] = [
+  route('POST /v1/console/collections/{id}/reversal', {
     operationId: 'reverseCollection',
     summary: 'Request the return of the whole amount of a collection to its payer',
     description:
@@ -55,58 +53,50 @@ function requestRoute(deps: PaymentDeps): Route {
     idPrefix: 'col',
     isIdempotent: true,
     response: { status: 202, description: 'Recorded and queued.', schema: reversalSchema },
-    errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
-    handle: async ({ id: collectionId, idempotencyKey, by }) => ({
+    errors: ['state_conflict', 'balance_insufficient'],
+    handle: async ({ id: collectionId, idempotencyKey, by }, deps) => ({
       stored: await createReversal(deps.payments, { by, collectionId, idempotencyKey, at: new Date() }),
     }),
-  });
-}
-
-function latestRoute(deps: PaymentDeps): Route {
-  return route(deps, REVERSALS, 'GET /v1/console/collections/{id}/reversal', {
+  }),
+  route('GET /v1/console/collections/{id}/reversal', {
     operationId: 'getLatestReversal',
     summary: 'Fetch the latest requested reversal of a collection',
     access: 'session',
     idPrefix: 'col',
     response: { status: 200, description: 'The reversal.', schema: consoleReversalSchema },
-    errors: ['collection_not_found', 'reversal_not_found'],
-    handle: async ({ merchantId, id }) => ({
+    errors: ['reversal_not_found'],
+    handle: async ({ merchantId, id }, deps) => ({
       body: consoleReversalObject(await getLatestReversal(deps.db, merchantId, id)),
     }),
-  });
-}
-
-function listRoute(deps: PaymentDeps): Route {
-  return route(deps, REVERSALS, 'GET /v1/console/reversals', {
+  }),
+  route('GET /v1/console/reversals', {
     operationId: 'listReversals',
     summary: 'List reversals, newest first',
     description: 'With `approval_state=pending`, only reversals that wait for an approver.',
     access: 'session',
-    query: listReversalsSchema,
-    response: { status: 200, description: 'One page.', schema: reversalListSchema },
-    handle: async ({ merchantId, query }) => {
+    ...onePage(listReversalsSchema, reversalListSchema),
+    handle: async ({ merchantId, query }, deps) => {
       const states = wantedStates(query, statesOfReversalApproval);
       const filter = { ...rangeOf(query), ...(states && { states }) };
       return {
         body: pageObject(await listConsoleReversals(deps.db, merchantId, filter, query.limit), consoleReversalObject),
       };
     },
-  });
-}
-
-function fetchRoute(deps: PaymentDeps & LinkDeps): Route {
-  return route(deps, REVERSALS, 'GET /v1/console/reversals/{id}', {
+  }),
+  route('GET /v1/console/reversals/{id}', {
     operationId: 'getReversal',
     summary: 'Fetch one reversal with its approval state',
     access: 'session',
     idPrefix: 'rev',
     response: { status: 200, description: 'The reversal.', schema: reversalWithWorkflowSchema },
-    errors: ['reversal_not_found'],
-    handle: async ({ merchantId, session, id }) => {
+    handle: async ({ merchantId, session, id }, deps) => {
       const { statusQueries, ...named } = await getConsoleReversal(deps.db, merchantId, id);
       const workflow_url = linksFor(session.person, deps)?.reversal(named.reversal) ?? null;
       const status_queries = statusQueriesObject(statusQueries);
       return { body: { ...consoleReversalObject(named), status_queries, workflow_url } };
     },
-  });
-}
+  }),
+  release,
+  reject,
+  cancel,
+];

@@ -3,26 +3,24 @@ import { REQUEST_LOG_ROLES } from '../../../domain/accounts/api-request.ts';
 import { holdsOneOf } from '../../../domain/accounts/member.ts';
 import { countriesOf } from '../../../domain/payments/operator-catalogue.ts';
 import { searchObjects } from '../../../operations/payments/search-objects.ts';
-import type { PaymentDeps } from '../../payment-deps.ts';
-import { route, type Route } from '../../route.ts';
+import { routeUnder, type PaymentDeps, type UnboundRoute } from '../../route.ts';
 import { hitObject, searchHitsSchema, searchSchema } from '../../schemas/payments/search.ts';
 
-export function searchRoutes(deps: PaymentDeps): Route[] {
-  return [
-    route(deps, 'Console search', 'GET /v1/console/search', {
-      operationId: 'getSearchHits',
-      summary:
-        'Find payments, requests, events, deliveries, endpoints and keys by an id, a reference or a phone number',
-      access: 'session',
-      query: searchSchema,
-      response: { status: 200, description: 'The objects found.', schema: searchHitsSchema },
-      handle: async ({ merchantId, session, query: { q } }) => {
-        const { merchantCurrency, roles } = session.person;
-        const countries = countriesOf(merchantCurrency, deps.payments.coverage);
-        const readsRequests = holdsOneOf(roles, REQUEST_LOG_ROLES);
-        const hits = await searchObjects(deps.db, { merchantId, countries, readsRequests }, q);
-        return { body: { data: hits.map(hitObject) } };
-      },
-    }),
-  ];
-}
+const route = routeUnder<PaymentDeps>('Console search');
+
+export const searchRoutes: readonly UnboundRoute<PaymentDeps>[] = [
+  route('GET /v1/console/search', {
+    operationId: 'getSearchHits',
+    summary: 'Find payments, requests, events, deliveries, endpoints and keys by an id, a reference or a phone number',
+    access: 'session',
+    query: searchSchema,
+    response: { status: 200, description: 'The objects found.', schema: searchHitsSchema },
+    handle: async ({ merchantId, session, query: { q } }, deps) => {
+      const { merchantCurrency, roles } = session.person;
+      const countries = countriesOf(merchantCurrency, deps.payments.coverage);
+      const readsRequests = holdsOneOf(roles, REQUEST_LOG_ROLES);
+      const hits = await searchObjects(deps.db, { merchantId, countries, readsRequests }, q);
+      return { body: { data: hits.map(hitObject) } };
+    },
+  }),
+];

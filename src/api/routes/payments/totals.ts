@@ -5,7 +5,7 @@ import { MAX_TOTAL_DAYS } from '../../../domain/payments/totals.ts';
 import { getOverview } from '../../../operations/get-overview.ts';
 import { listDayTotals } from '../../../db/payments/totals.ts';
 import type { EndpointDeps } from '../webhooks/endpoints.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import {
   dayTotalObject,
   daysOf,
@@ -16,37 +16,30 @@ import {
   totalsSchema,
 } from '../../schemas/payments/totals.ts';
 
-const TAG = 'Console overview';
+const route = routeUnder<OverviewDeps>('Console overview');
 
 type OverviewDeps = RouteDeps & Pick<EndpointDeps, 'endpointFailingLimitMs'>;
 
-export function totalsRoutes(deps: OverviewDeps): Route[] {
-  return [overviewRoute(deps), dayTotalsRoute(deps)];
-}
-
-function overviewRoute(deps: OverviewDeps): Route {
-  return route(deps, TAG, 'GET /v1/console/overview', {
+export const totalsRoutes: readonly UnboundRoute<OverviewDeps>[] = [
+  route('GET /v1/console/overview', {
     operationId: 'getOverview',
     summary: 'Read the overview: balance, today against the same time a week ago, waiting and failing work',
     description: 'All figures are from the same instant.',
     access: 'session',
     query: getOverviewSchema,
     response: { status: 200, description: 'The overview.', schema: overviewSchema },
-    handle: async ({ session: { person }, query: { time_zone: zone } }) => ({
+    handle: async ({ session: { person }, query: { time_zone: zone } }, deps) => ({
       body: overviewObject(await getOverview(deps.db, person, zone, new Date()), zone, deps.endpointFailingLimitMs),
     }),
-  });
-}
-
-function dayTotalsRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, 'GET /v1/console/totals', {
+  }),
+  route('GET /v1/console/totals', {
     operationId: 'getTotals',
     summary: 'Count the payments created on each day and their amounts, by operator and current state',
     description: `At most ${MAX_TOTAL_DAYS} days. The figures are always exact, and their cost does not depend on the number of payments.`,
     access: 'session',
     query: getTotalsSchema,
     response: { status: 200, description: 'The totals.', schema: totalsSchema },
-    handle: async ({ merchantId, session: { person }, query }) => {
+    handle: async ({ merchantId, session: { person }, query }, deps) => {
       const { isInRange, ...range } = daysOf(query, new Date());
       if (!isInRange) {
         const message = `to must be from the same day up to ${MAX_TOTAL_DAYS - 1} days after from.`;
@@ -57,5 +50,5 @@ function dayTotalsRoute(deps: RouteDeps): Route {
       const { merchantCurrency: currency } = person;
       return { body: { from, to, time_zone: timeZone, currency, data: totals.map(dayTotalObject) } };
     },
-  });
-}
+  }),
+];

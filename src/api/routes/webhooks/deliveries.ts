@@ -2,7 +2,7 @@
 import { getDelivery } from '../../../operations/webhooks/read-deliveries.ts';
 import { listDeliveries } from '../../../db/webhooks/delivery-list.ts';
 import { replayDelivery } from '../../../operations/webhooks/replay-deliveries.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import {
   attemptObject,
   deliveryListSchema,
@@ -11,49 +11,37 @@ import {
   deliveryWithAttemptsSchema,
   listDeliveriesSchema,
 } from '../../schemas/webhooks/delivery.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const TAG = 'Console webhooks';
+const route = routeUnder<RouteDeps>('Console webhooks');
 const PATH = '/v1/console/deliveries';
 
-export function deliveryRoutes(deps: RouteDeps): Route[] {
-  return [listRoute(deps), fetchRoute(deps), replayRoute(deps)];
-}
-
-function listRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const deliveryRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'listDeliveries',
     summary: 'List deliveries, newest first',
     description: 'Includes deliveries to deleted endpoints.',
     access: 'session',
-    query: listDeliveriesSchema,
-    response: { status: 200, description: 'One page.', schema: deliveryListSchema },
-    handle: async ({ merchantId, query }) => {
+    ...onePage(listDeliveriesSchema, deliveryListSchema),
+    handle: async ({ merchantId, query }, deps) => {
       const { limit, endpoint_id: endpointId, event_id: eventId, object_id: objectId, state } = query;
       const filter = { ...rangeOf(query), ...definedFields({ endpointId, eventId, objectId, state }) };
       return { body: pageObject(await listDeliveries(deps.db, merchantId, filter, limit), deliveryObject) };
     },
-  });
-}
-
-function fetchRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}/{id}`, {
+  }),
+  route(`GET ${PATH}/{id}`, {
     operationId: 'getDelivery',
     summary: 'Fetch one delivery with its attempts',
     access: 'session',
     idPrefix: 'dlv',
     response: { status: 200, description: 'The delivery.', schema: deliveryWithAttemptsSchema },
-    errors: ['delivery_not_found'],
-    handle: async ({ merchantId, id }) => {
+    handle: async ({ merchantId, id }, deps) => {
       const delivery = await getDelivery(deps.db, merchantId, id);
       return { body: { ...deliveryObject(delivery), attempts: delivery.attempts.map(attemptObject) } };
     },
-  });
-}
-
-function replayRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/{id}/replay`, {
+  }),
+  route(`POST ${PATH}/{id}/replay`, {
     operationId: 'replayDelivery',
     summary: 'Send a delivery again',
     description:
@@ -62,10 +50,10 @@ function replayRoute(deps: RouteDeps): Route {
     access: { roles: ['admin', 'developer'] },
     idPrefix: 'dlv',
     response: { status: 202, description: 'The delivery is on its way.', schema: deliverySchema },
-    errors: ['delivery_not_found', 'state_conflict'],
-    handle: async ({ merchantId, id, by }) => {
+    errors: ['state_conflict'],
+    handle: async ({ merchantId, id, by }, deps) => {
       await replayDelivery(deps.db, { id, by, at: new Date() });
       return { body: deliveryObject(await getDelivery(deps.db, merchantId, id)) };
     },
-  });
-}
+  }),
+];

@@ -9,7 +9,7 @@ import {
 import { getEndpoint, listEndpoints } from '../../../db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../../operations/webhooks/register-endpoint.ts';
 import type { KeyRing } from '../../../security/sealing.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type Route, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import {
   endpointListSchema,
   endpointSchema,
@@ -19,10 +19,10 @@ import {
   rotateEndpointSecretSchema,
   sentTestEventSchema,
 } from '../../schemas/webhooks/endpoint.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const TAG = 'Console webhooks';
+const route = routeUnder<EndpointDeps>('Console webhooks');
 const PATH = '/v1/console/endpoints';
 const ROLES = ['admin', 'developer'] as const;
 
@@ -34,40 +34,88 @@ export type EndpointDeps = RouteDeps & {
   readonly keyRing: KeyRing;
 };
 
-export function endpointRoutes(deps: EndpointDeps): Route[] {
-  return [
-    listRoute(deps),
-    createRoute(deps),
-    fetchRoute(deps),
-    changeRoute(deps),
-    deleteRoute(deps),
-    rotateRoute(deps),
-    testRoute(deps),
-  ];
-}
+export const endpointRoutes: readonly UnboundRoute<EndpointDeps>[] = [
+  route(`GET ${PATH}`, {
+    operationId: 'listEndpoints',
+    summary: 'List endpoints, newest first',
+    description: 'Includes disabled endpoints. No response shows a secret again.',
+    access: 'session',
+    ...onePage(listEndpointsSchema, endpointListSchema),
+    handle: async ({ merchantId, query: { limit, cursor = null } }, deps) => {
+      const page = await listEndpoints(deps.db, merchantId, cursor, limit);
+      return { body: pageObject(page, (endpoint) => shownNow(deps, endpoint)) };
+    },
+  }),
+  createRoute,
+  route(`GET ${PATH}/{id}`, {
+    operationId: 'getEndpoint',
+    summary: 'Fetch one endpoint',
+    access: 'session',
+    idPrefix: 'whe',
+    response: { status: 200, description: 'The endpoint.', schema: endpointSchema },
+    handle: async ({ merchantId, id }, deps) => ({ body: shownNow(deps, await getEndpoint(deps.db, merchantId, id)) }),
+  }),
+  changeRoute,
+  route(`DELETE ${PATH}/{id}`, {
+    operationId: 'deleteEndpoint',
+    summary: 'Delete an endpoint',
+    description: 'Nothing more is sent to the endpoint, and its secrets are erased. Its deliveries stay visible.',
+    access: { roles: ROLES },
+    idPrefix: 'whe',
+    response: { status: 204, description: 'The endpoint is deleted.' },
+    handle: ({ merchantId, id, by }, deps) => deleteEndpoint(deps.db, { merchantId, id, by, at: new Date() }),
+  }),
+  route(`POST ${PATH}/{id}/rotate`, {
+    operationId: 'rotateEndpointSecret',
+    summary: 'Replace the signing secret with a new one',
+    description:
+      'The new secret signs at once. With `keep_previous_for`, the previous secret also signs for that long: the ' +
+      'header then has two `v1` pairs, that of the new secret first. A secret that an earlier rotation kept stops ' +
+      'signing now.',
+    access: { roles: ROLES },
+    needsStepUp: true,
+    idPrefix: 'whe',
+    body: rotateEndpointSecretSchema,
+    response: { status: 200, description: 'The new secret, shown only this once.', schema: endpointWithSecretSchema },
+    handle: async ({ id, body, by }, deps) => {
+      const { secret, ...endpoint } = await rotateEndpointSecret(deps.db, {
+        id,
+        keepPreviousForMs: body.keep_previous_for * 1000,
+        keyRing: deps.keyRing,
+        by,
+        at: new Date(),
+      });
+      return { body: { ...shownNow(deps, endpoint), secret } };
+    },
+  }),
+  route(`POST ${PATH}/{id}/test`, {
+    operationId: 'testEndpoint',
+    summary: 'Send a test event to an endpoint',
+    description: 'An `endpoint.test` event goes to this endpoint alone, whatever types it chose.',
+    access: { roles: ROLES },
+    idPrefix: 'whe',
+    response: { status: 202, description: 'The event is on its way: see the delivery.', schema: sentTestEventSchema },
+    errors: ['state_conflict'],
+    handle: async ({ id, by }, deps) => {
+      const { eventId, deliveryId } = await sendTestEvent(deps.db, {
+        id,
+        environment: deps.environment,
+        failingLimitMs: deps.endpointFailingLimitMs,
+        by,
+        at: new Date(),
+      });
+      return { body: { event_id: eventId, delivery_id: deliveryId } };
+    },
+  }),
+];
 
 function shownNow(deps: EndpointDeps, endpoint: Endpoint) {
   return endpointObject(endpoint, { at: new Date(), failingLimitMs: deps.endpointFailingLimitMs });
 }
 
-function listRoute(deps: EndpointDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
-    operationId: 'listEndpoints',
-    summary: 'List endpoints, newest first',
-    description: 'Includes disabled endpoints. No response shows a secret again.',
-    access: 'session',
-    query: listEndpointsSchema,
-    response: { status: 200, description: 'One page.', schema: endpointListSchema },
-    handle: async ({ merchantId, query: { limit, cursor = null } }) => {
-      const page = await listEndpoints(deps.db, merchantId, cursor, limit);
-      return { body: pageObject(page, (endpoint) => shownNow(deps, endpoint)) };
-    },
-  });
-}
-
 function createRoute(deps: EndpointDeps): Route {
   const { create: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
-  return route(deps, TAG, `POST ${PATH}`, {
+  return route(`POST ${PATH}`, {
     operationId: 'createEndpoint',
     summary: 'Register an endpoint',
     description: 'The endpoint receives every later event of the types that it chose.',
@@ -92,24 +140,12 @@ function createRoute(deps: EndpointDeps): Route {
       });
       return { body: { ...shownNow(deps, endpoint), secret } };
     },
-  });
-}
-
-function fetchRoute(deps: EndpointDeps): Route {
-  return route(deps, TAG, `GET ${PATH}/{id}`, {
-    operationId: 'getEndpoint',
-    summary: 'Fetch one endpoint',
-    access: 'session',
-    idPrefix: 'whe',
-    response: { status: 200, description: 'The endpoint.', schema: endpointSchema },
-    errors: ['endpoint_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: shownNow(deps, await getEndpoint(deps.db, merchantId, id)) }),
-  });
+  })(deps);
 }
 
 function changeRoute(deps: EndpointDeps): Route {
   const { change: schema } = endpointSettingsSchemas((url) => deps.refuseUrl(url));
-  return route(deps, TAG, `PATCH ${PATH}/{id}`, {
+  return route(`PATCH ${PATH}/{id}`, {
     operationId: 'changeEndpoint',
     summary: 'Change an endpoint, disable or enable it',
     description:
@@ -120,75 +156,9 @@ function changeRoute(deps: EndpointDeps): Route {
     idPrefix: 'whe',
     body: schema,
     response: { status: 200, description: 'The endpoint after the change.', schema: endpointSchema },
-    errors: ['endpoint_not_found'],
     handle: async ({ id, body: { url, description, event_types: eventTypes, state }, by }) => {
       const changes = definedFields({ url, description, eventTypes, state });
       return { body: shownNow(deps, await changeEndpoint(deps.db, { id, changes, by, at: new Date() })) };
     },
-  });
-}
-
-function deleteRoute(deps: EndpointDeps): Route {
-  return route(deps, TAG, `DELETE ${PATH}/{id}`, {
-    operationId: 'deleteEndpoint',
-    summary: 'Delete an endpoint',
-    description: 'Nothing more is sent to the endpoint, and its secrets are erased. Its deliveries stay visible.',
-    access: { roles: ROLES },
-    idPrefix: 'whe',
-    response: { status: 204, description: 'The endpoint is deleted.' },
-    errors: ['endpoint_not_found'],
-    handle: async ({ merchantId, id, by }) => {
-      await deleteEndpoint(deps.db, { merchantId, id, by, at: new Date() });
-      return { status: 204 };
-    },
-  });
-}
-
-function rotateRoute(deps: EndpointDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/{id}/rotate`, {
-    operationId: 'rotateEndpointSecret',
-    summary: 'Replace the signing secret with a new one',
-    description:
-      'The new secret signs at once. With `keep_previous_for`, the previous secret also signs for that long: the ' +
-      'header then has two `v1` pairs, that of the new secret first. A secret that an earlier rotation kept stops ' +
-      'signing now.',
-    access: { roles: ROLES },
-    needsStepUp: true,
-    idPrefix: 'whe',
-    body: rotateEndpointSecretSchema,
-    response: { status: 200, description: 'The new secret, shown only this once.', schema: endpointWithSecretSchema },
-    errors: ['endpoint_not_found'],
-    handle: async ({ id, body, by }) => {
-      const { secret, ...endpoint } = await rotateEndpointSecret(deps.db, {
-        id,
-        keepPreviousForMs: body.keep_previous_for * 1000,
-        keyRing: deps.keyRing,
-        by,
-        at: new Date(),
-      });
-      return { body: { ...shownNow(deps, endpoint), secret } };
-    },
-  });
-}
-
-function testRoute(deps: EndpointDeps): Route {
-  return route(deps, TAG, `POST ${PATH}/{id}/test`, {
-    operationId: 'testEndpoint',
-    summary: 'Send a test event to an endpoint',
-    description: 'An `endpoint.test` event goes to this endpoint alone, whatever types it chose.',
-    access: { roles: ROLES },
-    idPrefix: 'whe',
-    response: { status: 202, description: 'The event is on its way: see the delivery.', schema: sentTestEventSchema },
-    errors: ['endpoint_not_found', 'state_conflict'],
-    handle: async ({ id, by }) => {
-      const { eventId, deliveryId } = await sendTestEvent(deps.db, {
-        id,
-        environment: deps.environment,
-        failingLimitMs: deps.endpointFailingLimitMs,
-        by,
-        at: new Date(),
-      });
-      return { body: { event_id: eventId, delivery_id: deliveryId } };
-    },
-  });
+  })(deps);
 }

@@ -1,7 +1,7 @@
 // Events in the console, with exactly the bytes that are sent to merchants.
 import { getEvent } from '../../../operations/webhooks/read-deliveries.ts';
 import { listEvents } from '../../../db/webhooks/event.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
 import { deliveryObject } from '../../schemas/webhooks/delivery.ts';
 import {
   eventListSchema,
@@ -9,41 +9,32 @@ import {
   eventWithDeliveriesSchema,
   listEventsSchema,
 } from '../../schemas/webhooks/event.ts';
-import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { onePage, pageObject, rangeOf } from '../../schemas/page.ts';
 import { definedFields } from '../../validation.ts';
 
-const TAG = 'Console webhooks';
+const route = routeUnder<RouteDeps>('Console webhooks');
 const PATH = '/v1/console/events';
 
-export function eventRoutes(deps: RouteDeps): Route[] {
-  return [listRoute(deps), fetchRoute(deps)];
-}
-
-function listRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+export const eventRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route(`GET ${PATH}`, {
     operationId: 'listEvents',
     summary: 'List events, newest first',
     access: 'session',
-    query: listEventsSchema,
-    response: { status: 200, description: 'One page.', schema: eventListSchema },
-    handle: async ({ merchantId, query }) => {
+    ...onePage(listEventsSchema, eventListSchema),
+    handle: async ({ merchantId, query }, deps) => {
       const filter = { ...rangeOf(query), ...definedFields({ type: query.type, objectId: query.object_id }) };
       return { body: pageObject(await listEvents(deps.db, merchantId, filter, query.limit), eventObject) };
     },
-  });
-}
-
-function fetchRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}/{id}`, {
+  }),
+  route(`GET ${PATH}/{id}`, {
     operationId: 'getEvent',
     summary: 'Fetch one event with its body and its deliveries',
     access: 'session',
     idPrefix: 'evt',
     response: { status: 200, description: 'The event.', schema: eventWithDeliveriesSchema },
-    errors: ['event_not_found'],
-    handle: async ({ merchantId, id }) => {
+    handle: async ({ merchantId, id }, deps) => {
       const { body, deliveries, ...event } = await getEvent(deps.db, merchantId, id);
       return { body: { ...eventObject(event), body, deliveries: deliveries.map(deliveryObject) } };
     },
-  });
-}
+  }),
+];

@@ -3,8 +3,8 @@ import { createReplay } from '../../../operations/webhooks/replay-deliveries.ts'
 import { getReplay } from '../../../db/webhooks/replay.ts';
 import { listRequestedReplays, withRequesters } from '../../../operations/webhooks/read-deliveries.ts';
 import type { Replay } from '../../../domain/webhooks/replay.ts';
-import { route, type Route, type RouteDeps } from '../../route.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { routeUnder, type RouteDeps, type UnboundRoute } from '../../route.ts';
+import { onePage, pageObject } from '../../schemas/page.ts';
 import {
   createReplaySchema,
   listReplaysSchema,
@@ -14,15 +14,11 @@ import {
   toReplayFilter,
 } from '../../schemas/webhooks/replay.ts';
 
-const TAG = 'Console webhooks';
+const route = routeUnder<RouteDeps>('Console webhooks');
 const PATH = '/v1/console/replays';
 
-export function replayRoutes(deps: RouteDeps): Route[] {
-  return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
-}
-
-function createRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, 'POST /v1/console/deliveries/replay', {
+export const replayRoutes: readonly UnboundRoute<RouteDeps>[] = [
+  route('POST /v1/console/deliveries/replay', {
     operationId: 'createReplay',
     summary: 'Send many deliveries again',
     description:
@@ -31,40 +27,32 @@ function createRoute(deps: RouteDeps): Route {
     body: createReplaySchema,
     response: { status: 202, description: 'The replay has begun.', schema: replaySchema },
     errors: ['endpoint_not_found', 'state_conflict'],
-    handle: async ({ body, by }) => {
+    handle: async ({ body, by }, deps) => {
       const at = new Date();
       const replay = await createReplay(deps.db, { filter: toReplayFilter(body, at), by, at });
       return { body: await withRequester(deps, replay) };
     },
-  });
-}
-
-function listRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}`, {
+  }),
+  route(`GET ${PATH}`, {
     operationId: 'listReplays',
     summary: 'List replays of many deliveries, newest first',
     access: 'session',
-    query: listReplaysSchema,
-    response: { status: 200, description: 'One page.', schema: replayListSchema },
-    handle: async ({ merchantId, query: { limit, cursor = null } }) => ({
+    ...onePage(listReplaysSchema, replayListSchema),
+    handle: async ({ merchantId, query: { limit, cursor = null } }, deps) => ({
       body: pageObject(await listRequestedReplays(deps.db, merchantId, cursor, limit), replayObject),
     }),
-  });
-}
-
-function fetchRoute(deps: RouteDeps): Route {
-  return route(deps, TAG, `GET ${PATH}/{id}`, {
+  }),
+  route(`GET ${PATH}/{id}`, {
     operationId: 'getReplay',
     summary: 'Fetch one replay with its progress',
     access: 'session',
     idPrefix: 'rpl',
     response: { status: 200, description: 'The replay.', schema: replaySchema },
-    errors: ['replay_not_found'],
-    handle: async ({ merchantId, id }) => ({
+    handle: async ({ merchantId, id }, deps) => ({
       body: await withRequester(deps, await getReplay(deps.db, merchantId, id)),
     }),
-  });
-}
+  }),
+];
 
 async function withRequester({ db }: RouteDeps, replay: Replay) {
   const [withPerson] = await withRequesters(db, replay.merchantId, [replay]);

@@ -13,10 +13,8 @@ import { isId } from '../../../domain/ids.ts';
 import { parseBlock } from '../../../security/address-blocks.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { namedPerson } from './person.ts';
-import { idOf, instant, printable, time } from '../primitives.ts';
-
-const MAX_KEEP_SECONDS = MAX_ROLL_OVERLAP_MS / 1000;
-const KEEP_MESSAGE = `keep_old_for must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}.`;
+import { choiceOf, idOf, instant, objectSchema, printable, secondsUpTo, time, unlessMissing } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_DAYS = MAX_PAYOUT_KEY_LIFE_MS / DAY_MS;
@@ -31,7 +29,7 @@ const BLOCK_MESSAGE =
   'allowed_addresses must name addresses such as 203.0.113.7, or blocks such as 203.0.113.0/24 with no bit beyond the prefix.';
 
 const addressBlock = z
-  .string({ error: (issue) => (issue.input === undefined ? undefined : BLOCK_MESSAGE) })
+  .string({ error: unlessMissing(BLOCK_MESSAGE) })
   .transform((text, context) => {
     const block = parseBlock(text);
     if (block !== null) return block;
@@ -44,64 +42,50 @@ const addressBlock = z
     override: { type: 'string', minLength: 2, maxLength: 49, pattern: '^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$' },
   });
 
-export const createApiKeySchema = z
-  .strictObject({
-    name: printable('name', 100).meta({ description: 'Tells people which key this is.', example: 'Shop server' }),
-    scopes: z
-      .array(z.enum(SCOPES), {
-        error: (issue) => (issue.input === undefined ? undefined : 'scopes must be a list of scopes.'),
-      })
-      .min(1, { error: 'scopes must name at least one scope.' })
-      .refine((list) => new Set(list).size === list.length, { error: 'scopes must name each scope once.' })
-      .meta({ example: ['collections:read', 'collections:write'], uniqueItems: true }),
-    expires_at: expiresAt.meta({
+export const createApiKeySchema = objectSchema('CreateApiKey', {
+  name: printable('name', 100).meta({ description: 'Tells people which key this is.', example: 'Shop server' }),
+  scopes: choiceOf('scopes', z.enum(SCOPES), 'scope').meta({
+    example: ['collections:read', 'collections:write'],
+    uniqueItems: true,
+  }),
+  expires_at: expiresAt.meta({
+    description:
+      `Default: a key with \`payouts:write\` is valid for ${DEFAULT_DAYS} days, any other key until it is revoked. A ` +
+      `key with \`payouts:write\` is valid for at most ${MAX_DAYS} days.`,
+  }),
+  allowed_addresses: z
+    .array(addressBlock, { error: unlessMissing('allowed_addresses must be a list of addresses.') })
+    .min(1, {
+      error: 'allowed_addresses must name at least one address. Leave it out for a key that works anywhere.',
+    })
+    .max(MAX_ALLOWED_ADDRESSES, {
+      error: `allowed_addresses can name at most ${MAX_ALLOWED_ADDRESSES} addresses.`,
+    })
+    .refine((list) => new Set(list).size === list.length, { error: 'allowed_addresses must name each address once.' })
+    .optional()
+    .meta({
       description:
-        `Default: a key with \`payouts:write\` is valid for ${DEFAULT_DAYS} days, any other key until it is revoked. A ` +
-        `key with \`payouts:write\` is valid for at most ${MAX_DAYS} days.`,
+        'The only addresses and blocks, IPv4 or IPv6, from which the key works. From any other address the key is ' +
+        'refused with `permission_denied`. A key that replaces this one has the same addresses. Default: the key works ' +
+        'from anywhere.',
+      example: ['203.0.113.7', '2001:db8:40::/48'],
+      uniqueItems: true,
     }),
-    allowed_addresses: z
-      .array(addressBlock, {
-        error: (issue) => (issue.input === undefined ? undefined : 'allowed_addresses must be a list of addresses.'),
-      })
-      .min(1, {
-        error: 'allowed_addresses must name at least one address. Leave it out for a key that works anywhere.',
-      })
-      .max(MAX_ALLOWED_ADDRESSES, {
-        error: `allowed_addresses can name at most ${MAX_ALLOWED_ADDRESSES} addresses.`,
-      })
-      .refine((list) => new Set(list).size === list.length, { error: 'allowed_addresses must name each address once.' })
-      .optional()
-      .meta({
-        description:
-          'The only addresses and blocks, IPv4 or IPv6, from which the key works. From any other address the key is ' +
-          'refused with `permission_denied`. A key that replaces this one has the same addresses. Default: the key works ' +
-          'from anywhere.',
-        example: ['203.0.113.7', '2001:db8:40::/48'],
-        uniqueItems: true,
-      }),
-  })
-  .meta({ id: 'CreateApiKey' });
+});
 
-export const rollApiKeySchema = z
-  .strictObject({
-    keep_old_for: z
-      .int({ error: KEEP_MESSAGE })
-      .min(0, { error: KEEP_MESSAGE })
-      .max(MAX_KEEP_SECONDS, { error: KEEP_MESSAGE })
-      .default(0)
-      .meta({
-        description: 'Seconds for which the old key stays valid, at most 72 hours. 0: the old key is revoked now.',
-      }),
-    expires_at: expiresAt.meta({
-      description:
-        'When the new key expires. Default: a key with `payouts:write` is valid for as long as the old key was when it ' +
-        `was created, or ${DEFAULT_DAYS} days if the old key had no expiry; any other key expires when the old one would ` +
-        `have. A key with \`payouts:write\` is valid for at most ${MAX_DAYS} days.`,
-    }),
-  })
-  .meta({ id: 'RollApiKey' });
+export const rollApiKeySchema = objectSchema('RollApiKey', {
+  keep_old_for: secondsUpTo('keep_old_for', MAX_ROLL_OVERLAP_MS).meta({
+    description: 'Seconds for which the old key stays valid, at most 72 hours. 0: the old key is revoked now.',
+  }),
+  expires_at: expiresAt.meta({
+    description:
+      'When the new key expires. Default: a key with `payouts:write` is valid for as long as the old key was when it ' +
+      `was created, or ${DEFAULT_DAYS} days if the old key had no expiry; any other key expires when the old one would ` +
+      `have. A key with \`payouts:write\` is valid for at most ${MAX_DAYS} days.`,
+  }),
+});
 
-const fields = {
+export const apiKeySchema = objectSchema('ApiKey', {
   id: idOf('key'),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
@@ -119,30 +103,16 @@ const fields = {
   revoked_at: time.nullable(),
   state: z.enum(['active', 'expired', 'revoked']),
   replaced_by: z.string().nullable().meta({ description: 'The key that replaced this one.' }),
-};
+});
 
-export const apiKeySchema = z.strictObject(fields).meta({ id: 'ApiKey' });
-
-export const createdApiKeySchema = z
-  .strictObject({ ...fields, key: z.string().meta({ description: 'The key itself. Shown only this once.' }) })
-  .meta({ id: 'MadeApiKey' });
+export const createdApiKeySchema = objectSchema('MadeApiKey', {
+  ...apiKeySchema.shape,
+  key: z.string().meta({ description: 'The key itself. Shown only this once.' }),
+});
 
 export const apiKeyListSchema = pageSchema(apiKeySchema, 'ApiKeyList');
 export const listApiKeysSchema = pageQuery((id) => isId('key', id));
 
-export function apiKeyObject(key: ListedApiKey, at: Date): z.input<typeof apiKeySchema> {
-  return {
-    id: key.id,
-    name: key.name,
-    scopes: [...key.scopes],
-    allowed_addresses: key.allowedAddresses && [...key.allowedAddresses],
-    hint: `sk_${key.environment}_…${key.hint}`,
-    created_by: key.createdBy,
-    created_at: key.createdAt.toISOString(),
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
-    state: apiKeyState(key, at),
-    replaced_by: key.replacedBy,
-  };
+export function apiKeyObject(key: ListedApiKey, at: Date) {
+  return wireObject(apiKeySchema, { ...key, hint: `sk_${key.environment}_…${key.hint}`, state: apiKeyState(key, at) });
 }

@@ -2,50 +2,43 @@
 import { z } from 'zod';
 import { STATUS_CLASSES, type ListedApiRequest } from '../../../domain/accounts/api-request.ts';
 import { isId } from '../../../domain/ids.ts';
-import { pageQuery, pageSchema, timeFilters } from '../page.ts';
-import { idForm, idOf, time } from '../primitives.ts';
+import { idFilter, pageQuery, pageSchema, timeFilters } from '../page.ts';
+import { idForm, idOf, objectSchema, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const ROUTES = [
   ...['/v1/api/collections', '/v1/api/collections/{id}', '/v1/api/payouts', '/v1/api/payouts/{id}', '/v1/api/balance'],
 ] as const;
 
-export const apiRequestSchema = z
-  .strictObject({
-    id: idOf('req').meta({ description: '`Malipo-Request-Id` of the response.' }),
-    api_key: z.strictObject({ id: idOf('key'), name: z.string().meta({ example: 'Shop server' }) }),
-    method: z.string().meta({ example: 'POST' }),
-    route: z
-      .string()
-      .meta({ description: 'The path with parameter names in place of ids.', example: '/v1/api/payouts' }),
-    path: z.string().meta({ description: 'As it was sent, without the query.', example: '/v1/api/payouts' }),
-    status: z.int().meta({ example: 202 }),
-    error_code: z.string().nullable().meta({ example: null }),
-    duration_ms: z.int().min(0).meta({ example: 12 }),
-    address: z.string().nullable().meta({ example: '203.0.113.7' }),
-    idempotency_key: z.string().nullable().meta({ example: 'order-1042' }),
-    is_repeat: z
-      .boolean()
-      .meta({ description: 'The response was the stored one of an earlier request.', example: false }),
-    object_id: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'The collection or payout that the request was about, or created.',
-        example: idForm('pay').example,
-      }),
-    created_at: time,
-  })
-  .meta({ id: 'ApiRequest' });
+export const apiRequestSchema = objectSchema('ApiRequest', {
+  id: idOf('req').meta({ description: '`Malipo-Request-Id` of the response.' }),
+  api_key: z.strictObject({ id: idOf('key'), name: z.string().meta({ example: 'Shop server' }) }),
+  method: z.string().meta({ example: 'POST' }),
+  route: z.string().meta({ description: 'The path with parameter names in place of ids.', example: '/v1/api/payouts' }),
+  path: z.string().meta({ description: 'As it was sent, without the query.', example: '/v1/api/payouts' }),
+  status: z.int().meta({ example: 202 }),
+  error_code: z.string().nullable().meta({ example: null }),
+  duration_ms: z.int().min(0).meta({ example: 12 }),
+  address: z.string().nullable().meta({ example: '203.0.113.7' }),
+  idempotency_key: z.string().nullable().meta({ example: 'order-1042' }),
+  is_repeat: z
+    .boolean()
+    .meta({ description: 'The response was the stored one of an earlier request.', example: false }),
+  object_id: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'The collection or payout that the request was about, or created.',
+      example: idForm('pay').example,
+    }),
+  created_at: time,
+});
 
 export const apiRequestListSchema = pageSchema(apiRequestSchema, 'ApiRequestList');
 
 export const listApiRequestsSchema = z.strictObject({
   ...pageQuery((id) => isId('req', id)).shape,
-  key: z
-    .string()
-    .refine((id) => isId('key', id), { error: 'key must be an id that begins with key_.' })
-    .optional()
-    .meta({ ...idForm('key'), description: 'The id of an API key.' }),
+  key: idFilter('key', 'key').meta({ description: 'The id of an API key.' }),
   status: z.enum(STATUS_CLASSES).optional(),
   method: z.enum(['GET', 'POST']).optional(),
   route: z.enum(ROUTES).optional(),
@@ -61,20 +54,6 @@ export const listApiRequestsSchema = z.strictObject({
   ...timeFilters,
 });
 
-export function apiRequestObject(request: ListedApiRequest): z.input<typeof apiRequestSchema> {
-  return {
-    id: request.id,
-    api_key: request.apiKey,
-    method: request.method,
-    route: request.route,
-    path: request.path,
-    status: request.status,
-    error_code: request.errorCode,
-    duration_ms: request.durationMs,
-    address: request.address,
-    idempotency_key: request.idempotencyKey,
-    is_repeat: request.isRepeat,
-    object_id: request.objectId,
-    created_at: request.createdAt.toISOString(),
-  };
+export function apiRequestObject(request: ListedApiRequest) {
+  return wireObject(apiRequestSchema, request);
 }

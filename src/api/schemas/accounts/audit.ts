@@ -4,35 +4,34 @@ import type { ListedAuditEntry } from '../../../domain/accounts/audit.ts';
 import { isId, type ApiKeyId, type UserId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { knownPerson } from './person.ts';
-import { printable, time } from '../primitives.ts';
+import { objectSchema, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const values = z.record(z.string(), z.unknown()).nullable();
 
-const auditEntrySchema = z
-  .strictObject({
-    id: z.string().meta({ description: 'Increases with time.' }),
-    at: time,
-    action: z.string().meta({
-      description: 'Noun and past verb. For a refusal before the act was known: method and route.',
-      example: 'api_key.created',
-    }),
-    outcome: z.enum(['done', 'refused']),
-    person: knownPerson.nullable(),
-    api_key: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
-    staff: z.string().nullable().meta({
-      description:
-        'The member of the service’s staff who acted. Null, with no person and no API key either: the service itself acted.',
-    }),
-    subject_id: z.string().nullable().meta({ description: 'The object of the act.' }),
-    before: values,
-    after: values.meta({ description: 'For a refusal: the reason, which the person was not told.' }),
-    address: z
-      .string()
-      .nullable()
-      .meta({ description: 'The address that the request came from.', example: '203.0.113.7' }),
-    request_id: z.string().nullable(),
-  })
-  .meta({ id: 'AuditEntry' });
+const auditEntrySchema = objectSchema('AuditEntry', {
+  id: z.string().meta({ description: 'Increases with time.' }),
+  at: time,
+  action: z.string().meta({
+    description: 'Noun and past verb. For a refusal before the act was known: method and route.',
+    example: 'api_key.created',
+  }),
+  outcome: z.enum(['done', 'refused']),
+  person: knownPerson.nullable(),
+  api_key: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
+  staff: z.string().nullable().meta({
+    description:
+      'The member of the service’s staff who acted. Null, with no person and no API key either: the service itself acted.',
+  }),
+  subject_id: z.string().nullable().meta({ description: 'The object of the act.' }),
+  before: values,
+  after: values.meta({ description: 'For a refusal: the reason, which the person was not told.' }),
+  address: z
+    .string()
+    .nullable()
+    .meta({ description: 'The address that the request came from.', example: '203.0.113.7' }),
+  request_id: z.string().nullable(),
+});
 
 export const auditListSchema = pageSchema(auditEntrySchema, 'AuditEntryList');
 
@@ -63,18 +62,5 @@ export const listAuditSchema = z.strictObject({
 });
 
 export function auditEntryObject(entry: ListedAuditEntry) {
-  return {
-    id: entry.id,
-    at: entry.at.toISOString(),
-    action: entry.action,
-    outcome: entry.outcome,
-    person: entry.user,
-    api_key: entry.apiKey,
-    staff: entry.staff,
-    subject_id: entry.subjectId,
-    before: entry.before,
-    after: entry.after,
-    address: entry.address,
-    request_id: entry.requestId,
-  };
+  return wireObject(auditEntrySchema, { ...entry, person: entry.user });
 }

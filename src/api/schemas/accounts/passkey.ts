@@ -1,7 +1,8 @@
 // Passkeys on the wire. What goes to and comes from the browser's WebAuthn is its own JSON, as text in requests.
 import { z } from 'zod';
 import { MAX_PASSKEYS_PER_PERSON, type Passkey } from '../../../domain/accounts/passkey.ts';
-import { printable, time } from '../primitives.ts';
+import { idOf, objectSchema, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { givenPassword } from './person.ts';
 
 const EXAMPLE = '{"id":"mJ3b0q","rawId":"mJ3b0q","type":"public-key","clientExtensionResults":{},"response":{}}';
@@ -16,40 +17,35 @@ const passkeyName = printable('name', 100).meta({
   description: 'The name by which the person recognizes the passkey.',
 });
 
-export const startPasskeySchema = z.strictObject({ password: givenPassword }).meta({ id: 'StartPasskey' });
-export const registerPasskeySchema = z
-  .strictObject({ name: passkeyName, credential: givenCredential, password: givenPassword })
-  .meta({ id: 'RegisterPasskey' });
-export const removePasskeySchema = z.strictObject({ password: givenPassword }).meta({ id: 'RemovePasskey' });
-export const namePasskeySchema = z.strictObject({ name: passkeyName }).meta({ id: 'NamePasskey' });
+export const startPasskeySchema = objectSchema('StartPasskey', { password: givenPassword });
+export const registerPasskeySchema = objectSchema('RegisterPasskey', {
+  name: passkeyName,
+  credential: givenCredential,
+  password: givenPassword,
+});
+export const removePasskeySchema = objectSchema('RemovePasskey', { password: givenPassword });
+export const namePasskeySchema = objectSchema('NamePasskey', { name: passkeyName });
 
 /** The options of WebAuthn are the browser's to read: our document names what they are for. */
-export const passkeyOptionsSchema = z
-  .strictObject({
-    public_key: z
-      .looseObject({ challenge: z.string().meta({ example: 'vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4c6d8e0f1g3h5i' }) })
-      .meta({
-        description: 'JSON options of WebAuthn, for `PublicKeyCredential.parse…OptionsFromJSON` of the browser.',
-      }),
-  })
-  .meta({ id: 'PasskeyOptions' });
+export const passkeyOptionsSchema = objectSchema('PasskeyOptions', {
+  public_key: z
+    .looseObject({ challenge: z.string().meta({ example: 'vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4c6d8e0f1g3h5i' }) })
+    .meta({
+      description: 'JSON options of WebAuthn, for `PublicKeyCredential.parse…OptionsFromJSON` of the browser.',
+    }),
+});
 
-const passkeySchema = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(/^psk_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
-      .meta({ example: 'psk_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
-    name: z.string(),
-    created_at: time,
-    last_used_at: time.nullable(),
-  })
-  .meta({ id: 'Passkey' });
+const passkeySchema = objectSchema('Passkey', {
+  id: idOf('psk'),
+  name: z.string(),
+  created_at: time,
+  last_used_at: time.nullable(),
+});
 
-export const passkeyListSchema = z
-  .strictObject({ data: z.array(passkeySchema).max(MAX_PASSKEYS_PER_PERSON) })
-  .meta({ id: 'PasskeyList' });
+export const passkeyListSchema = objectSchema('PasskeyList', {
+  data: z.array(passkeySchema).max(MAX_PASSKEYS_PER_PERSON),
+});
 
-export function passkeyObject({ id, name, createdAt, lastUsedAt }: Passkey): z.input<typeof passkeySchema> {
-  return { id, name, created_at: createdAt.toISOString(), last_used_at: lastUsedAt?.toISOString() ?? null };
+export function passkeyObject(passkey: Passkey) {
+  return wireObject(passkeySchema, passkey);
 }

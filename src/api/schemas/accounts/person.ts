@@ -1,6 +1,6 @@
 // People on the wire: what they type, and how responses name them.
 import { z } from 'zod';
-import { idOf, patternAlone } from '../primitives.ts';
+import { choiceOf, idOf, objectSchema, patternAlone, unlessMissing } from '../primitives.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../security/password.ts';
 import { ROLES } from '../../../domain/accounts/member.ts';
 
@@ -13,7 +13,7 @@ const MAX_BEFORE_AT = 64;
 
 /** In lower case, so that one address is one person. */
 export const email = z
-  .string({ error: (issue) => (issue.input === undefined ? undefined : EMAIL_MESSAGE) })
+  .string({ error: unlessMissing(EMAIL_MESSAGE) })
   .max(254, { error: EMAIL_MESSAGE })
   .regex(new RegExp(EMAIL), { error: EMAIL_MESSAGE })
   .refine((text) => text.indexOf('@') <= MAX_BEFORE_AT, { error: EMAIL_MESSAGE })
@@ -26,7 +26,7 @@ export const email = z
 /** A new password: its length is checked here, and by the routes how easily it is guessed. */
 export function newPassword(name: string) {
   return z
-    .string({ error: (issue) => (issue.input === undefined ? undefined : `${name} must be text.`) })
+    .string({ error: unlessMissing(`${name} must be text.`) })
     .min(MIN_PASSWORD_LENGTH, { error: `${name} ${LENGTH_MESSAGE}` })
     .max(MAX_PASSWORD_LENGTH, { error: `${name} ${LENGTH_MESSAGE}` })
     .meta({
@@ -57,33 +57,25 @@ export const givenRecoveryCode = z.string().max(40).meta({
 const role = z.enum(ROLES).meta({ id: 'Role' });
 
 /** Roles to be granted: at least one, each once. */
-export const givenRoles = z
-  .array(role, { error: (issue) => (issue.input === undefined ? undefined : 'roles must be a list of roles.') })
-  .min(1, { error: 'roles must name at least one role.' })
-  .refine((list) => new Set(list).size === list.length, { error: 'roles must name each role once.' })
-  .meta({ example: ['maker'], uniqueItems: true });
+export const givenRoles = choiceOf('roles', role, 'role').meta({ example: ['maker'], uniqueItems: true });
 
 export const shownRoles = z.array(role);
 
 export const userId = idOf('usr');
 
 /** A person as named in records about something else. */
-export const namedPerson = z
-  .strictObject({
-    id: userId,
-    name: z.string().meta({ description: 'Which they chose themselves.', example: 'Amina' }),
-    email: z.string().meta({ example: 'amina@shop.example' }),
-  })
-  .meta({ id: 'NamedPerson' });
+export const namedPerson = objectSchema('NamedPerson', {
+  id: userId,
+  name: z.string().meta({ description: 'Which they chose themselves.', example: 'Amina' }),
+  email: z.string().meta({ example: 'amina@shop.example' }),
+});
 
 /** A person as payments and the audit log name them. */
-export const knownPerson = z
-  .strictObject({
-    id: userId,
-    name: z
-      .string()
-      .nullable()
-      .meta({ description: 'Null: the account is not as this service recorded it.', example: 'Amina' }),
-    email: z.string().nullable().meta({ example: 'amina@shop.example' }),
-  })
-  .meta({ id: 'KnownPerson' });
+export const knownPerson = objectSchema('KnownPerson', {
+  id: userId,
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null: the account is not as this service recorded it.', example: 'Amina' }),
+  email: z.string().nullable().meta({ example: 'amina@shop.example' }),
+});

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { PolicyChange } from '../../../domain/accounts/proposal.ts';
 import { namedPerson } from './person.ts';
-import { idOf, time } from '../primitives.ts';
+import { idOf, objectSchema, time, unlessMissing } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const MAX_EXPIRY_SECONDS = 30 * 24 * 60 * 60;
 const MAX_WAIT_SECONDS = 30 * 24 * 60 * 60;
@@ -10,15 +11,13 @@ const MAX_WAIT_SECONDS = 30 * 24 * 60 * 60;
 function wholeNumber(name: string, min: number, max: number) {
   const error = `${name} must be null or a whole number from ${min} to ${max}.`;
   return z
-    .int({ error: (issue) => (issue.input === undefined ? undefined : error) })
+    .int({ error: unlessMissing(error) })
     .min(min, { error })
     .max(max, { error });
 }
 
 const fields = {
-  second_factor_required: z.boolean({
-    error: (issue) => (issue.input === undefined ? undefined : 'second_factor_required must be true or false.'),
-  }),
+  second_factor_required: z.boolean({ error: unlessMissing('second_factor_required must be true or false.') }),
   two_approvers_above: wholeNumber('two_approvers_above', 0, Number.MAX_SAFE_INTEGER).nullable().meta({
     description: 'Above this amount two approvers must release. Null: one approver is enough for any amount.',
   }),
@@ -53,7 +52,7 @@ export const changePolicySchema = z
   .refine((changes) => Object.keys(changes).length > 0, { error: 'Name at least one field of the policy to change.' })
   .meta({ id: 'ChangePolicy', minProperties: 1 });
 
-const changeFields = {
+export const policyChangeSchema = objectSchema('PolicyChange', {
   id: idOf('pch'),
   state: z.enum(['pending', 'approved', 'rejected', 'withdrawn', 'replaced']),
   changes: changed,
@@ -62,30 +61,17 @@ const changeFields = {
   expires_at: time,
   decided_by: namedPerson.nullable(),
   decided_at: time.nullable(),
-};
+});
 
-export const policyChangeSchema = z.strictObject(changeFields).meta({ id: 'PolicyChange' });
-
-export const proposedPolicyChangeSchema = z
-  .strictObject({
-    ...changeFields,
-    needs_second_person: z.boolean().meta({
-      description: 'True: no member can approve it. Invite a second owner or admin first.',
-    }),
-  })
-  .meta({ id: 'ProposedPolicyChange' });
+export const proposedPolicyChangeSchema = objectSchema('ProposedPolicyChange', {
+  ...policyChangeSchema.shape,
+  needs_second_person: z.boolean().meta({
+    description: 'True: no member can approve it. Invite a second owner or admin first.',
+  }),
+});
 
 export const policySchema = shown.extend({ pending_changes: z.array(policyChangeSchema) }).meta({ id: 'Policy' });
 
 export function policyChangeObject(change: PolicyChange) {
-  return {
-    id: change.id,
-    state: change.state,
-    changes: change.changes,
-    proposed_by: change.proposedBy,
-    created_at: change.createdAt.toISOString(),
-    expires_at: change.expiresAt.toISOString(),
-    decided_by: change.decidedBy,
-    decided_at: change.decidedAt?.toISOString() ?? null,
-  };
+  return wireObject(policyChangeSchema, change);
 }

@@ -19,176 +19,165 @@ import {
 import { RECOVERY_STEPS } from '../../../domain/accounts/recovery.ts';
 import { givenCredential } from './passkey.ts';
 import { RECOVERY_CODES } from '../../../security/recovery-code.ts';
-import { time } from '../primitives.ts';
+import { objectSchema, time } from '../primitives.ts';
 
-export const logInSchema = z
-  .strictObject({
-    // Its form is not checked: text that is not an e-mail address matches no account.
-    email: z
-      .string()
-      .max(1000)
-      // The one character that the database cannot store.
-      .refine((text) => !text.includes('\0'), { error: 'email must be an e-mail address.' })
-      .transform((text) => text.trim().toLowerCase())
-      .meta({ example: 'amina@shop.example', override: { type: 'string', maxLength: 1000, pattern: '^[^\\u0000]*$' } }),
-    password: givenPassword,
-    totp: givenCode.optional(),
-    recovery_code: givenRecoveryCode.optional(),
-    passkey: givenCredential.optional(),
-    merchant_id: z.string().max(100).optional().meta({
-      description:
-        'For a person with several merchants. Default: the merchant that they joined first. The session names the others.',
-    }),
-  })
-  .meta({ id: 'LogIn' });
+export const logInSchema = objectSchema('LogIn', {
+  // Its form is not checked: text that is not an e-mail address matches no account.
+  email: z
+    .string()
+    .max(1000)
+    // The one character that the database cannot store.
+    .refine((text) => !text.includes('\0'), { error: 'email must be an e-mail address.' })
+    .transform((text) => text.trim().toLowerCase())
+    .meta({ example: 'amina@shop.example', override: { type: 'string', maxLength: 1000, pattern: '^[^\\u0000]*$' } }),
+  password: givenPassword,
+  totp: givenCode.optional(),
+  recovery_code: givenRecoveryCode.optional(),
+  passkey: givenCredential.optional(),
+  merchant_id: z.string().max(100).optional().meta({
+    description:
+      'For a person with several merchants. Default: the merchant that they joined first. The session names the others.',
+  }),
+});
 
-export const switchMerchantSchema = z
-  .strictObject({ merchant_id: z.string().max(100).meta({ description: 'One of the `merchants` of the session.' }) })
-  .meta({ id: 'SwitchMerchant' });
+export const switchMerchantSchema = objectSchema('SwitchMerchant', {
+  merchant_id: z.string().max(100).meta({ description: 'One of the `merchants` of the session.' }),
+});
 
 /** Whose passkey is to be used: the e-mail in the form of a log-in. */
 export const passkeyLogInSchema = logInSchema.pick({ email: true }).meta({ id: 'StartPasskeyLogIn' });
 
-export const stepUpSchema = z
-  .strictObject({
-    totp: givenCode.optional().meta({ description: 'For a person with a second factor.' }),
-    passkey: givenCredential.optional(),
-    password: givenPassword.optional().meta({ description: 'For a person without a second factor.' }),
-  })
-  .meta({ id: 'StepUp' });
+export const stepUpSchema = objectSchema('StepUp', {
+  totp: givenCode.optional().meta({ description: 'For a person with a second factor.' }),
+  passkey: givenCredential.optional(),
+  password: givenPassword.optional().meta({ description: 'For a person without a second factor.' }),
+});
 
-export const changePasswordSchema = z
-  .strictObject({ current_password: givenPassword, new_password: newPassword('new_password') })
-  .meta({ id: 'ChangePassword' });
+export const changePasswordSchema = objectSchema('ChangePassword', {
+  current_password: givenPassword,
+  new_password: newPassword('new_password'),
+});
 
-export const recoverSchema = z
-  .strictObject({ token: z.string().max(200), new_password: newPassword('new_password') })
-  .meta({ id: 'Recover' });
+export const recoverSchema = objectSchema('Recover', {
+  token: z.string().max(200),
+  new_password: newPassword('new_password'),
+});
 
-export const startSecondFactorSchema = z.strictObject({ password: givenPassword }).meta({ id: 'StartSecondFactor' });
-export const confirmSecondFactorSchema = z.strictObject({ totp: givenCode }).meta({ id: 'ConfirmSecondFactor' });
-export const createRecoveryCodesSchema = z
-  .strictObject({ password: givenPassword })
-  .meta({ id: 'CreateRecoveryCodes' });
-export const removeSecondFactorSchema = z
-  .strictObject({ password: givenPassword, totp: givenCode })
-  .meta({ id: 'RemoveSecondFactor' });
+export const startSecondFactorSchema = objectSchema('StartSecondFactor', { password: givenPassword });
+export const confirmSecondFactorSchema = objectSchema('ConfirmSecondFactor', { totp: givenCode });
+export const createRecoveryCodesSchema = objectSchema('CreateRecoveryCodes', { password: givenPassword });
+export const removeSecondFactorSchema = objectSchema('RemoveSecondFactor', {
+  password: givenPassword,
+  totp: givenCode,
+});
 
-export const startedSecondFactorSchema = z
-  .strictObject({
-    secret: z
-      .string()
-      .regex(/^[A-Z2-7]{32}$/)
-      .meta({ description: 'Base32, to type into an authenticator app. Shown only this once.' }),
-    otpauth_url: z.string().meta({ description: 'The same secret as a URI, for a QR code.' }),
-  })
-  .meta({ id: 'StartedSecondFactor' });
+export const startedSecondFactorSchema = objectSchema('StartedSecondFactor', {
+  secret: z
+    .string()
+    .regex(/^[A-Z2-7]{32}$/)
+    .meta({ description: 'Base32, to type into an authenticator app. Shown only this once.' }),
+  otpauth_url: z.string().meta({ description: 'The same secret as a URI, for a QR code.' }),
+});
 
-export const recoveryCodesSchema = z
-  .strictObject({
-    codes: z
-      .array(z.string().regex(/^[0-9a-f]{5}(-[0-9a-f]{5}){3}$/))
-      .length(RECOVERY_CODES)
-      .meta({
-        description: 'Each code replaces the second factor at one log-in. Shown only this once.',
-        example: Array.from({ length: RECOVERY_CODES }, (_, n) => `0a1b2-c3d4e-5f607-1829${n}`),
-      }),
-  })
-  .meta({ id: 'RecoveryCodes' });
+export const recoveryCodesSchema = objectSchema('RecoveryCodes', {
+  codes: z
+    .array(z.string().regex(/^[0-9a-f]{5}(-[0-9a-f]{5}){3}$/))
+    .length(RECOVERY_CODES)
+    .meta({
+      description: 'Each code replaces the second factor at one log-in. Shown only this once.',
+      example: Array.from({ length: RECOVERY_CODES }, (_, n) => `0a1b2-c3d4e-5f607-1829${n}`),
+    }),
+});
 
 const merchant = z.strictObject({ id: z.string(), name: z.string() });
 
-export const sessionSchema = z
-  .strictObject({
-    person: z.strictObject({ id: userId, name: z.string(), email }),
-    merchant: merchant
-      .extend({ currency: z.string() })
-      .meta({ description: 'The merchant that this session acts for.' }),
-    environment: z
-      .enum(ENVIRONMENTS)
-      .meta({ description: 'The environment of this service. Only `live` moves real money.' }),
-    roles: shownRoles,
-    scopes: z.array(z.enum(SCOPES)).meta({ description: 'What the roles allow under `/v1/api`.' }),
-    has_second_factor: z.boolean(),
-    second_factor_at: time
-      .nullable()
-      .meta({ description: 'When this session last proved the second factor. The proof is fresh for five minutes.' }),
-    factors: z
-      .strictObject({
-        totp: z.boolean().meta({ description: 'One-time codes of an authenticator app.' }),
-        passkeys: z.int().min(0),
-        recovery_codes: z.int().min(0).meta({ description: 'How many unused codes are left.' }),
-      })
-      .meta({ description: 'What the person has enrolled.' }),
-    must_enrol: z.boolean().meta({
-      description:
-        'True: a role requires a second factor that this person has yet to enrol. Until then the session can call only ' +
-        '`/v1/console/session` and the routes under it.',
-    }),
-    fresh_until: time.nullable().meta({
-      description:
-        'Until then the session can call operations that need a step-up: for five minutes after the second factor was ' +
-        'verified, or the password of a person who neither has nor needs one. Null: never verified.',
-    }),
-    needs_step_up: z
-      .array(z.string())
-      .meta({ description: 'The `operationId` of every operation that is refused after `fresh_until`.' }),
-    failed_log_ins: z
-      .strictObject({ count: z.int().min(1), last_at: time, last_address: z.string().nullable() })
-      .nullable()
-      .meta({ description: 'Failed log-ins between this log-in and the previous one. Null: none.' }),
-    created_at: time,
-    ends_at: time.meta({ description: 'Unless it is used again before then.' }),
-    expires_at: time.meta({ description: 'However often the session is used.' }),
-    waits_for_you: z
-      .strictObject({
-        invitations: z.int(),
-        member_changes: z.int(),
-        policy_changes: z.int(),
-        payouts: z
-          .int()
-          .min(0)
-          .max(MAX_WAITING_SHOWN)
-          .meta({
-            description: `Queued payouts that this person may release. ${MAX_WAITING_SHOWN} means that many or more.`,
-          }),
-        reversals: z
-          .int()
-          .min(0)
-          .max(MAX_WAITING_SHOWN)
-          .meta({ description: 'Queued refunds that this person may release, counted in the same way.' }),
-      })
-      .meta({ description: 'How much waits for this person’s decision at the merchant of the session.' }),
-    moves_money_from: time.nullable().meta({
-      description:
-        'From when this person may move money of the merchant, after they became an owner or approver or their account ' +
-        'was recovered. Null: no such waiting time.',
-    }),
-    needs_second_owner: z.boolean().meta({
-      description: 'True: nothing is paid out or refunded before another owner of the merchant has a second factor.',
-    }),
-    notices: z
-      .array(
-        z.strictObject({
-          kind: z.literal('recovery'),
-          step: z.enum(RECOVERY_STEPS),
-          person: namedPerson.meta({ description: 'Whose account it is.' }),
-          staff: z
-            .string()
-            .nullable()
-            .meta({ description: 'The member of the service’s staff. Null for the use of the recovery.' }),
-          at: time,
+export const sessionSchema = objectSchema('Session', {
+  person: z.strictObject({ id: userId, name: z.string(), email }),
+  merchant: merchant.extend({ currency: z.string() }).meta({ description: 'The merchant that this session acts for.' }),
+  environment: z
+    .enum(ENVIRONMENTS)
+    .meta({ description: 'The environment of this service. Only `live` moves real money.' }),
+  roles: shownRoles,
+  scopes: z.array(z.enum(SCOPES)).meta({ description: 'What the roles allow under `/v1/api`.' }),
+  has_second_factor: z.boolean(),
+  second_factor_at: time
+    .nullable()
+    .meta({ description: 'When this session last proved the second factor. The proof is fresh for five minutes.' }),
+  factors: z
+    .strictObject({
+      totp: z.boolean().meta({ description: 'One-time codes of an authenticator app.' }),
+      passkeys: z.int().min(0),
+      recovery_codes: z.int().min(0).meta({ description: 'How many unused codes are left.' }),
+    })
+    .meta({ description: 'What the person has enrolled.' }),
+  must_enrol: z.boolean().meta({
+    description:
+      'True: a role requires a second factor that this person has yet to enrol. Until then the session can call only ' +
+      '`/v1/console/session` and the routes under it.',
+  }),
+  fresh_until: time.nullable().meta({
+    description:
+      'Until then the session can call operations that need a step-up: for five minutes after the second factor was ' +
+      'verified, or the password of a person who neither has nor needs one. Null: never verified.',
+  }),
+  needs_step_up: z
+    .array(z.string())
+    .meta({ description: 'The `operationId` of every operation that is refused after `fresh_until`.' }),
+  failed_log_ins: z
+    .strictObject({ count: z.int().min(1), last_at: time, last_address: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'Failed log-ins between this log-in and the previous one. Null: none.' }),
+  created_at: time,
+  ends_at: time.meta({ description: 'Unless it is used again before then.' }),
+  expires_at: time.meta({ description: 'However often the session is used.' }),
+  waits_for_you: z
+    .strictObject({
+      invitations: z.int(),
+      member_changes: z.int(),
+      policy_changes: z.int(),
+      payouts: z
+        .int()
+        .min(0)
+        .max(MAX_WAITING_SHOWN)
+        .meta({
+          description: `Queued payouts that this person may release. ${MAX_WAITING_SHOWN} means that many or more.`,
         }),
-      )
-      .meta({
-        description:
-          'Recoveries of accounts by the service’s staff in the last seven days, newest first. Owners and admins see those ' +
-          'of everybody at the merchant, others see their own. If the person did not ask for the recovery, somebody else ' +
-          'has taken over the account: tell the staff.',
+      reversals: z
+        .int()
+        .min(0)
+        .max(MAX_WAITING_SHOWN)
+        .meta({ description: 'Queued refunds that this person may release, counted in the same way.' }),
+    })
+    .meta({ description: 'How much waits for this person’s decision at the merchant of the session.' }),
+  moves_money_from: time.nullable().meta({
+    description:
+      'From when this person may move money of the merchant, after they became an owner or approver or their account ' +
+      'was recovered. Null: no such waiting time.',
+  }),
+  needs_second_owner: z.boolean().meta({
+    description: 'True: nothing is paid out or refunded before another owner of the merchant has a second factor.',
+  }),
+  notices: z
+    .array(
+      z.strictObject({
+        kind: z.literal('recovery'),
+        step: z.enum(RECOVERY_STEPS),
+        person: namedPerson.meta({ description: 'Whose account it is.' }),
+        staff: z
+          .string()
+          .nullable()
+          .meta({ description: 'The member of the service’s staff. Null for the use of the recovery.' }),
+        at: time,
       }),
-    merchants: z.array(merchant).meta({ description: 'All merchants that the person can log in to.' }),
-  })
-  .meta({ id: 'Session' });
+    )
+    .meta({
+      description:
+        'Recoveries of accounts by the service’s staff in the last seven days, newest first. Owners and admins see those ' +
+        'of everybody at the merchant, others see their own. If the person did not ask for the recovery, somebody else ' +
+        'has taken over the account: tell the staff.',
+    }),
+  merchants: z.array(merchant).meta({ description: 'All merchants that the person can log in to.' }),
+});
 
 export type SessionObject = z.input<typeof sessionSchema>;
 

@@ -18,7 +18,8 @@ import type { CheckoutRequest } from '../../../operations/payments/create-checko
 import type { getConsoleCheckout, ConsoleCheckout } from '../../../operations/payments/read-checkouts.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
-import { amount, idOf, instant, metadata, printable, time } from '../primitives.ts';
+import { amount, idOf, instant, metadata, objectSchema, printable, time, unlessMissing } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { definedFields } from '../../validation.ts';
 import { collectionState } from './collection.ts';
 import {
@@ -79,7 +80,7 @@ export const createCheckoutSchema = z
         '5 minutes to 366 days ahead. Default: a one-time checkout expires after 7 days, a reusable one never.',
     }),
     return_url: z
-      .string({ error: (issue) => (issue.input === undefined ? undefined : 'return_url must be text.') })
+      .string({ error: unlessMissing('return_url must be text.') })
       .refine(isReturnUrl, { error: RETURN_URL_MESSAGE })
       .transform((text) => text.replace(/^https?/i, (scheme) => scheme.toLowerCase()))
       .optional()
@@ -114,7 +115,7 @@ export function toCheckoutRequest(body: z.output<typeof createCheckoutSchema>): 
   };
 }
 
-const checkoutFields = {
+export const checkoutSchema = objectSchema('Checkout', {
   id: idOf('chk'),
   url: z.url().meta({
     description:
@@ -145,32 +146,23 @@ const checkoutFields = {
   cancelled_at: time.nullable().meta({ example: null }),
   created_at: time,
   created_by: knownPerson,
-};
-
-export const checkoutSchema = z.strictObject(checkoutFields).meta({ id: 'Checkout' });
+});
 export const checkoutListSchema = pageSchema(checkoutSchema, 'CheckoutList');
 
-const attemptSchema = z
-  .strictObject({
-    collection_id: idOf('col'),
-    state: collectionState,
-    phone: shownPhone,
-    operator,
-    failure,
-    created_at: time,
-    completed_at: time.nullable().meta({ description: 'Null while the outcome is pending.' }),
-  })
-  .meta({ id: 'CheckoutAttempt' });
+const attemptSchema = objectSchema('CheckoutAttempt', {
+  collection_id: idOf('col'),
+  state: collectionState,
+  phone: shownPhone,
+  operator,
+  failure,
+  created_at: time,
+  completed_at: time.nullable().meta({ description: 'Null while the outcome is pending.' }),
+});
 
-export const checkoutWithAttemptsSchema = z
-  .strictObject({
-    ...checkoutFields,
-    attempts: z
-      .array(attemptSchema)
-      .max(MOST_SHOWN_ATTEMPTS)
-      .meta({ description: 'The newest attempts, newest first.' }),
-  })
-  .meta({ id: 'CheckoutWithAttempts' });
+export const checkoutWithAttemptsSchema = objectSchema('CheckoutWithAttempts', {
+  ...checkoutSchema.shape,
+  attempts: z.array(attemptSchema).max(MOST_SHOWN_ATTEMPTS).meta({ description: 'The newest attempts, newest first.' }),
+});
 
 export const listCheckoutsSchema = z.strictObject({
   ...pageQuery((id) => isId('chk', id)).shape,
@@ -188,23 +180,14 @@ export function checkoutObject(
   publicUrl: string,
   at: Date,
 ) {
-  return {
-    id: checkout.id,
+  return wireObject(checkoutSchema, {
+    ...checkout,
     url: checkoutUrl(publicUrl, checkout),
     state: checkoutState(checkout, paidCount > 0, at),
-    amount: Number(checkout.amountMinor),
-    currency: checkout.currency,
-    reference: checkout.reference,
-    description: checkout.description,
-    metadata: checkout.metadata,
-    use: checkout.use,
-    return_url: checkout.returnUrl,
-    paid_count: paidCount,
-    expires_at: checkout.expiresAt?.toISOString() ?? null,
-    cancelled_at: checkout.cancelledAt?.toISOString() ?? null,
-    created_at: checkout.createdAt.toISOString(),
-    created_by: createdBy,
-  };
+    amount: checkout.amountMinor,
+    paidCount,
+    createdBy,
+  });
 }
 
 export function newCheckoutObject(checkout: Checkout, createdBy: KnownPerson, publicUrl: string) {

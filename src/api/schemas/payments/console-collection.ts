@@ -1,6 +1,5 @@
 // Collections as people see them in the console.
-import { z } from 'zod';
-import { isId } from '../../../domain/ids.ts';
+import type { z } from 'zod';
 import { collectionObject, type CollectionState } from '../../../domain/payments/collection.ts';
 import type { ListFilter } from '../../../domain/payments/payment-list.ts';
 import { isFinal } from '../../../domain/payments/payment.ts';
@@ -8,14 +7,14 @@ import type { ConsoleCollection } from '../../../operations/payments/read-consol
 import { definedFields } from '../../validation.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { idFilter, pageSchema } from '../page.ts';
-import { idOf } from '../primitives.ts';
+import { idOf, objectSchema } from '../primitives.ts';
 import { completedAt } from './decision.ts';
 import { collectionSchema, collectionState } from './collection.ts';
 import { consoleFilter, consoleQueries, inAll, knownKey } from './console-list.ts';
-import { shownIdempotencyKey, shownReceipt, shownStatusQueries, workflowUrl } from './payment.ts';
-import { timelineSchema } from './timeline.ts';
+import { shownIdempotencyKey, shownReceipt } from './payment.ts';
+import { historyFields } from './timeline.ts';
 
-const consoleCollectionFields = {
+const consoleCollectionSchema = objectSchema('ConsoleCollection', {
   ...collectionSchema.shape,
   idempotency_key: shownIdempotencyKey,
   operator_receipt: shownReceipt,
@@ -25,22 +24,16 @@ const consoleCollectionFields = {
   api_key: knownKey.nullable().meta({ description: 'The key that requested it, if any.' }),
   checkout_id: idOf('chk').nullable().meta({ description: 'The checkout that a payer used, if any.', example: null }),
   completed_at: completedAt,
-};
-
-const consoleCollectionSchema = z.strictObject(consoleCollectionFields).meta({ id: 'ConsoleCollection' });
+});
 export const consoleCollectionListSchema = pageSchema(consoleCollectionSchema, 'ConsoleCollectionList');
 
-export const collectionWithTimelineSchema = z
-  .strictObject({
-    ...consoleCollectionFields,
-    timeline: timelineSchema,
-    status_queries: shownStatusQueries,
-    workflow_url: workflowUrl,
-  })
-  .meta({ id: 'CollectionWithTimeline' });
+export const collectionWithTimelineSchema = objectSchema('CollectionWithTimeline', {
+  ...consoleCollectionSchema.shape,
+  ...historyFields,
+});
 
 export const collectionQueries = consoleQueries('col', collectionState, {
-  checkout_id: idFilter('checkout_id', 'chk', (id) => isId('chk', id)).meta({
+  checkout_id: idFilter('checkout_id', 'chk').meta({
     description: 'The checkout that the payers used.',
   }),
 });

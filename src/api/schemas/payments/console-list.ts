@@ -13,7 +13,7 @@ import {
 } from '../../../domain/payments/payment-list.ts';
 import { definedFields } from '../../validation.ts';
 import { idFilter, pageObject, pageQuery } from '../page.ts';
-import { idOf, patternAlone } from '../primitives.ts';
+import { idOf, objectSchema, patternAlone } from '../primitives.ts';
 import { idempotencyKeyFilter, operator, paymentFilters } from './payment.ts';
 
 const AMOUNT_MESSAGE = 'must be a whole number in the smallest unit of the currency.';
@@ -52,11 +52,11 @@ const consoleFilters = {
     }),
   amount_from: amountBound('amount_from', 'Inclusive'),
   amount_to: amountBound('amount_to', 'Inclusive'),
-  created_by: idFilter('created_by', 'usr', (id) => isId('usr', id)).meta({
+  created_by: idFilter('created_by', 'usr').meta({
     description:
       'The person who requested it in a session. For a payout also the creator of the key that requested it.',
   }),
-  api_key_id: idFilter('api_key_id', 'key', (id) => isId('key', id)),
+  api_key_id: idFilter('api_key_id', 'key'),
 };
 
 const listOrder = z.enum(LIST_ORDERS).default('newest').meta({
@@ -140,20 +140,19 @@ export const PAGE_DESCRIPTION =
   'Any combination of filters. A page examines only some thousands of payments, so it may have fewer entries than ' +
   '`limit`, or none. Continue while `has_more` is true.';
 
-export const paymentCountSchema = z
-  .strictObject({
-    count: z.int().min(0).max(MAX_COUNTED),
-    at_least: z.boolean().meta({
-      description: `Whether there may be more. Counting stops at ${MAX_COUNTED}, or after thousands of payments that do not match.`,
-      example: false,
-    }),
-  })
-  .meta({ id: 'PaymentCount' });
+export const paymentCountSchema = objectSchema('PaymentCount', {
+  count: z.int().min(0).max(MAX_COUNTED),
+  at_least: z.boolean().meta({
+    description: `Whether there may be more. Counting stops at ${MAX_COUNTED}, or after thousands of payments that do not match.`,
+    example: false,
+  }),
+});
 
 export function countObject({ count, isAtLeast }: BoundedCount): z.input<typeof paymentCountSchema> {
   return { count, at_least: isAtLeast };
 }
 
-export const knownKey = z
-  .strictObject({ id: idOf('key'), name: z.string().nullable().meta({ example: 'Shop server' }) })
-  .meta({ id: 'KnownApiKey' });
+export const knownKey = objectSchema('KnownApiKey', {
+  id: idOf('key'),
+  name: z.string().nullable().meta({ example: 'Shop server' }),
+});

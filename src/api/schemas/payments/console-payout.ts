@@ -12,20 +12,12 @@ import type { ListFilter } from '../../../domain/payments/payment-list.ts';
 import type { ConsolePayout } from '../../../operations/payments/read-console-payments.ts';
 import { knownPerson } from '../accounts/person.ts';
 import { pageSchema } from '../page.ts';
-import { idOf, time } from '../primitives.ts';
+import { idOf, objectSchema, time } from '../primitives.ts';
 import { consoleFilter, consoleQueries, inAll, knownKey } from './console-list.ts';
-import {
-  approvalState,
-  shownAmount,
-  shownIdempotencyKey,
-  shownPhone,
-  shownReceipt,
-  shownStatusQueries,
-  workflowUrl,
-} from './payment.ts';
+import { approvalState, shownAmount, shownIdempotencyKey, shownPhone, shownReceipt } from './payment.ts';
 import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } from './decision.ts';
 import { payoutSchema, payoutState } from './payout.ts';
-import { timelineSchema } from './timeline.ts';
+import { historyFields } from './timeline.ts';
 
 const earlierPayoutsSchema = z
   .strictObject({
@@ -76,14 +68,12 @@ const payoutWarningSchema = z
   ])
   .meta({ id: 'PayoutWarning' });
 
-export const judgementSchema = z
-  .strictObject({
-    earlier_payouts: earlierPayoutsSchema,
-    warnings: z.array(payoutWarningSchema).meta({ example: [{ code: 'first_payout_to_number' }] }),
-  })
-  .meta({ id: 'PayoutJudgement' });
+export const judgementSchema = objectSchema('PayoutJudgement', {
+  earlier_payouts: earlierPayoutsSchema,
+  warnings: z.array(payoutWarningSchema).meta({ example: [{ code: 'first_payout_to_number' }] }),
+});
 
-const consolePayoutFields = {
+const consolePayoutSchema = objectSchema('ConsolePayout', {
   ...payoutSchema.shape,
   idempotency_key: shownIdempotencyKey,
   operator_receipt: shownReceipt,
@@ -94,19 +84,13 @@ const consolePayoutFields = {
   judgement: judgementSchema.nullable().meta({
     description: 'The current warnings for an approver. Null: the payout is not `queued`.',
   }),
-};
-
-const consolePayoutSchema = z.strictObject(consolePayoutFields).meta({ id: 'ConsolePayout' });
+});
 export const consolePayoutListSchema = pageSchema(consolePayoutSchema, 'ConsolePayoutList');
 
-export const payoutWithTimelineSchema = z
-  .strictObject({
-    ...consolePayoutFields,
-    timeline: timelineSchema,
-    status_queries: shownStatusQueries,
-    workflow_url: workflowUrl,
-  })
-  .meta({ id: 'PayoutWithTimeline' });
+export const payoutWithTimelineSchema = objectSchema('PayoutWithTimeline', {
+  ...consolePayoutSchema.shape,
+  ...historyFields,
+});
 
 export const payoutQueries = consoleQueries('pay', payoutState, {
   approval_state: approvalState.optional(),

@@ -4,17 +4,15 @@ import type { KnownPerson } from '../../../domain/accounts/member.ts';
 import { approvalState, type ApprovedState } from '../../../domain/payments/approval.ts';
 import { isFinal } from '../../../domain/payments/payment.ts';
 import { knownPerson } from '../accounts/person.ts';
-import { printable, time } from '../primitives.ts';
+import { objectSchema, printable, time } from '../primitives.ts';
 
 /** Of a payout or a refund. */
-export const rejectSchema = z
-  .strictObject({
-    reason: printable('reason', 200).meta({
-      description: 'The reason. The maker can read it.',
-      example: 'Paid by bank already.',
-    }),
-  })
-  .meta({ id: 'RejectPayout' });
+export const rejectSchema = objectSchema('RejectPayout', {
+  reason: printable('reason', 200).meta({
+    description: 'The reason. The maker can read it.',
+    example: 'Paid by bank already.',
+  }),
+});
 
 type NamedApproval = { readonly person: KnownPerson; readonly approvedAt: Date };
 

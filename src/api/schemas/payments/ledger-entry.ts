@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/ids.ts';
 import { POSTING_KINDS, STATEMENT_ACCOUNTS, type LedgerEntry } from '../../../domain/payments/ledger.ts';
-import { pageQuery, pageSchema, timeFilters } from '../page.ts';
-import { idForm, time } from '../primitives.ts';
+import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
+import { idForm, objectSchema, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
+import { definedFields } from '../../validation.ts';
 import { currency, shownReference } from './payment.ts';
 
 const account = z.enum(STATEMENT_ACCOUNTS).meta({ id: 'StatementAccount' });
@@ -14,25 +16,23 @@ const paymentId = z
   .regex(new RegExp(PAYMENT_ID))
   .meta({ example: idForm('col').example });
 
-const ledgerEntrySchema = z
-  .strictObject({
-    id: z.string().meta({ example: '1042' }),
-    account,
-    kind: kind.meta({
-      description:
-        '`collection_paid` and `payout_returned` come in; `collection_reversed` goes out; `payout_held` goes from available to ' +
-        'held, `payout_voided` back; `payout_paid` leaves held.',
-    }),
-    payment_id: paymentId,
-    reference: shownReference,
-    amount: z.int().meta({ description: 'Below zero: the money left the account.', example: -5000 }),
-    balance: z
-      .int()
-      .meta({ description: 'The balance of this account after this entry and all earlier ones.', example: 125000 }),
-    currency,
-    created_at: time.meta({ description: 'When it was posted. Increases from entry to entry of an account.' }),
-  })
-  .meta({ id: 'LedgerEntry' });
+const ledgerEntrySchema = objectSchema('LedgerEntry', {
+  id: z.string().meta({ example: '1042' }),
+  account,
+  kind: kind.meta({
+    description:
+      '`collection_paid` and `payout_returned` come in; `collection_reversed` goes out; `payout_held` goes from available to ' +
+      'held, `payout_voided` back; `payout_paid` leaves held.',
+  }),
+  payment_id: paymentId,
+  reference: shownReference,
+  amount: z.int().meta({ description: 'Below zero: the money left the account.', example: -5000 }),
+  balance: z
+    .int()
+    .meta({ description: 'The balance of this account after this entry and all earlier ones.', example: 125000 }),
+  currency,
+  created_at: time.meta({ description: 'When it was posted. Increases from entry to entry of an account.' }),
+});
 
 export const ledgerEntryListSchema = pageSchema(ledgerEntrySchema, 'LedgerEntryList');
 
@@ -54,16 +54,15 @@ export const listLedgerEntriesSchema = z.strictObject({
   ...ledgerEntryFilters,
 });
 
-export function ledgerEntryObject(entry: LedgerEntry): z.input<typeof ledgerEntrySchema> {
-  return {
-    id: entry.id,
-    account: entry.account,
-    kind: entry.kind,
-    payment_id: entry.paymentId,
-    reference: entry.reference,
-    amount: Number(entry.amountMinor),
-    balance: Number(entry.balanceMinor),
-    currency: entry.currency,
-    created_at: entry.postedAt.toISOString(),
-  };
+type LedgerEntryQuery = z.output<z.ZodObject<typeof ledgerEntryFilters>> & { readonly cursor?: string | undefined };
+
+/** These filters and the cursor in the form that queries take. */
+export function ledgerEntryFilter(query: LedgerEntryQuery) {
+  const { account: ofAccount, kind: ofKind, payment_id: ofPayment } = query;
+  return { ...rangeOf(query), ...definedFields({ account: ofAccount, kind: ofKind, paymentId: ofPayment }) };
+}
+
+export function ledgerEntryObject(entry: LedgerEntry) {
+  const { amountMinor: amount, balanceMinor: balance, postedAt: createdAt } = entry;
+  return wireObject(ledgerEntrySchema, { ...entry, amount, balance, createdAt });
 }

@@ -1,27 +1,26 @@
 // The operators that a deployment reaches, on the wire.
 import { z } from 'zod';
+import { objectSchema } from '../primitives.ts';
 import { OPERATORS, type Coverage, type Market, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import { currency, operator } from './payment.ts';
 
-const operatorSchema = z
-  .strictObject({
-    id: operator.meta({ description: 'The id that payments and requests use.' }),
-    name: z.string().meta({ example: 'MTN MoMo' }),
-    markets: z
-      .array(
-        z.strictObject({
-          country: z
-            .string()
-            .regex(/^[A-Z]{2}$/)
-            .meta({ description: 'ISO 3166-1 alpha-2.', example: 'UG' }),
-          currency,
-        }),
-      )
-      .meta({ description: 'The markets in which this deployment reaches the operator.' }),
-  })
-  .meta({ id: 'Operator' });
+const operatorSchema = objectSchema('Operator', {
+  id: operator.meta({ description: 'The id that payments and requests use.' }),
+  name: z.string().meta({ example: 'MTN MoMo' }),
+  markets: z
+    .array(
+      z.strictObject({
+        country: z
+          .string()
+          .regex(/^[A-Z]{2}$/)
+          .meta({ description: 'ISO 3166-1 alpha-2.', example: 'UG' }),
+        currency,
+      }),
+    )
+    .meta({ description: 'The markets in which this deployment reaches the operator.' }),
+});
 
-export const operatorListSchema = z.strictObject({ data: z.array(operatorSchema) }).meta({ id: 'OperatorList' });
+export const operatorListSchema = objectSchema('OperatorList', { data: z.array(operatorSchema) });
 
 export function operatorListObject(coverage: Coverage): z.input<typeof operatorListSchema> {
   const entries = Object.entries(coverage) as [OperatorId, readonly Market[]][];

@@ -1,12 +1,13 @@
 // What collections and payouts have in common on the wire.
 import { z } from 'zod';
 import { APPROVAL_STATES, type ApprovalState } from '../../../domain/payments/approval.ts';
-import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
+import { FAILURE_CODES } from '../../../domain/payments/failure.ts';
 import { OPERATOR_IDS } from '../../../domain/payments/operator-catalogue.ts';
 import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
 import type { StatusQueries } from '../../../db/work/status-queries.ts';
-import { amount, formatAlone, idOf, metadata, phone, printable, time } from '../primitives.ts';
+import { amount, formatAlone, idOf, metadata, objectSchema, phone, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 export const operator = z.enum(OPERATOR_IDS);
 
@@ -60,15 +61,13 @@ export const shownPhone = z.string().meta({ example: '256772123456' });
 export const shownDescription = z.string().nullable().meta({ example: 'Two bags of maize' });
 export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { order: '1042' } });
 
-export const statusQueriesSchema = z
-  .strictObject({
-    count: z
-      .int()
-      .meta({ description: 'How often the operator was asked since the payment came into its state.', example: 3 }),
-    last_at: time.nullable().meta({ description: 'When the operator was asked last, in whichever state.' }),
-    next_at: time.nullable().meta({ description: 'When it is asked next by schedule. Null: it is being asked now.' }),
-  })
-  .meta({ id: 'StatusQueries' });
+export const statusQueriesSchema = objectSchema('StatusQueries', {
+  count: z
+    .int()
+    .meta({ description: 'How often the operator was asked since the payment came into its state.', example: 3 }),
+  last_at: time.nullable().meta({ description: 'When the operator was asked last, in whichever state.' }),
+  next_at: time.nullable().meta({ description: 'When it is asked next by schedule. Null: it is being asked now.' }),
+});
 
 export const shownStatusQueries = statusQueriesSchema.nullable().meta({
   description:
@@ -76,13 +75,9 @@ export const shownStatusQueries = statusQueriesSchema.nullable().meta({
 });
 
 export function statusQueriesObject(statusQueries: StatusQueries | null) {
-  return (
-    statusQueries && {
-      count: statusQueries.queries,
-      last_at: statusQueries.queriedAt?.toISOString() ?? null,
-      next_at: statusQueries.dueAt?.toISOString() ?? null,
-    }
-  );
+  if (statusQueries === null) return null;
+  const { queries: count, queriedAt: lastAt, dueAt: nextAt } = statusQueries;
+  return wireObject(statusQueriesSchema, { count, lastAt, nextAt });
 }
 
 export const workflowUrl = z.url().nullable().meta({
@@ -99,7 +94,7 @@ export const shownIdempotencyKey = z.string().meta({ example: 'order-1042' });
 
 export const failure = z
   .strictObject({
-    code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]),
+    code: z.enum(FAILURE_CODES),
     message: z.string(),
   })
   .nullable()

@@ -1,6 +1,6 @@
 // Payouts on the wire.
 import { z } from 'zod';
-import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import { PAYOUT_STATES } from '../../../domain/payments/payout.ts';
 import { isId } from '../../../domain/ids.ts';
 import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
 import { pageQuery, pageSchema } from '../page.ts';
@@ -13,11 +13,11 @@ import {
   shownFields,
   userId,
 } from './payment.ts';
-import { idOf } from '../primitives.ts';
+import { idOf, objectSchema } from '../primitives.ts';
 
-export const payoutState = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
+export const payoutState = z.enum(PAYOUT_STATES).meta({ id: 'PayoutState' });
 
-export const createPayoutSchema = z.strictObject(paymentFields).meta({ id: 'CreatePayout' });
+export const createPayoutSchema = objectSchema('CreatePayout', paymentFields);
 
 /** Of a checked body for a payout, or for a collection, which has no field that a payout has not. */
 export function toPaymentRequest(body: z.output<typeof createPayoutSchema>): PaymentRequest {
@@ -25,16 +25,14 @@ export function toPaymentRequest(body: z.output<typeof createPayoutSchema>): Pay
   return { ...others, amountMinor: BigInt(amount), currency, description, metadata };
 }
 
-export const payoutSchema = z
-  .strictObject({
-    id: idOf('pay'),
-    state: payoutState,
-    approval_state: approvalState,
-    ...shownFields('Why the operator did not pay.'),
-    created_by: userId.meta({ description: 'The person who requested it, or the creator of the key that did.' }),
-    ...approvalFields,
-  })
-  .meta({ id: 'Payout' });
+export const payoutSchema = objectSchema('Payout', {
+  id: idOf('pay'),
+  state: payoutState,
+  approval_state: approvalState,
+  ...shownFields('Why the operator did not pay.'),
+  created_by: userId.meta({ description: 'The person who requested it, or the creator of the key that did.' }),
+  ...approvalFields,
+});
 
 export const payoutListSchema = pageSchema(payoutSchema, 'PayoutList');
 
@@ -48,34 +46,30 @@ export const listPayoutsSchema = z.strictObject({
 
 export const MAX_RELEASES = 100;
 
-export const releasePayoutsSchema = z
-  .strictObject({
-    ids: z
-      .array(
-        z.string({ error: 'ids must be a list of payout ids.' }).meta({ example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
-        { error: 'ids must be a list of payout ids.' },
-      )
-      .min(1, { error: 'ids must name at least one payout.' })
-      .max(MAX_RELEASES, { error: `ids can name at most ${MAX_RELEASES} payouts.` })
-      .refine((ids) => new Set(ids).size === ids.length, { error: 'ids must name each payout once.' })
-      .meta({ uniqueItems: true }),
-  })
-  .meta({ id: 'ReleasePayouts' });
+export const releasePayoutsSchema = objectSchema('ReleasePayouts', {
+  ids: z
+    .array(
+      z.string({ error: 'ids must be a list of payout ids.' }).meta({ example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+      { error: 'ids must be a list of payout ids.' },
+    )
+    .min(1, { error: 'ids must name at least one payout.' })
+    .max(MAX_RELEASES, { error: `ids can name at most ${MAX_RELEASES} payouts.` })
+    .refine((ids) => new Set(ids).size === ids.length, { error: 'ids must name each payout once.' })
+    .meta({ uniqueItems: true }),
+});
 
-export const releasedPayoutsSchema = z
-  .strictObject({
-    data: z.array(
-      z.strictObject({
-        id: z.string().meta({ description: 'The id as given.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
-        payout: payoutSchema.nullable().meta({ description: 'The payout after the approval. Null if refused.' }),
-        error: z
-          .strictObject({
-            code: z.string().meta({ example: 'payout_not_found' }),
-            message: z.string().meta({ example: 'There is no payout with this id.' }),
-          })
-          .nullable()
-          .meta({ description: 'Why this one was refused.' }),
-      }),
-    ),
-  })
-  .meta({ id: 'ReleasedPayouts' });
+export const releasedPayoutsSchema = objectSchema('ReleasedPayouts', {
+  data: z.array(
+    z.strictObject({
+      id: z.string().meta({ description: 'The id as given.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+      payout: payoutSchema.nullable().meta({ description: 'The payout after the approval. Null if refused.' }),
+      error: z
+        .strictObject({
+          code: z.string().meta({ example: 'payout_not_found' }),
+          message: z.string().meta({ example: 'There is no payout with this id.' }),
+        })
+        .nullable()
+        .meta({ description: 'Why this one was refused.' }),
+    }),
+  ),
+});

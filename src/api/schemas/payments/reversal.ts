@@ -5,7 +5,7 @@ import type { ConsoleReversal } from '../../../operations/payments/read-console-
 import { knownPerson } from '../accounts/person.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
-import { idOf, time } from '../primitives.ts';
+import { idOf, objectSchema, time } from '../primitives.ts';
 import { decisionFields, decisionObject, namedApprovalObject } from './decision.ts';
 import {
   approvalFields,
@@ -23,37 +23,35 @@ import {
 
 export const reversalState = z.enum(REVERSAL_STATES).meta({ id: 'ReversalState' });
 
-export const reversalSchema = z
-  .strictObject({
-    id: idOf('rev'),
-    collection_id: idOf('col'),
-    state: reversalState,
-    approval_state: approvalState,
-    amount: shownAmount.meta({ example: 5000, description: 'The whole amount of the collection.' }),
-    currency,
-    phone: shownPhone,
-    reference: shownReference,
-    failure,
-    operator_reference: operatorReference.meta({ description: 'Our reference for the refund at the operator.' }),
-    requested_by: userId,
-    ...approvalFields,
-  })
-  .meta({ id: 'Reversal' });
+export const reversalSchema = objectSchema('Reversal', {
+  id: idOf('rev'),
+  collection_id: idOf('col'),
+  state: reversalState,
+  approval_state: approvalState,
+  amount: shownAmount.meta({ example: 5000, description: 'The whole amount of the collection.' }),
+  currency,
+  phone: shownPhone,
+  reference: shownReference,
+  failure,
+  operator_reference: operatorReference.meta({ description: 'Our reference for the refund at the operator.' }),
+  requested_by: userId,
+  ...approvalFields,
+});
 
-export const consoleReversalSchema = z
-  .strictObject({
-    ...reversalSchema.shape,
-    requested_by_person: knownPerson,
-    approvals: z
-      .array(z.strictObject({ user_id: userId, person: knownPerson, approved_at: time }))
-      .meta({ example: [], description: 'Oldest first.' }),
-    ...decisionFields,
-  })
-  .meta({ id: 'ConsoleReversal' });
+export const consoleReversalSchema = objectSchema('ConsoleReversal', {
+  ...reversalSchema.shape,
+  requested_by_person: knownPerson,
+  approvals: z
+    .array(z.strictObject({ user_id: userId, person: knownPerson, approved_at: time }))
+    .meta({ example: [], description: 'Oldest first.' }),
+  ...decisionFields,
+});
 
-export const reversalWithWorkflowSchema = z
-  .strictObject({ ...consoleReversalSchema.shape, status_queries: shownStatusQueries, workflow_url: workflowUrl })
-  .meta({ id: 'ReversalWithWorkflow' });
+export const reversalWithWorkflowSchema = objectSchema('ReversalWithWorkflow', {
+  ...consoleReversalSchema.shape,
+  status_queries: shownStatusQueries,
+  workflow_url: workflowUrl,
+});
 
 export const reversalListSchema = pageSchema(consoleReversalSchema, 'ReversalList');
 

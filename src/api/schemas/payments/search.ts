@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { FOUND_BY, HIT_KINDS, MOST_HITS, type SearchHit } from '../../../domain/payments/search.ts';
 import { pastedText } from '../../../domain/visible-text.ts';
-import { printable, time } from '../primitives.ts';
+import { objectSchema, printable, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { currency } from './payment.ts';
 
 export const searchSchema = z.strictObject({
@@ -21,46 +22,33 @@ export const searchSchema = z.strictObject({
     }),
 });
 
-const hitSchema = z
-  .strictObject({
-    kind: z.enum(HIT_KINDS),
-    id: z
-      .string()
-      .regex(/^(?:col|pay|rev|evt|dlv|whe|key|chk|req)_/)
-      .meta({ example: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
-    found_by: z.enum(FOUND_BY),
-    state: z
-      .string()
-      .nullable()
-      .meta({ description: 'The state of a payment, a delivery or an endpoint.', example: 'succeeded' }),
-    amount: z.int().nullable().meta({ description: 'For a payment or checkout, like the next fields.', example: 5000 }),
-    currency: currency.nullable(),
-    reference: z.string().nullable().meta({ example: 'INV-1042' }),
-    phone: z.string().nullable().meta({ example: '256772123456' }),
-    title: z.string().nullable().meta({
-      description:
-        'The name of a key, the method and route of a request, the address of an endpoint, the type of an event or of a delivery’s event, what a checkout is for.',
-      example: null,
-    }),
-    created_at: time,
-  })
-  .meta({ id: 'SearchHit' });
+const hitSchema = objectSchema('SearchHit', {
+  kind: z.enum(HIT_KINDS),
+  id: z
+    .string()
+    .regex(/^(?:col|pay|rev|evt|dlv|whe|key|chk|req)_/)
+    .meta({ example: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+  found_by: z.enum(FOUND_BY),
+  state: z
+    .string()
+    .nullable()
+    .meta({ description: 'The state of a payment, a delivery or an endpoint.', example: 'succeeded' }),
+  amount: z.int().nullable().meta({ description: 'For a payment or checkout, like the next fields.', example: 5000 }),
+  currency: currency.nullable(),
+  reference: z.string().nullable().meta({ example: 'INV-1042' }),
+  phone: z.string().nullable().meta({ example: '256772123456' }),
+  title: z.string().nullable().meta({
+    description:
+      'The name of a key, the method and route of a request, the address of an endpoint, the type of an event or of a delivery’s event, what a checkout is for.',
+    example: null,
+  }),
+  created_at: time,
+});
 
-export const searchHitsSchema = z
-  .strictObject({ data: z.array(hitSchema).meta({ description: `At most ${MOST_HITS}, best match first.` }) })
-  .meta({ id: 'SearchHits' });
+export const searchHitsSchema = objectSchema('SearchHits', {
+  data: z.array(hitSchema).meta({ description: `At most ${MOST_HITS}, best match first.` }),
+});
 
-export function hitObject(hit: SearchHit): z.input<typeof hitSchema> {
-  return {
-    kind: hit.kind,
-    id: hit.id,
-    found_by: hit.foundBy,
-    state: hit.state,
-    amount: hit.amountMinor === null ? null : Number(hit.amountMinor),
-    currency: hit.currency,
-    reference: hit.reference,
-    phone: hit.phone,
-    title: hit.title,
-    created_at: hit.createdAt.toISOString(),
-  };
+export function hitObject(hit: SearchHit) {
+  return wireObject(hitSchema, { ...hit, amount: hit.amountMinor });
 }

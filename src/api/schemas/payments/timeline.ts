@@ -2,27 +2,49 @@
 import { z } from 'zod';
 import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
 import { DISCREPANCY_KINDS } from '../../../domain/payments/discrepancy.ts';
-import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
+import { FAILURE_CODES } from '../../../domain/payments/failure.ts';
 import { POSTING_KINDS } from '../../../domain/payments/ledger.ts';
 import { EXCHANGE_KINDS, EXCHANGE_OUTCOMES } from '../../../domain/payments/operator-exchange.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
 import type { CollectionState } from '../../../domain/payments/collection.ts';
 import { MOST_ATTEMPTS, MOST_OF_A_KIND, type TimelineEntry } from '../../../domain/payments/timeline.ts';
+import type { StatusQueries } from '../../../db/work/status-queries.ts';
 import { idOf, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { deliveryState, eventType } from '../webhooks/delivery.ts';
 import { knownPerson } from '../accounts/person.ts';
-import { shownAmount } from './payment.ts';
+import { shownAmount, shownStatusQueries, statusQueriesObject, workflowUrl } from './payment.ts';
 import { reversalState } from './reversal.ts';
 
 type PaymentState = CollectionState | PayoutState;
 const paymentState = z
-  .enum([...new Set<PaymentState>([...COLLECTION_STATES, ...PAYOUT_STATES])] as [PaymentState, ...PaymentState[]])
+  .enum([...new Set<PaymentState>([...COLLECTION_STATES, ...PAYOUT_STATES])])
   .meta({ id: 'PaymentState' });
 
 const entry = <Kind extends string, Fields extends z.ZodRawShape>(kind: Kind, id: string, fields: Fields) =>
   z.strictObject({ kind: z.literal(kind), at: time, ...fields }).meta({ id: `Timeline${id}` });
 
 const change = z.int().meta({ description: 'The change of the balance. 0: no change.', example: 5000 });
+
+const deliveryAttempt = z.strictObject({
+  number: z.int().min(1),
+  started_at: time,
+  duration_ms: z.int().min(0),
+  status_code: z.int().nullable().meta({ description: 'Null: there was no answer.', example: 200 }),
+  error: z.string().nullable().meta({ example: null }),
+});
+
+const deliveryEntry = entry('delivery', 'Delivery', {
+  id: idOf('dlv'),
+  event_id: idOf('evt'),
+  event_type: eventType,
+  endpoint_id: idOf('whe'),
+  endpoint_url: z.string().meta({ example: 'https://shop.example/webhooks' }),
+  state: deliveryState,
+  attempt_count: z.int().min(0),
+  next_attempt_at: time.nullable(),
+  attempts: z.array(deliveryAttempt).meta({ description: `Oldest first, the last ${MOST_ATTEMPTS}.` }),
+});
 
 const timelineEntry = z
   .discriminatedUnion('kind', [
@@ -48,7 +70,7 @@ const timelineEntry = z
         example: 'accepted',
       }),
       failure_code: z
-        .enum(FAILURE_CODES as [FailureCode, ...FailureCode[]])
+        .enum(FAILURE_CODES)
         .nullable()
         .meta({ description: 'The failure code, if the operator refused or failed the payment.', example: null }),
       duration_ms: z.int().min(0).meta({ example: 180 }),
@@ -60,27 +82,7 @@ const timelineEntry = z
       available_change: change,
       held_change: change,
     }),
-    entry('delivery', 'Delivery', {
-      id: idOf('dlv'),
-      event_id: idOf('evt'),
-      event_type: eventType,
-      endpoint_id: idOf('whe'),
-      endpoint_url: z.string().meta({ example: 'https://shop.example/webhooks' }),
-      state: deliveryState,
-      attempt_count: z.int().min(0),
-      next_attempt_at: time.nullable(),
-      attempts: z
-        .array(
-          z.strictObject({
-            number: z.int().min(1),
-            started_at: time,
-            duration_ms: z.int().min(0),
-            status_code: z.int().nullable().meta({ description: 'Null: there was no answer.', example: 200 }),
-            error: z.string().nullable().meta({ example: null }),
-          }),
-        )
-        .meta({ description: `Oldest first, the last ${MOST_ATTEMPTS}.` }),
-    }),
+    deliveryEntry,
     entry('discrepancy', 'Discrepancy', {
       discrepancy: z.enum(DISCREPANCY_KINDS),
       settled_at: time.nullable().meta({ example: null }),
@@ -93,12 +95,25 @@ const timelineEntry = z
   ])
   .meta({ id: 'TimelineEntry' });
 
-export const timelineSchema = z.array(timelineEntry).meta({
+const timelineSchema = z.array(timelineEntry).meta({
   description: `Oldest first. For each kind, the first ${MOST_OF_A_KIND}.`,
 });
 
-export function timelineObject(timeline: readonly TimelineEntry[]): z.input<typeof timelineSchema> {
-  return timeline.map(entryObject);
+/** What one payment shows besides what it has in a list. */
+export const historyFields = {
+  timeline: timelineSchema,
+  status_queries: shownStatusQueries,
+  workflow_url: workflowUrl,
+};
+
+type History = { readonly timeline: readonly TimelineEntry[]; readonly statusQueries: StatusQueries | null };
+
+export function historyObject({ timeline, statusQueries }: History, workflowLink: string | undefined) {
+  return {
+    timeline: timeline.map(entryObject),
+    status_queries: statusQueriesObject(statusQueries),
+    workflow_url: workflowLink ?? null,
+  };
 }
 
 function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
@@ -122,8 +137,10 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
       const changes = { available_change: Number(availableMinor), held_change: Number(heldMinor) };
       return { kind: one.kind, at, transfer, amount: Number(amountMinor), ...changes };
     }
-    case 'delivery':
-      return { kind: one.kind, at, ...deliveryFields(one.detail) };
+    case 'delivery': {
+      const attempts = one.detail.attempts.map((attempt) => wireObject(deliveryAttempt, attempt));
+      return wireObject(deliveryEntry, { ...one.detail, kind: one.kind, at, attempts });
+    }
     case 'discrepancy': {
       const { kind: discrepancy, settledAt, settlement } = one.detail;
       return { kind: one.kind, at, discrepancy, settled_at: settledAt?.toISOString() ?? null, settlement };
@@ -131,24 +148,4 @@ function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
     case 'reversal':
       return { kind: one.kind, at, id: one.detail.id, state: one.detail.state, requested_by: one.detail.requestedBy };
   }
-}
-
-function deliveryFields(delivery: Extract<TimelineEntry, { kind: 'delivery' }>['detail']) {
-  return {
-    id: delivery.id,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    endpoint_id: delivery.endpointId,
-    endpoint_url: delivery.endpointUrl,
-    state: delivery.state,
-    attempt_count: delivery.attemptCount,
-    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-    attempts: delivery.attempts.map((attempt) => ({
-      number: attempt.number,
-      started_at: attempt.startedAt.toISOString(),
-      duration_ms: attempt.durationMs,
-      status_code: attempt.statusCode,
-      error: attempt.error,
-    })),
-  };
 }

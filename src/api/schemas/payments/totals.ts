@@ -1,7 +1,7 @@
 // Totals of payments on the wire, and the overview that begins with them.
 import { z } from 'zod';
-import { COLLECTION_STATES, type CollectionState } from '../../../domain/payments/collection.ts';
-import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
+import { PAYOUT_STATES } from '../../../domain/payments/payout.ts';
 import {
   MAX_TOTAL_DAYS,
   OPERATOR_HEALTH,
@@ -12,7 +12,8 @@ import {
 import { endpointObject } from '../../../domain/webhooks/endpoint.ts';
 import { clocksOf, dateShown, isTimeZone } from '../../../domain/time-zone.ts';
 import type { Overview, SpanTotals } from '../../../operations/get-overview.ts';
-import { time } from '../primitives.ts';
+import { objectSchema, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 import { endpointSchema } from '../webhooks/endpoint.ts';
 import { balanceObject, balanceSchema } from './balance.ts';
 import { currency, operator } from './payment.ts';
@@ -71,30 +72,27 @@ function isInRange(from: string, to: string): boolean {
   return days >= 1 && days <= MAX_TOTAL_DAYS;
 }
 
-const totalFields = {
+const totalSchema = objectSchema('PaymentTotal', {
   kind: z.enum(TOTAL_KINDS),
   operator,
-  state: z.enum(states as [CollectionState | PayoutState, ...(CollectionState | PayoutState)[]]).meta({
+  state: z.enum(states).meta({
     description: 'The current state, whenever the payment reached it.',
     example: 'succeeded',
   }),
   count: z.int().min(0).meta({ example: 12 }),
   amount: z.int().min(0).meta({ description: 'The sum of their amounts, in the smallest unit.', example: 60000 }),
-};
-const totalSchema = z.strictObject(totalFields).meta({ id: 'PaymentTotal' });
+});
 const shownDay = z.string().regex(new RegExp(DATE)).meta({ example: '2026-01-31' });
 
-export const totalsSchema = z
-  .strictObject({
-    from: shownDay,
-    to: shownDay,
-    time_zone: z.string().meta({ example: 'Africa/Kampala' }),
-    currency,
-    data: z
-      .array(z.strictObject({ date: shownDay, ...totalFields }).meta({ id: 'DayTotal' }))
-      .meta({ description: 'Newest day first. A combination without payments is left out.' }),
-  })
-  .meta({ id: 'Totals' });
+export const totalsSchema = objectSchema('Totals', {
+  from: shownDay,
+  to: shownDay,
+  time_zone: z.string().meta({ example: 'Africa/Kampala' }),
+  currency,
+  data: z
+    .array(objectSchema('DayTotal', { date: shownDay, ...totalSchema.shape }))
+    .meta({ description: 'Newest day first. A combination without payments is left out.' }),
+});
 
 const spanSchema = z
   .strictObject({ from: time, to: time, totals: z.array(totalSchema) })
@@ -116,40 +114,32 @@ const waitingSchema = z
   .strictObject({ payouts: z.int().min(0), reversals: z.int().min(0) })
   .meta({ id: 'Waiting', description: '1000 means that many or more.' });
 
-export const overviewSchema = z
+const operatorOverviewSchema = z
   .strictObject({
-    as_of: time,
-    time_zone: z.string().meta({ example: 'Africa/Kampala' }),
-    balance: balanceSchema,
-    today: spanSchema,
-    week_ago: spanSchema,
-    operators: z.array(
-      z
-        .strictObject({
-          operator,
-          collection_success_rate: rate,
-          payout_success_rate: rate,
-          health: z.enum(OPERATOR_HEALTH).meta({
-            description:
-              'Derived from your own payments of the last hour. `undecided`: the operator has reported no outcome for a fifth ' +
-              'or more of them. `unknown`: nothing was sent to the operator.',
-          }),
-        })
-        .meta({ id: 'OperatorOverview', description: 'The rates cover the payments of the last 24 hours.' }),
-    ),
-    waits_for_you: waitsForYouSchema,
-    waits_for_others: waitingSchema,
-    failing_endpoints: z.array(endpointSchema).meta({ example: [] }),
+    operator,
+    collection_success_rate: rate,
+    payout_success_rate: rate,
+    health: z.enum(OPERATOR_HEALTH).meta({
+      description:
+        'Derived from your own payments of the last hour. `undecided`: the operator has reported no outcome for a fifth ' +
+        'or more of them. `unknown`: nothing was sent to the operator.',
+    }),
   })
-  .meta({ id: 'Overview' });
+  .meta({ id: 'OperatorOverview', description: 'The rates cover the payments of the last 24 hours.' });
 
-const totalObject = ({ kind, operator: operatorId, state, count, amountMinor }: PaymentTotal) => ({
-  kind,
-  operator: operatorId,
-  state,
-  count,
-  amount: Number(amountMinor),
+export const overviewSchema = objectSchema('Overview', {
+  as_of: time,
+  time_zone: z.string().meta({ example: 'Africa/Kampala' }),
+  balance: balanceSchema,
+  today: spanSchema,
+  week_ago: spanSchema,
+  operators: z.array(operatorOverviewSchema),
+  waits_for_you: waitsForYouSchema,
+  waits_for_others: waitingSchema,
+  failing_endpoints: z.array(endpointSchema).meta({ example: [] }),
 });
+
+const totalObject = (total: PaymentTotal) => wireObject(totalSchema, { ...total, amount: total.amountMinor });
 
 export function dayTotalObject(total: DayTotal) {
   return { date: total.date, ...totalObject(total) };
@@ -162,26 +152,14 @@ const spanObject = ({ from, to, totals }: SpanTotals) => ({
 });
 
 export function overviewObject(overview: Overview, zone: string, failingLimitMs: number) {
-  const { waitsForYou: yours } = overview;
   return {
     as_of: overview.asOf.toISOString(),
     time_zone: zone,
     balance: balanceObject(overview.balance),
     today: spanObject(overview.today),
     week_ago: spanObject(overview.weekAgo),
-    operators: overview.operators.map(({ operator: operatorId, collectionSuccessRate, payoutSuccessRate, health }) => ({
-      operator: operatorId,
-      collection_success_rate: collectionSuccessRate,
-      payout_success_rate: payoutSuccessRate,
-      health,
-    })),
-    waits_for_you: {
-      payouts: yours.payouts,
-      reversals: yours.reversals,
-      invitations: yours.invitations,
-      member_changes: yours.memberChanges,
-      policy_changes: yours.policyChanges,
-    },
+    operators: overview.operators.map((each) => wireObject(operatorOverviewSchema, each)),
+    waits_for_you: wireObject(waitsForYouSchema, overview.waitsForYou),
     waits_for_others: overview.waitsForOthers,
     failing_endpoints: overview.failingEndpoints.map((endpoint) =>
       endpointObject(endpoint, { at: overview.asOf, failingLimitMs }),

@@ -7,15 +7,16 @@ import {
   type ListedDelivery,
   type RecordedAttempt,
 } from '../../../domain/webhooks/delivery.ts';
-import { EVENT_TYPES, type EventType } from '../../../domain/event.ts';
+import { EVENT_TYPES } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { idFilter, objectFilter, pageQuery, pageSchema, timeFilters } from '../page.ts';
-import { idOf, time } from '../primitives.ts';
+import { idOf, objectSchema, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
-export const eventType = z.enum(EVENT_TYPES as [EventType, ...EventType[]]).meta({ id: 'EventType' });
+export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
 export const deliveryState = z.enum(DELIVERY_STATES).meta({ id: 'DeliveryState' });
 
-const fields = {
+export const deliverySchema = objectSchema('Delivery', {
   id: idOf('dlv'),
   event_id: idOf('evt'),
   event_type: eventType,
@@ -31,69 +32,44 @@ const fields = {
   next_attempt_at: time.nullable(),
   created_at: time,
   updated_at: time,
-};
+});
 
-export const deliverySchema = z.strictObject(fields).meta({ id: 'Delivery' });
+const attemptSchema = objectSchema('DeliveryAttempt', {
+  number: z.int().min(1).meta({ description: 'The count continues through replays.' }),
+  started_at: time,
+  duration_ms: z.int().min(0),
+  status_code: z.int().nullable().meta({ description: 'Null: there was no answer.' }),
+  error: z.string().nullable().meta({ description: 'Why there was no answer.' }),
+  response_headers: z.record(z.string(), z.string()).nullable(),
+  response_body: z.string().nullable().meta({
+    description: 'The first 16 KiB of the answer, read as UTF-8. Invalid bytes are shown as U+FFFD.',
+  }),
+  response_truncated: z.boolean().nullable().meta({
+    description: 'Whether the answer was longer. Null: unknown.',
+  }),
+});
 
-const attemptSchema = z
-  .strictObject({
-    number: z.int().min(1).meta({ description: 'The count continues through replays.' }),
-    started_at: time,
-    duration_ms: z.int().min(0),
-    status_code: z.int().nullable().meta({ description: 'Null: there was no answer.' }),
-    error: z.string().nullable().meta({ description: 'Why there was no answer.' }),
-    response_headers: z.record(z.string(), z.string()).nullable(),
-    response_body: z.string().nullable().meta({
-      description: 'The first 16 KiB of the answer, read as UTF-8. Invalid bytes are shown as U+FFFD.',
-    }),
-    response_truncated: z.boolean().nullable().meta({
-      description: 'Whether the answer was longer. Null: unknown.',
-    }),
-  })
-  .meta({ id: 'DeliveryAttempt' });
-
-export const deliveryWithAttemptsSchema = z
-  .strictObject({
-    ...fields,
-    attempts: z.array(attemptSchema).meta({ description: `Oldest first, at most the last ${SHOWN_ATTEMPTS}.` }),
-  })
-  .meta({ id: 'DeliveryWithAttempts' });
+export const deliveryWithAttemptsSchema = objectSchema('DeliveryWithAttempts', {
+  ...deliverySchema.shape,
+  attempts: z.array(attemptSchema).meta({ description: `Oldest first, at most the last ${SHOWN_ATTEMPTS}.` }),
+});
 
 export const deliveryListSchema = pageSchema(deliverySchema, 'DeliveryList');
 
 export const listDeliveriesSchema = z.strictObject({
   ...pageQuery((id) => isId('dlv', id)).shape,
-  endpoint_id: idFilter('endpoint_id', 'whe', (id) => isId('whe', id)),
-  event_id: idFilter('event_id', 'evt', (id) => isId('evt', id)),
+  endpoint_id: idFilter('endpoint_id', 'whe'),
+  event_id: idFilter('event_id', 'evt'),
   object_id: objectFilter(['col', 'pay'], (id) => isId('col', id) || isId('pay', id)),
   state: deliveryState.optional(),
   ...timeFilters,
 });
 
-export function deliveryObject(delivery: ListedDelivery): z.input<typeof deliverySchema> {
-  return {
-    id: delivery.id,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    endpoint_id: delivery.endpointId,
-    state: delivery.state,
-    attempt_count: delivery.attemptCount,
-    replay_count: delivery.replayCount,
-    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-    created_at: delivery.createdAt.toISOString(),
-    updated_at: delivery.updatedAt.toISOString(),
-  };
+export function deliveryObject(delivery: ListedDelivery) {
+  return wireObject(deliverySchema, delivery);
 }
 
-export function attemptObject(attempt: RecordedAttempt): z.input<typeof attemptSchema> {
-  return {
-    number: attempt.number,
-    started_at: attempt.startedAt.toISOString(),
-    duration_ms: attempt.durationMs,
-    status_code: attempt.statusCode,
-    error: attempt.error,
-    response_headers: attempt.responseHeaders,
-    response_body: attempt.responseBody?.toString('utf8') ?? null,
-    response_truncated: isResponseTruncated(attempt),
-  };
+export function attemptObject(attempt: RecordedAttempt) {
+  const responseBody = attempt.responseBody?.toString('utf8') ?? null;
+  return wireObject(attemptSchema, { ...attempt, responseBody, responseTruncated: isResponseTruncated(attempt) });
 }

@@ -1,8 +1,8 @@
 // The bodies of webhooks as the document describes them, for each type of event.
 import { z } from 'zod';
-import { COLLECTION_STATES, type CollectionState } from '../../../domain/payments/collection.ts';
+import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
 import { ENVIRONMENTS, type EventType } from '../../../domain/event.ts';
-import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import { PAYOUT_STATES } from '../../../domain/payments/payout.ts';
 import { collectionSchema } from '../payments/collection.ts';
 import { payoutSchema } from '../payments/payout.ts';
 import { idOf, time } from '../primitives.ts';
@@ -10,7 +10,7 @@ import { endpointSchema } from './endpoint.ts';
 
 const collectionData = z.strictObject({
   object: collectionSchema.meta({ description: 'The object as the fetch route showed it at that moment.' }),
-  previous_state: z.enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]]).nullable(),
+  previous_state: z.enum(COLLECTION_STATES).nullable(),
   late: z
     .literal(true)
     .optional()
@@ -19,10 +19,7 @@ const collectionData = z.strictObject({
 
 const payoutData = z.strictObject({
   object: payoutSchema.meta({ description: 'The object as the fetch route showed it at that moment.' }),
-  previous_state: z
-    .enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]])
-    .nullable()
-    .meta({ description: 'Null: the object is new.' }),
+  previous_state: z.enum(PAYOUT_STATES).nullable().meta({ description: 'Null: the object is new.' }),
 });
 
 const endpointTestData = z.strictObject({ object: endpointSchema });

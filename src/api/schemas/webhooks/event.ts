@@ -4,9 +4,10 @@ import type { ListedEvent } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { deliverySchema, eventType } from './delivery.ts';
 import { objectFilter, pageQuery, pageSchema, timeFilters } from '../page.ts';
-import { idOf, time } from '../primitives.ts';
+import { idOf, objectSchema, time } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
-const fields = {
+const eventSchema = objectSchema('Event', {
   id: idOf('evt'),
   type: eventType,
   created_at: time,
@@ -14,19 +15,13 @@ const fields = {
     .string()
     .regex(/^(?:col|pay|whe)_/)
     .meta({ description: 'The collection, payout or endpoint that the event reports.' }),
-};
+});
 
-const eventSchema = z.strictObject(fields).meta({ id: 'Event' });
-
-export const eventWithDeliveriesSchema = z
-  .strictObject({
-    ...fields,
-    body: z.string().meta({ description: 'Exactly the text that is signed and sent.' }),
-    deliveries: z
-      .array(deliverySchema)
-      .meta({ description: 'One delivery for each endpoint that receives the event.' }),
-  })
-  .meta({ id: 'EventWithDeliveries' });
+export const eventWithDeliveriesSchema = objectSchema('EventWithDeliveries', {
+  ...eventSchema.shape,
+  body: z.string().meta({ description: 'Exactly the text that is signed and sent.' }),
+  deliveries: z.array(deliverySchema).meta({ description: 'One delivery for each endpoint that receives the event.' }),
+});
 
 export const eventListSchema = pageSchema(eventSchema, 'EventList');
 
@@ -37,6 +32,6 @@ export const listEventsSchema = z.strictObject({
   ...timeFilters,
 });
 
-export function eventObject(event: ListedEvent): z.input<typeof eventSchema> {
-  return { id: event.id, type: event.type, created_at: event.createdAt.toISOString(), object_id: event.objectId };
+export function eventObject(event: ListedEvent) {
+  return wireObject(eventSchema, event);
 }

@@ -10,7 +10,8 @@ import {
 import type { RequestedReplay } from '../../../operations/webhooks/read-deliveries.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { knownPerson, userId } from '../accounts/person.ts';
-import { idForm, idOf, instant, time } from '../primitives.ts';
+import { choiceOf, idForm, idOf, instant, objectSchema, time, unlessMissing } from '../primitives.ts';
+import { wireObject } from '../wire-object.ts';
 
 const ALL_MESSAGE = 'all can only be true. Omit all if another field narrows the choice.';
 const replayableState = z.enum(REPLAYABLE_STATES);
@@ -18,7 +19,7 @@ const replayableState = z.enum(REPLAYABLE_STATES);
 export const createReplaySchema = z
   .strictObject({
     endpoint_id: z
-      .string({ error: (issue) => (issue.input === undefined ? undefined : 'endpoint_id must be text.') })
+      .string({ error: unlessMissing('endpoint_id must be text.') })
       .refine((id) => isId('whe', id), {
         error: 'endpoint_id must be an id that begins with whe_.',
       })
@@ -32,12 +33,7 @@ export const createReplaySchema = z
         description: 'Confirms that no other field narrows the choice. A request without any field is refused.',
         override: { type: 'boolean', const: true },
       }),
-    states: z
-      .array(replayableState, {
-        error: (issue) => (issue.input === undefined ? undefined : 'states must be a list of states.'),
-      })
-      .min(1, { error: 'states must name at least one state.' })
-      .refine((list) => new Set(list).size === list.length, { error: 'states must name each state once.' })
+    states: choiceOf('states', replayableState, 'state')
       .optional()
       .meta({
         description: `Without it: ${UNDELIVERED_STATES.map((state) => `\`${state}\``).join(' and ')}.`,
@@ -70,47 +66,32 @@ export function toReplayFilter(body: z.output<typeof createReplaySchema>, at: Da
   };
 }
 
-export const replaySchema = z
-  .strictObject({
-    id: idOf('rpl'),
-    endpoint_id: idOf('whe').nullable().meta({ description: 'Null: all endpoints.' }),
-    states: z.array(replayableState),
-    created_from: time.nullable(),
-    created_to: time,
-    state: z.enum(['running', 'completed']),
-    total: z
-      .int()
-      .min(0)
-      .max(MAX_REPLAY_TOTAL)
-      .meta({
-        description: `How many deliveries matched when the replay began, counted up to ${MAX_REPLAY_TOTAL}, which means that many or more. All of them are replayed.`,
-      }),
-    replayed: z.int().min(0).meta({ description: 'How many deliveries were scheduled again.' }),
-    skipped: z.int().min(0).meta({ description: 'Skipped deliveries, whose endpoint is disabled or deleted.' }),
-    requested_by: userId,
-    requested_by_person: knownPerson,
-    created_at: time,
-    completed_at: time.nullable(),
-  })
-  .meta({ id: 'Replay' });
+export const replaySchema = objectSchema('Replay', {
+  id: idOf('rpl'),
+  endpoint_id: idOf('whe').nullable().meta({ description: 'Null: all endpoints.' }),
+  states: z.array(replayableState),
+  created_from: time.nullable(),
+  created_to: time,
+  state: z.enum(['running', 'completed']),
+  total: z
+    .int()
+    .min(0)
+    .max(MAX_REPLAY_TOTAL)
+    .meta({
+      description: `How many deliveries matched when the replay began, counted up to ${MAX_REPLAY_TOTAL}, which means that many or more. All of them are replayed.`,
+    }),
+  replayed: z.int().min(0).meta({ description: 'How many deliveries were scheduled again.' }),
+  skipped: z.int().min(0).meta({ description: 'Skipped deliveries, whose endpoint is disabled or deleted.' }),
+  requested_by: userId,
+  requested_by_person: knownPerson,
+  created_at: time,
+  completed_at: time.nullable(),
+});
 
 export const replayListSchema = pageSchema(replaySchema, 'ReplayList');
 export const listReplaysSchema = pageQuery((id) => isId('rpl', id));
 
-export function replayObject(replay: RequestedReplay): z.input<typeof replaySchema> {
-  return {
-    id: replay.id,
-    endpoint_id: replay.endpointId,
-    states: [...replay.states],
-    created_from: replay.madeFrom?.toISOString() ?? null,
-    created_to: replay.madeBefore.toISOString(),
-    state: replay.state,
-    total: replay.total,
-    replayed: replay.replayed,
-    skipped: replay.skipped,
-    requested_by: replay.requestedBy,
-    requested_by_person: replay.person,
-    created_at: replay.createdAt.toISOString(),
-    completed_at: replay.completedAt?.toISOString() ?? null,
-  };
+export function replayObject(replay: RequestedReplay) {
+  const { madeFrom: createdFrom, madeBefore: createdTo, person: requestedByPerson } = replay;
+  return wireObject(replaySchema, { ...replay, createdFrom, createdTo, requestedByPerson });
 }

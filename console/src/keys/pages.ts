@@ -1,2 +1,0 @@
-// The page of API keys.
-export { ApiKeys } from './keys.tsx';

@@ -1,2 +1,0 @@
-// The pages of a person's own account, loaded together.
-export { Security } from './security.tsx';
