@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { makeCollection } from '../db/rows.ts';
-import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson, enter } from '../support/people.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
@@ -164,8 +164,7 @@ describe('people in the console', function () {
 
   it('read in the audit log what somebody wrote as text, and never as what it looks like', async () => {
     const { id } = await testEnv.addMerchant();
-    const person = await addPerson(testEnv, id, ['owner'], { name: 'Grace Nakato' });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, id, ['owner'], { name: 'Grace Nakato' });
     const names = [person.id, '2026-01-31T12:00:00.000Z', `pay_${'0'.repeat(26)}`, 'old → new', 'none'];
     for (const name of names) {
       const made = await browser.call('POST', '/v1/console/keys', { json: { name, scopes: ['balance:read'] } });

@@ -14,6 +14,7 @@ import { registerEndpoint } from '../../src/operations/webhooks/register-endpoin
 import { resealSecrets } from '../../src/operations/reseal-secrets.ts';
 import { makeMerchant, oneRow, untilOneWaits } from './rows.ts';
 import { useDatabasePerCase } from './use-database.ts';
+import { columnsOf } from '../support/values-of.ts';
 
 const OLD = { name: 'old_key', key: createSecretKey(randomBytes(32)) };
 const NEW = { name: 'new', key: createSecretKey(randomBytes(32)) };
@@ -94,14 +95,11 @@ describe('stored secrets', () => {
   it('are resealed in batches of at most the limit', async () => {
     for (let n = 0; n < 3; n++) await addEndpoint();
     const reseal = () => resealSecrets(db, { keyRing: BOTH, limit: 2 });
-    assert.deepEqual(
-      [await reseal(), await reseal(), await reseal()].map(({ resealed, left }) => [resealed, left]),
-      [
-        [2, 1],
-        [1, 0],
-        [0, 0],
-      ],
-    );
+    assert.deepEqual(columnsOf([await reseal(), await reseal(), await reseal()], 'resealed', 'left'), [
+      [2, 1],
+      [1, 0],
+      [0, 0],
+    ]);
   });
 
   it('keep a rotation that happens during the reseal', async () => {
@@ -179,13 +177,10 @@ describe('stored secrets', () => {
       const [line] = await sweep([NEW]);
       assert.deepEqual([line?.['level'], line?.['unopenable']], ['error', 1]);
       const both = await sweep([NEW, { name: 'other', key: OLD.key }]);
-      assert.deepEqual(
-        both.map(({ level, left }) => [level, left]),
-        [
-          ['error', undefined],
-          ['info', 1],
-        ],
-      );
+      assert.deepEqual(columnsOf(both, 'level', 'left'), [
+        ['error', undefined],
+        ['info', 1],
+      ]);
     });
 
     it('are erased after a rotation once their time is over', async () => {

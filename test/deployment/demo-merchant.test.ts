@@ -17,6 +17,7 @@ import { KEY_RING } from '../db/rows.ts';
 import { rewrite } from '../support/attestation.ts';
 import { createTestDatabase, runFolder } from '../support/engines.ts';
 import { useDatabase } from '../db/use-database.ts';
+import { columnsOf } from '../support/values-of.ts';
 
 describe('the demo merchant', () => {
   const db = useDatabase();
@@ -70,13 +71,10 @@ describe('the demo merchant', () => {
     await registerEndpoint(db, { merchantId, ...own, keyRing: KEY_RING, at: new Date() });
     await seed(file, 9091);
     const { items } = await listEndpoints(db, merchantId, null, 16);
-    assert.deepEqual(
-      items.map(({ url, state }) => [url, state]),
-      [
-        ['http://127.0.0.1:9091/webhooks', 'enabled'],
-        ['https://shop.example/', 'enabled'],
-      ],
-    );
+    assert.deepEqual(columnsOf(items, 'url', 'state'), [
+      ['http://127.0.0.1:9091/webhooks', 'enabled'],
+      ['https://shop.example/', 'enabled'],
+    ]);
   });
 
   it('gets people and a key with a maker when it is of an older version; the old key stays valid', async () => {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/project-root.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 const root = findProjectRoot();
 const MAX_DECISION_LINES = 60;
@@ -35,10 +36,7 @@ describe('the documentation', () => {
   it('says in each decision what was considered', () => {
     const decisions = pages.filter(({ file }) => file.startsWith('docs/decisions/'));
     const silent = decisions.filter(({ text }) => !/^## .*Considered/im.test(text));
-    assert.deepEqual(
-      silent.map(({ file }) => file),
-      [],
-    );
+    assert.deepEqual(valuesOf(silent, 'file'), []);
   });
 
   it(`begins with a README of at most ${MAX_README_LINES} lines and ${MAX_README_BYTES} bytes`, () => {

@@ -11,7 +11,7 @@ import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import type { ReceivedWebhook } from '../support/receiver.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { inOwnEnvironment, useConcurrentTests } from './crash-survival.ts';
-import { valuesOf } from '../support/values-of.ts';
+import { columnsOf, valuesOf } from '../support/values-of.ts';
 
 const PAID = ['initiated > prompted', 'prompted > succeeded'];
 
@@ -37,13 +37,10 @@ function assertIsRepetition(second: ReceivedWebhook | undefined, first: Received
 /** Attempt 1 got a 500, attempt 2 a 200. */
 async function assertTwoAttempts({ db }: TestEnvironment, deliveryId: DeliveryId): Promise<void> {
   const attempts = await attemptsOf(db, deliveryId);
-  assert.deepEqual(
-    attempts.map(({ number, status }) => [number, status]),
-    [
-      [1, 500],
-      [2, 200],
-    ],
-  );
+  assert.deepEqual(columnsOf(attempts, 'number', 'status'), [
+    [1, 500],
+    [2, 200],
+  ]);
 }
 
 describe('a server that is killed', function () {

@@ -6,6 +6,7 @@ import * as workflows from '../../workflows/index.ts';
 import { prepareRuntime, workflowBundle } from '../support/engines.ts';
 import { recordedHistories, recordHistories, RECORDING, type RecordedHistory } from './recorded-histories.ts';
 import { SCENARIOS } from './scenarios.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 /** The names of the histories that the code cannot replay, with the reason. */
 async function failuresOf(
@@ -36,10 +37,7 @@ describe('recorded histories', () => {
   });
 
   it('exist for every scenario, and for nothing else', () => {
-    assert.deepEqual(
-      recordedHistories().map(({ name }) => name),
-      SCENARIOS.map(({ name }) => name).sort(),
-    );
+    assert.deepEqual(valuesOf(recordedHistories(), 'name'), SCENARIOS.map(({ name }) => name).sort());
   });
 
   it('exist for every workflow', () => {

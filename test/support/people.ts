@@ -74,13 +74,21 @@ export async function logIn(testEnv: ServerUnderTest, person: TestPerson, stepsL
   return browser;
 }
 
+export type LoggedInPerson = { readonly person: TestPerson; readonly browser: Browser };
+
+/** Adds a member as `addPerson` does, and logs them in. */
+export async function enter(...who: Parameters<typeof addPerson>): Promise<LoggedInPerson> {
+  const person = await addPerson(...who);
+  return { person, browser: await logIn(who[0], person) };
+}
+
 /** Adds a member in these roles, logs them in and returns their browser. */
 export async function logInAs(
   testEnv: ServerUnderTest,
   merchantId: MerchantId,
   ...roles: readonly Role[]
 ): Promise<Browser> {
-  return logIn(testEnv, await addPerson(testEnv, merchantId, roles));
+  return (await enter(testEnv, merchantId, roles)).browser;
 }
 
 /** Enrols a second factor in the session, and returns its secret. Its present code is used up. */

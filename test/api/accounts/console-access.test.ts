@@ -4,7 +4,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import { ROLES, type Role } from '../../../src/domain/accounts/member.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, logInAs, logIn, PASSWORD } from '../../support/people.ts';
+import { addPerson, logInAs, logIn, PASSWORD, enter } from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
@@ -154,8 +154,7 @@ describe('the console', () => {
 
     it('lists entries newest first, in pages, of this merchant only', async () => {
       const merchant = await testEnv.addMerchant();
-      const person = await addPerson(testEnv, merchant.id, ['owner']);
-      const owner = await logIn(testEnv, person);
+      const { person, browser: owner } = await enter(testEnv, merchant.id, ['owner']);
       for (let n = 0; n < 4; n++)
         await owner.call('POST', '/v1/console/keys', { json: { name: `k${n}`, scopes: ['balance:read'] } });
       const first = await owner.call('GET', `${AUDIT}?limit=3`);

@@ -5,7 +5,7 @@ import { requiresSecondFactor, ROLES } from '../../../src/domain/accounts/member
 import { collectionFields } from '../../support/api.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, enrolSecondFactor, logIn, logInAs, PASSWORD } from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, logInAs, PASSWORD, enter } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
@@ -53,8 +53,7 @@ describe('a role that requires a second factor', () => {
   it('counts from the request after it was granted', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchantId, 'owner');
-    const person = await addPerson(testEnv, merchantId, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, merchantId, ['viewer']);
     assert.equal((await browser.call('GET', '/v1/api/balance')).status, 200);
     await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['maker'] } });
     const refused = await browser.call('POST', '/v1/api/collections', { json: collectionFields() });

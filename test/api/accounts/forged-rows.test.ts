@@ -8,7 +8,7 @@ import { hashPassword } from '../../../src/security/password.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { collectionFields } from '../../support/api.ts';
 import { fund } from '../../support/payouts.ts';
-import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { eventually } from '../../support/test-environment.ts';
@@ -325,8 +325,7 @@ describe('with the application’s account of the database alone', () => {
   });
 
   it('what the service itself wrote still counts', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
-    const browser = await logIn(testEnv, person);
+    const { browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
     await enrolSecondFactor(browser);
     assert.equal((await release(browser, await queuedPayout())).status, 200);
   });

@@ -4,7 +4,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
 import type { TestMerchant } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logInAs, logIn, PASSWORD } from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, PASSWORD, enter } from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -86,8 +86,7 @@ describe('the people of a merchant', () => {
     });
 
     it('cannot give themselves more roles', async () => {
-      const person = await addPerson(testEnv, testEnv.merchant.id, ['admin', 'viewer']);
-      const admin = await logIn(testEnv, person);
+      const { person, browser: admin } = await enter(testEnv, testEnv.merchant.id, ['admin', 'viewer']);
       assertError(await change(admin, person.id, ['admin', 'approver']), 'permission_denied');
       assertError(await change(admin, person.id, ['owner']), 'permission_denied');
       assert.equal((await change(admin, person.id, ['admin'])).status, 200);
@@ -113,8 +112,7 @@ describe('the people of a merchant', () => {
 
     it('always include an owner, even if the last one wants to leave', async () => {
       const merchant = await testEnv.addMerchant();
-      const person = await addPerson(testEnv, merchant.id, ['owner']);
-      const owner = await logIn(testEnv, person);
+      const { person, browser: owner } = await enter(testEnv, merchant.id, ['owner']);
       assertError(await change(owner, person.id, ['admin']), 'state_conflict');
       assertError(await remove(owner, person.id), 'state_conflict');
       await addPerson(testEnv, merchant.id, ['owner']);
@@ -275,8 +273,7 @@ describe('the people of a merchant', () => {
 
     it('cannot join when the sender may no longer grant the roles', async () => {
       const { id: merchantId } = await testEnv.addMerchant();
-      const sender = await addPerson(testEnv, merchantId, ['owner']);
-      const admin = await logIn(testEnv, sender);
+      const { person: sender, browser: admin } = await enter(testEnv, merchantId, ['owner']);
       const { token } = (await invite(admin, newEmail(), ['developer'])).json;
       const join = () => accept({ token, name: 'Brian', password: PASSWORD });
       await addPerson(testEnv, merchantId, ['owner']);

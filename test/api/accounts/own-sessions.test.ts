@@ -4,7 +4,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import { hashToken } from '../../../src/security/token.ts';
 import { call } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, logIn, logInAs } from '../../support/people.ts';
+import { addPerson, logIn, logInAs, enter } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
 import { openBrowser, cookieOf, type Browser } from '../../support/browser.ts';
 import { valuesOf } from '../../support/values-of.ts';
@@ -33,8 +33,7 @@ describe('the sessions of a person', () => {
   });
 
   it('show from where they were opened and by which browser, shortened', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const headers = { 'user-agent': `Mozilla/5.0 ${'x'.repeat(300)}` };
     await browser.call('POST', '/v1/console/session', {
       headers,
@@ -165,8 +164,7 @@ describe('the sessions of a person', () => {
     await addPerson(testEnv, other.id, ['viewer'], { email: person.email });
     const [here, there] = [await logIn(testEnv, person), await logIn(testEnv, { ...person, merchantId: other.id })];
     const end = (by: Browser) => by.call('DELETE', `${MEMBERS}/${person.id}/sessions`);
-    const admin = await addPerson(testEnv, merchantId, ['admin']);
-    const browser = await logIn(testEnv, admin);
+    const { person: admin, browser } = await enter(testEnv, merchantId, ['admin']);
     assertError(await end(await logInAs(testEnv, merchantId, 'approver')), 'permission_denied');
     await rewrite(
       testEnv.db,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createAuthenticator, type Authenticator, type Faults } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -35,8 +35,7 @@ describe('a passkey', () => {
       json: { email: person.email, password: PASSWORD, ...fields },
     });
   const withPasskey = async (roles: Parameters<typeof addPerson>[2] = ['approver']) => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, roles, { hasSecondFactor: false });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, roles, { hasSecondFactor: false });
     const authenticator = createAuthenticator(testEnv.baseUrl);
     const registered = await register(browser, authenticator);
     assert.equal(registered.status, 201, registered.text);
@@ -175,8 +174,7 @@ describe('a passkey', () => {
   });
 
   it('is registered beside an authenticator app with a fresh second factor only, and each can then be removed', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
     await rewrite(
       testEnv.db,
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, logInAs, logIn } from '../../support/people.ts';
+import { addPerson, logInAs, logIn, enter } from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import type { Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError } from '../responses.ts';
@@ -252,8 +252,7 @@ describe('the policy', () => {
 
   it('cannot be approved by a person who has just lost the role', async () => {
     const [owner, , merchantId] = await twoAdmins();
-    const person = await addPerson(testEnv, merchantId, ['admin']);
-    const admin = await logIn(testEnv, person);
+    const { person, browser: admin } = await enter(testEnv, merchantId, ['admin']);
     const { id } = (await propose(owner, { approver_daily_limit: 2 })).json;
     await rewrite(testEnv.db, "UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
     assertError(await decide(admin, id, 'approve'), 'permission_denied');

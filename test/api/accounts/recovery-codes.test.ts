@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, logInAs, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, logInAs, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -56,8 +56,7 @@ describe('recovery codes', () => {
   });
 
   it('are gone with the last second factor of their person', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     await create(browser);
     const json = { password: PASSWORD, totp: codeOf(person.totpSecret, 1) };
     const removed = await browser.call('POST', `${FACTOR}/remove`, { json });
@@ -66,8 +65,7 @@ describe('recovery codes', () => {
   });
 
   it('are replaced by new ones, for which a fresh second factor is needed', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
     const [old = ''] = await create(browser);
     const [fresh = ''] = await create(browser);
     assertNotAuthenticated(await logInWith(person, { recovery_code: old }));
@@ -83,8 +81,7 @@ describe('recovery codes', () => {
   });
 
   it('are renewed by nobody who has a fresh session without the password, which cannot be guessed so', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
     const [code = ''] = await create(browser);
     for (let n = 0; n < 10; n++) {
       const refused = await ask(browser, 'wrong');

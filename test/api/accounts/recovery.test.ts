@@ -13,7 +13,7 @@ import { createAuthenticator } from '../../support/authenticator.ts';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -48,8 +48,7 @@ describe('a recovery', () => {
   });
 
   it('takes passkeys and recovery codes away too, for whoever may have one of them', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     assert.equal(
       (await browser.call('POST', `${SESSION}/recovery-codes`, { json: { password: PASSWORD } })).status,
       201,
@@ -251,8 +250,7 @@ describe('a recovery', () => {
   });
 
   it('discards a second factor whose enrolment somebody else began', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const enrolment = await browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } });
     const secret = String(enrolment.json['secret']);
     await use((await start(person)).token);

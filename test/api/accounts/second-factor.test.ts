@@ -1,7 +1,7 @@
 // The second factor of a person: it is enrolled in two steps, removed with password and code, and stored sealed.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logInAs, logIn, PASSWORD } from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, PASSWORD, enter } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -18,8 +18,7 @@ describe('a second factor', () => {
   const remove = (browser: Browser, fields: object) => browser.call('POST', `${FACTOR}/remove`, { json: fields });
 
   it('is enrolled with a secret and its first code, and required from then on', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
     const started = await start(browser);
     assert.equal(started.status, 201, started.text);
     await assertAudited(testEnv, started, { action: 'second_factor.started', outcome: 'done', after: null });

@@ -12,6 +12,7 @@ import type { ApiResponse } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const SESSION = '/v1/console/session';
 const SWITCH = `${SESSION}/merchant`;
@@ -240,13 +241,10 @@ describe('a person of two merchants', () => {
       'SELECT merchant_id, action, a::text AS text FROM audit_entries a WHERE request_id = $1 ORDER BY id',
       [switched.headers.get('malipo-request-id')],
     );
-    assert.deepEqual(
-      rows.map(({ merchant_id: id, action }) => [id, action]),
-      [
-        [first, 'session.closed'],
-        [second, 'session.opened'],
-      ],
-    );
+    assert.deepEqual(columnsOf(rows, 'merchant_id', 'action'), [
+      [first, 'session.closed'],
+      [second, 'session.opened'],
+    ]);
     assert.ok(!rows[0]?.text.includes(second) && !rows[1]?.text.includes(first));
     assert.match(rows[1]?.text ?? '', /earlier_session/);
   });

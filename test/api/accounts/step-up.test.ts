@@ -1,7 +1,7 @@
 // Acts that need a step-up: they are refused without a verification within five minutes, by the second factor where there is one.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { codeOf, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
 import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
@@ -67,8 +67,7 @@ describe('an act that needs a step-up', () => {
   };
 
   it('counts the log-in as a verification, for five minutes', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     await age(person, 'verified_at', 300);
     const refused = await act(browser);
     assertError(refused, 'permission_denied');
@@ -77,8 +76,7 @@ describe('an act that needs a step-up', () => {
   });
 
   it('is done after the password of a person without a second factor', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['developer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['developer']);
     await age(person, 'verified_at', 3600);
     assertError(await act(browser), 'permission_denied');
     await stepUp(browser, { password: PASSWORD });
@@ -86,8 +84,7 @@ describe('an act that needs a step-up', () => {
   });
 
   it('is done after the second factor of a person who has one, and not after anything else', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     await age(person, 'second_factor_at', 3600);
     const refused = await act(browser);
     assertError(refused, 'permission_denied');

@@ -8,7 +8,7 @@ import type { CollectionState } from '../../../src/domain/payments/collection.ts
 import { makeCollection } from '../../db/rows.ts';
 import type { ApiResponse } from '../../support/api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
-import { addPerson, logIn, type TestPerson } from '../../support/people.ts';
+import { type TestPerson, enter } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { parseSignature, signatureOf, type ReceivedWebhook } from '../../support/receiver.ts';
 
@@ -59,8 +59,7 @@ export type DeveloperSession = {
 /** A new merchant with no endpoint, and a developer of it who is logged in. */
 export async function openDeveloperSession(testEnv: TestEnvironment): Promise<DeveloperSession> {
   const merchant = await testEnv.addMerchant();
-  const person = await addPerson(testEnv, merchant.id, ['developer']);
-  const browser = await logIn(testEnv, person);
+  const { person, browser } = await enter(testEnv, merchant.id, ['developer']);
   const developer: DeveloperSession = {
     merchant,
     person,

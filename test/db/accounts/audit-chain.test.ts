@@ -17,6 +17,7 @@ import { postgres } from '../../support/engines.ts';
 import { makeMerchant } from '../rows.ts';
 import { AMINA } from '../../support/staff.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { columnsOf, valuesOf } from '../../support/values-of.ts';
 
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const OTHER_RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
@@ -66,13 +67,10 @@ describe('the hash chain of an audit log', () => {
     assert.equal(await link(), 0);
     const lines = await exported();
     const entries = lines.map((line) => JSON.parse(line) as ExportedEntry);
-    assert.deepEqual(
-      entries.map(({ position, action, previous }) => [position, action, previous]),
-      [
-        [1, 'a.done', '0'.repeat(64)],
-        [2, 'd.done', createHash('sha256').update(lines[0]!).digest('hex')],
-      ],
-    );
+    assert.deepEqual(columnsOf(entries, 'position', 'action', 'previous'), [
+      [1, 'a.done', '0'.repeat(64)],
+      [2, 'd.done', createHash('sha256').update(lines[0]!).digest('hex')],
+    ]);
     assert.deepEqual(await exported(1n), lines.slice(1));
     const {
       chains,
@@ -116,10 +114,7 @@ describe('the hash chain of an audit log', () => {
     assert.deepEqual([head!.chain, head!.position], [merchantId, 2n]);
     await recordLinked('c.done');
     assert.deepEqual(await sign(WITHIN_THE_HOUR), []);
-    assert.deepEqual(
-      (await sign(AFTER_THE_HOUR)).map(({ position }) => position),
-      [3n],
-    );
+    assert.deepEqual(valuesOf(await sign(AFTER_THE_HOUR), 'position'), [3n]);
     assert.deepEqual(await sign(new Date('2026-11-26T00:00:00.000Z')), []);
     assert.deepEqual(await faults(), []);
 
@@ -151,10 +146,7 @@ describe('the hash chain of an audit log', () => {
     await createAuditChains({ db, ring: RING, log }).run();
     const [end] = await listRecordedChains(db, null);
     const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    assert.deepEqual(
-      said.map(({ chain, head }) => [chain, head]),
-      [[merchantId, `1:${end!.hash.toString('hex')}`]],
-    );
+    assert.deepEqual(columnsOf(said, 'chain', 'head'), [[merchantId, `1:${end!.hash.toString('hex')}`]]);
   });
 
   describe('once somebody with the database has', () => {

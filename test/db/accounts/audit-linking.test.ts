@@ -19,6 +19,7 @@ import { postgres } from '../../support/engines.ts';
 import { AMINA } from '../../support/staff.ts';
 import { makeMerchant, tamper } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const OTHER_RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
@@ -92,10 +93,7 @@ describe('linking and signing audit logs', () => {
     assert.match(await faults(), /signed by a key that is not configured[^]*its entries since \S+ are not signed/);
     await record();
     await link();
-    assert.deepEqual(
-      (await sign()).map(({ position }) => position),
-      [2n],
-    );
+    assert.deepEqual(valuesOf(await sign(), 'position'), [2n]);
     assert.doesNotMatch(await faults(), /are not signed/);
   });
 

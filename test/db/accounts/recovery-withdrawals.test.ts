@@ -16,6 +16,7 @@ import { recoveryToken } from '../../support/staff.ts';
 import { actedBy, makePerson, makeShop, queue, release, setPolicy, type Shop } from '../payments/payout-rows.ts';
 import { untilSoManyWait, whileLocked } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const SERVICE_LIMITS = { payoutExpiryMs: 7 * 86_400_000, leastWaitingTimeMs: 0 };
 const BECAUSE = { reason: 'the account was recovered' };
@@ -114,10 +115,7 @@ describe('the recovery of an account', () => {
       entry('policy_change.withdrawn', policyChange.change.id, owner),
     ]);
     const open = await listAllOpenInvitations(db, merchantId, new Date());
-    assert.deepEqual(
-      open.map(({ id, state, decidedAt }) => [id, state, decidedAt]),
-      [[others, 'pending', null]],
-    );
+    assert.deepEqual(columnsOf(open, 'id', 'state', 'decidedAt'), [[others, 'pending', null]]);
     const decide = (id: string) =>
       decideProposal(db, { kind: 'policy_change', id, decision: 'approved', by: actedBy(admin), at: new Date() });
     await assert.rejects(decide(policyChange.change.id), { code: 'state_conflict' });

@@ -7,6 +7,7 @@ import { recordRefusal } from '../../../src/operations/accounts/record-refusal.t
 import { actedBy } from '../payments/payout-rows.ts';
 import { makeMember, makeMerchant } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const HOUR = 3_600_000;
 const NOW = new Date('2026-06-01T10:00:00Z');
@@ -48,10 +49,7 @@ describe('refusals of a person', () => {
     const merchantId = await makeMerchant(db);
     const [one, another] = [await person(merchantId), await person(merchantId)];
     await times(12, () => refuse(one));
-    assert.deepEqual(
-      (await entriesOf(one)).map(({ after }) => after),
-      Array(10).fill({ reason: REASON }),
-    );
+    assert.deepEqual(valuesOf(await entriesOf(one), 'after'), Array(10).fill({ reason: REASON }));
     await refuse(one, NOW, { reason: 'needs a step-up first' });
     await refuse(one, NOW, { action: 'POST /v1/console/invitations' });
     assert.equal((await entriesOf(one)).length, 12);

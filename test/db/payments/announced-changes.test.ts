@@ -7,6 +7,7 @@ import { makeMerchant, newCollection, record } from '../rows.ts';
 import { testAttestor } from '../../support/attestation.ts';
 import { createTestDatabase } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 describe('the changes that the database announces', () => {
   const announced: StateChange[] = [];
@@ -67,9 +68,6 @@ describe('the changes that the database announces', () => {
         throw new Error('no');
       }).catch(() => undefined);
     });
-    assert.deepEqual(
-      announced.map(({ id }) => id),
-      [kept.id],
-    );
+    assert.deepEqual(valuesOf(announced, 'id'), [kept.id]);
   });
 });

@@ -15,6 +15,7 @@ import { testAttestor } from '../../support/attestation.ts';
 import { createTestDatabase } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { makeMerchant, newCollection } from '../rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const LIMITS = { poolSize: 8, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
 
@@ -88,10 +89,7 @@ describe('collections accepted in one statement', () => {
     const unknown = acceptance({ apiKeyId: 'key_00000000000000000000000000' as ApiKey['id'] });
     const keyless = acceptance({ apiKeyId: null });
     assert.deepEqual(await accept(stale, good, unknown, keyless), idsOf([good]));
-    assert.deepEqual(
-      announced.map(({ id }) => id),
-      [good.collection.id],
-    );
+    assert.deepEqual(valuesOf(announced, 'id'), [good.collection.id]);
     assert.equal(await countOf(`idempotency_keys WHERE merchant_id = '${merchantId}'`), 1);
   });
 

@@ -17,6 +17,7 @@ import {
   requestReversal,
 } from './refund-rows.ts';
 import { rewrite } from '../../support/attestation.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const REJECT = { kind: 'reject', reason: 'wrong one' } as const;
 const CANCEL = { kind: 'cancel' } as const;
@@ -37,10 +38,7 @@ describe('a decision on a refund', () => {
     const [reversal] = released.payments;
     assert.deepEqual(reversal, await getReversal(db, shop.merchantId, id));
     assert.deepEqual([reversal.state, reversal.sendDeadlineAt?.getTime()], ['released', at.getTime() + 300_000]);
-    assert.deepEqual(
-      reversal.approvals.map(({ userId, approvedAt }) => [userId, approvedAt]),
-      [[shop.approver.userId, at]],
-    );
+    assert.deepEqual(columnsOf(reversal.approvals, 'userId', 'approvedAt'), [[shop.approver.userId, at]]);
     assert.equal(await countRows(db, `audit_entries WHERE subject_id = $1 AND action = 'reversal.released'`, [id]), 1);
   });
 

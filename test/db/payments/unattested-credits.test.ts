@@ -19,6 +19,7 @@ import { makeCollection } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { balanceOf, codeOr, makePayout, makeShop, queue, release, releaseMany, type Shop } from './payout-rows.ts';
 import { makeReversal, queueReversal, recordReversal, releaseRefund } from './refund-rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const GENUINE = 10_000n;
 const FORGED = 1_000_000n;
@@ -130,10 +131,7 @@ describe('money that no process of the service recorded', () => {
       [shop.merchantId, id],
     );
     await checkMerchantEntries(db, { merchantId: shop.merchantId, few: 0n });
-    assert.deepEqual(
-      (await checkLedger(db)).map(({ subject }) => subject),
-      [`${shop.merchantId}/available`],
-    );
+    assert.deepEqual(valuesOf(await checkLedger(db), 'subject'), [`${shop.merchantId}/available`]);
   });
 
   it('is found by the check of the whole ledger before any other check', async () => {

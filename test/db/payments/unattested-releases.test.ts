@@ -16,6 +16,7 @@ import { contextOf, KEY_RING, makeCollection, tamper, TEST_CLOCKS } from '../row
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makePerson, makeShop, queue, release, setPolicy } from './payout-rows.ts';
 import { makeReversal } from './refund-rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const FORGED = 'f'.repeat(43);
 
@@ -58,11 +59,7 @@ describe('a payout whose release is not attested', () => {
     assert.equal((await neverSent(payout)).state, 'released');
     assert.equal((await neverSent(payout)).state, 'released');
     const found = await open(payout);
-    assert.deepEqual(
-      found.map(({ kind }) => kind),
-      ['release_unattested'],
-      'once, however often it is found',
-    );
+    assert.deepEqual(valuesOf(found, 'kind'), ['release_unattested'], 'once, however often it is found');
     await settleDiscrepancy(db, { id: found[0]!.id, how: 'a test wrote it', by: AMINA, at: new Date() });
     assert.equal((await neverSent(payout)).state, 'failed');
     assert.deepEqual(await open(payout), []);
