@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { makeCollection } from '../db/rows.ts';
+import { makeCollection, countRows } from '../db/rows.ts';
 import { addPerson, codeOf, logIn, PASSWORD, type TestPerson, enter } from '../support/people.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
@@ -78,8 +78,7 @@ describe('people in the console', function () {
   it('end sessions of theirs after a question', async () => {
     const page = await openConsole(testEnv, chromium.browser, admin, { path: '/security' });
     const count = async () => {
-      const { rows } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [admin.id]);
-      return rows.length;
+      return countRows(testEnv.db, 'sessions WHERE user_id = $1', [admin.id]);
     };
     for (const [button, question, act, left] of [
       ['End it…', 'End this session?', 'End it', (before: number) => before - 1],

@@ -197,8 +197,12 @@ export async function countRows(db: Database, from: string, values: readonly unk
   return (await oneRow<{ count: number }>(db, `SELECT count(*)::int AS count FROM ${from}`, values)).count;
 }
 
+export async function allRows<Row>(db: Database, sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  return (await db.pool.query(sql, [...values])).rows as Row[];
+}
+
 export async function oneRow<Row>(db: Database, sql: string, values: readonly unknown[] = []): Promise<Row> {
-  const { rows } = await db.pool.query(sql, [...values]);
+  const rows = await allRows<Row>(db, sql, values);
   assert.equal(rows.length, 1, sql);
   return rows[0] as Row;
 }

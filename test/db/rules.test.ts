@@ -28,15 +28,8 @@ import { STATE_CHANGE_RULE_CASES } from './state-change-rule-cases.ts';
 import { WITHDRAWAL_RULE_CASES } from './payments/withdrawal-rule-cases.ts';
 import { SERVICE_FIGURE_RULE_CASES } from './payments/service-figure-rule-cases.ts';
 import { TOTALS_RULE_CASES } from './payments/totals-rule-cases.ts';
-import {
-  insert,
-  makeRuleFixture,
-  VALID_ROWS,
-  type RuleCase,
-  type Sql,
-  type ValidTable,
-  type RuleFixture,
-} from './rule-cases.ts';
+import { insert, makeRuleFixture, VALID_ROWS } from './rule-cases.ts';
+import type { RuleCase, Sql, ValidTable, RuleFixture } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhooks/webhook-rule-cases.ts';
 import { SEND_RULE_CASES } from './payments/send-rule-cases.ts';
 import { valuesOf } from '../support/values-of.ts';

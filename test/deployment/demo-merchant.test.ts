@@ -13,7 +13,7 @@ import { listEndpoints } from '../../src/db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
 import { peopleSettings } from '../../src/dev/demo-people.ts';
-import { KEY_RING } from '../db/rows.ts';
+import { KEY_RING, allRows } from '../db/rows.ts';
 import { rewrite } from '../support/attestation.ts';
 import { createTestDatabase, runFolder } from '../support/engines.ts';
 import { useDatabase } from '../db/use-database.ts';
@@ -48,8 +48,7 @@ describe('the demo merchant', () => {
       const known = (await findUserByEmail(db, person.email))!;
       assert.ok(await verifyPassword(known.passwordHash, person.password));
       assert.equal(open(known.totpSecretSealed!, known.id, KEY_RING), person.totpSecret);
-      const { rows } = await db.pool.query('SELECT roles FROM members WHERE user_id = $1', [known.id]);
-      assert.deepEqual(rows, [{ roles }]);
+      assert.deepEqual(await allRows(db, 'SELECT roles FROM members WHERE user_id = $1', [known.id]), [{ roles }]);
     }
   });
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { Client as PgClient } from 'pg';
 import { freePort } from '../../src/engines/process/ports.ts';
 import { startPostgresServer, TEMPORAL, type PostgresServer } from '../../src/engines/postgres/server.ts';
 import { startOfProcess } from '../../src/engines/process/process-identity.ts';
@@ -12,6 +11,7 @@ import type { TemporalServer } from '../../src/engines/temporal/server.ts';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { temporalPrograms } from '../support/engines.ts';
 import { throwaway } from './throwaway.ts';
+import { queryAt } from '../support/one-client.ts';
 
 const NAMESPACE = 'malipo-test';
 
@@ -83,13 +83,8 @@ describe('the production server of Temporal on PostgreSQL', () => {
     const url = new URL(postgres.adminUrl);
     url.pathname = '/temporal';
     const members = async (): Promise<string[]> => {
-      const client = new PgClient({ connectionString: url.href });
-      await client.connect();
-      const { rows } = await client.query<{ id: string }>(
-        `SELECT encode(host_id, 'hex') AS id FROM cluster_membership`,
-      );
-      await client.end();
-      return rows.map(({ id }) => id);
+      const rows = await queryAt(url.href, `SELECT encode(host_id, 'hex') AS id FROM cluster_membership`);
+      return rows.map(({ id }) => String(id));
     };
     const first = await start(postgres);
     await untilHandsOutWork(await clientOf(first));

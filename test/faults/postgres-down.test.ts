@@ -12,6 +12,7 @@ import { eventually, startTestEnvironment, type TestEnvironment } from '../suppo
 import { assertLedgerIsSound, callBack, pay, phoneFor, untilState, type Payment } from '../support/payments.ts';
 import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { promptsRaised, switchFaults } from '../support/sandbox-operator.ts';
+import { countRows } from '../db/rows.ts';
 
 type RestartablePostgres = TestDatabase & {
   start(): Promise<void>;
@@ -86,10 +87,7 @@ describe('the service without PostgreSQL', () => {
 
   // The row says so before the call.
   async function isCallingOperator({ id }: Payment): Promise<boolean> {
-    const { rows } = await testEnv.db.pool.query('SELECT FROM payments WHERE id = $1 AND send_begun_at IS NOT NULL', [
-      id,
-    ]);
-    return rows.length > 0;
+    return (await countRows(testEnv.db, 'payments WHERE id = $1 AND send_begun_at IS NOT NULL', [id])) > 0;
   }
 
   const post = (): Promise<ApiResponse> =>

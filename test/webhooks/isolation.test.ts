@@ -4,6 +4,7 @@ import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
 import type { EndpointId } from '../../src/domain/ids.ts';
 import { eventually, PATIENT_ATTEMPTS, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { countRows } from '../db/rows.ts';
 
 const EVENTS = 2000;
 /** The last case also waits for what the burst before it left. */
@@ -55,11 +56,9 @@ describe('deliveries to a healthy endpoint', () => {
     testEnv.receiver.answerWith(dead.merchant.id, () => undefined);
     await makeBacklog(testEnv.db, [dead], { count: EVENTS });
     await eventually('the dead endpoint to count as failing', async () => {
-      const { rows } = await testEnv.db.pool.query(
-        'SELECT 1 FROM endpoints WHERE id = $1 AND failing_since IS NOT NULL',
-        [dead.endpointId],
+      return (
+        (await countRows(testEnv.db, 'endpoints WHERE id = $1 AND failing_since IS NOT NULL', [dead.endpointId])) === 1
       );
-      return rows.length === 1;
     });
     const beside = await rateOf(healthy);
     console.log(

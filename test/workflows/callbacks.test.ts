@@ -10,12 +10,10 @@ import { promptsRaised } from '../support/sandbox-operator.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { countRows } from '../db/rows.ts';
 
 async function storedCallbacks(testEnv: TestEnvironment): Promise<number> {
-  const { rows } = await testEnv.db.pool.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM operator_callbacks',
-  );
-  return rows[0]!.count;
+  return countRows(testEnv.db, 'operator_callbacks');
 }
 
 async function latestRun({ workflowId }: Payment): Promise<{ runId: string; status: string }> {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Role } from '../../../src/domain/accounts/member.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
-import { makeCollection } from '../../db/rows.ts';
+import { makeCollection, countRows } from '../../db/rows.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { addPerson, codeOf, forgetUsedCodes, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { auditRows } from '../../support/audit-rows.ts';
@@ -93,8 +93,7 @@ describe('a person of two merchants', () => {
       [second, second].map((id) => browser.call('POST', SWITCH, { headers: { cookie }, json: { merchant_id: id } })),
     );
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401]);
-    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [person.id]);
-    assert.equal(rowCount, 1);
+    assert.equal(await countRows(testEnv.db, 'sessions WHERE user_id = $1', [person.id]), 1);
   });
 
   it('gets nowhere where they are no member: a stranger’s merchant, an unknown one and a former one are refused alike', async () => {
@@ -114,10 +113,7 @@ describe('a person of two merchants', () => {
     }
     assert.equal(texts.size, 1);
     assert.equal(merchantIn(await browser.call('GET', SESSION)), first);
-    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM audit_entries WHERE merchant_id = $1', [
-      stranger.id,
-    ]);
-    assert.equal(rowCount, 0);
+    assert.equal(await countRows(testEnv.db, 'audit_entries WHERE merchant_id = $1', [stranger.id]), 0);
   });
 
   it('is not let in by a membership that was written by hand', async () => {
@@ -165,8 +161,7 @@ describe('a person of two merchants', () => {
     } finally {
       other.release();
     }
-    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [person.id]);
-    assert.equal(rowCount, 0);
+    assert.equal(await countRows(testEnv.db, 'sessions WHERE user_id = $1', [person.id]), 0);
   });
 
   it('keeps the session at one merchant when the other one removes them', async () => {
@@ -272,11 +267,7 @@ describe('a person of two merchants', () => {
       const { message } = assertError(refused, 'permission_denied');
       assert.match(message, /Your session is now for another merchant than this page shows/);
     }
-    const { rowCount } = await testEnv.db.pool.query(
-      "SELECT 1 FROM payments WHERE kind = 'payout' AND merchant_id = $1",
-      [second],
-    );
-    assert.equal(rowCount, 0);
+    assert.equal(await countRows(testEnv.db, "payments WHERE kind = 'payout' AND merchant_id = $1", [second]), 0);
     const shown = await browser.call('GET', '/v1/console/payouts', { headers: { 'malipo-merchant': second } });
     assert.equal(shown.status, 200, shown.text);
   });

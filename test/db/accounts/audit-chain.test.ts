@@ -1,7 +1,6 @@
 // The hash chains of audit logs: every entry gets its link, and whatever is changed by hand afterwards is found.
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey, createSecretKey, randomBytes, verify } from 'node:crypto';
-import { Client } from 'pg';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { listRecordedChains, listLinkedEntries, listUnlinkedEntries } from '../../../src/db/accounts/audit-chain.ts';
 import type { Database } from '../../../src/db/platform/database.ts';
@@ -18,6 +17,7 @@ import { makeMerchant } from '../rows.ts';
 import { AMINA } from '../../support/staff.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { columnsOf, valuesOf } from '../../support/values-of.ts';
+import { withClient } from '../../support/one-client.ts';
 
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const OTHER_RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
@@ -355,12 +355,8 @@ describe('the hash chain of an audit log', () => {
 /** Runs statements that no trigger and no foreign key sees. */
 async function asSuperuser(db: Database, sql: string, values?: readonly unknown[]) {
   const { rows } = await db.pool.query<{ name: string }>('SELECT current_database() AS name');
-  const client = new Client({ connectionString: (await postgres()).urlFor(rows[0]!.name) });
-  await client.connect();
-  try {
+  return withClient((await postgres()).urlFor(rows[0]!.name), async (client) => {
     await client.query('SET session_replication_role = replica');
-    return await client.query<Record<string, unknown>>(sql, values && [...values]);
-  } finally {
-    await client.end();
-  }
+    return client.query<Record<string, unknown>>(sql, values && [...values]);
+  });
 }

@@ -20,6 +20,7 @@ import { AMINA } from '../../support/staff.ts';
 import { makeMerchant, tamper } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { withClient } from '../../support/one-client.ts';
 
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const OTHER_RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
@@ -145,11 +146,5 @@ describe('linking and signing audit logs', () => {
 
 async function asReports(db: Database, work: (client: Client) => Promise<void>): Promise<void> {
   const { rows } = await db.pool.query<{ name: string }>('SELECT current_database() AS name');
-  const client = new Client({ connectionString: (await postgres()).urlFor(rows[0]!.name, REPORTS) });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
+  await withClient((await postgres()).urlFor(rows[0]!.name, REPORTS), work);
 }

@@ -5,7 +5,7 @@ import type { MerchantId } from '../../../src/domain/ids.ts';
 import { recordLeftOutRefusals } from '../../../src/operations/accounts/record-left-out-refusals.ts';
 import { recordRefusal } from '../../../src/operations/accounts/record-refusal.ts';
 import { actedBy } from '../payments/payout-rows.ts';
-import { makeMember, makeMerchant } from '../rows.ts';
+import { makeMember, makeMerchant, allRows } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { valuesOf } from '../../support/values-of.ts';
 
@@ -81,7 +81,6 @@ describe('refusals of a person', () => {
     assert.deepEqual(found, [{ action: ACTION, after: summary }]);
     await recordLeftOutRefusals(db, new Date(over.getTime() + HOUR), 100);
     assert.deepEqual(await furtherOf(by), [15], 'an hour in which each has an entry leaves nothing to say');
-    const { rows } = await db.pool.query('SELECT 1 FROM refusal_counts');
-    assert.deepEqual(rows, []);
+    assert.deepEqual(await allRows(db, 'SELECT 1 FROM refusal_counts'), []);
   });
 });

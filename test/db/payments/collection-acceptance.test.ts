@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { findApiKeyByHash, type ApiKey } from '../../../src/db/accounts/api-key.ts';
-import { openDatabase } from '../../../src/db/platform/database.ts';
 import { acceptCollections, type Acceptance } from '../../../src/db/payments/collection-acceptance.ts';
 import { claimIdempotencyKey } from '../../../src/db/payments/idempotency-key.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
@@ -12,12 +11,10 @@ import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts
 import { getCollection } from '../../../src/db/payments/collection.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { testAttestor } from '../../support/attestation.ts';
-import { createTestDatabase } from '../../support/engines.ts';
+import { createTestDatabase, openAt } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { makeMerchant, newCollection } from '../rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
-
-const LIMITS = { poolSize: 8, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
 
 describe('collections accepted in one statement', () => {
   const announced: StateChange[] = [];
@@ -30,9 +27,8 @@ describe('collections accepted in one statement', () => {
 
   async function openWatched() {
     const database = await createTestDatabase();
-    const onStateChange = (change: StateChange) => void announced.push(change);
-    const options = { url: database.url, ...LIMITS, onIdleError: () => undefined, attestor: testAttestor };
-    return { db: openDatabase({ ...options, onStateChange }), database };
+    const onStateChange = (change: StateChange) => announced.push(change);
+    return { db: openAt(database.url, { poolSize: 8, attestor: testAttestor, onStateChange }), database };
   }
 
   beforeEach(async () => {

@@ -1,15 +1,7 @@
 // Wrong rows of the ledger, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import {
-  insertRow,
-  refusedChanges,
-  ruleCase,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
+import { insertRow, refusedChanges, ruleCase, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 
 const ACCOUNT_CASES: readonly RuleCase[] = [
   ...wrongInserts('ledger_accounts', [

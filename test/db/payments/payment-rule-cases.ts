@@ -2,17 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import {
-  insert,
-  move,
-  refusedChanges,
-  ruleCase,
-  twoRows,
-  update,
-  wrongInserts,
-  type RuleCase,
-  statusQueryOf,
-} from '../rule-cases.ts';
+import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts, statusQueryOf } from '../rule-cases.ts';
+import type { RuleCase } from '../rule-cases.ts';
 import {
   assignedColumn,
   illegalMoves,

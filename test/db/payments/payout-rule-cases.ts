@@ -2,18 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../../../src/domain/payments/payout.ts';
-import {
-  insert,
-  move,
-  refusedChanges,
-  ruleCase,
-  twoRows,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
+import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 import {
   assignedColumn,
   illegalMoves,

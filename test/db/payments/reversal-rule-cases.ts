@@ -1,16 +1,8 @@
 // Wrong rows of reversals, each with the rule that refuses it.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
-import {
-  insert,
-  move,
-  ruleCase,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
+import { insert, move, ruleCase, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 import {
   assignedColumn,
   NEVER_SENT,
