@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { addPerson, type TestPerson } from '../support/people.ts';
+import { addPerson, type TestPerson, ageSecondFactor } from '../support/people.ts';
 import { approverSettings, jsonOf, startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
 import { rewrite } from '../support/attestation.ts';
 
@@ -68,11 +68,7 @@ describe('malipo trigger', function () {
 
   it('verifies the second factor again before a release when that was long ago', async () => {
     assert.equal((await cli.run(['trigger', 'payout.released'], approverSettings(approver))).code, 0);
-    await rewrite(
-      testEnv.db,
-      "UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1",
-      [approver.id],
-    );
+    await ageSecondFactor(testEnv, approver, '6 minutes');
     // As if the codes of this minute had not been used yet.
     await testEnv.db.pool.query('UPDATE users SET totp_last_step = 0 WHERE id = $1', [approver.id]);
     const again = await cli.run(['trigger', 'payout.released'], approverSettings(approver));

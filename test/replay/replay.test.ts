@@ -7,6 +7,7 @@ import { prepareRuntime, workflowBundle } from '../support/engines.ts';
 import { recordedHistories, recordHistories, RECORDING, type RecordedHistory } from './recorded-histories.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { valuesOf } from '../support/values-of.ts';
+import { alteredBundle } from '../support/altered-bundle.ts';
 
 /** The names of the histories that the code cannot replay, with the reason. */
 async function failuresOf(
@@ -19,13 +20,6 @@ async function failuresOf(
   const results = Worker.runReplayHistories({ workflowBundle: bundle }, iterable);
   for await (const { workflowId, error } of results) if (error) failures.set(workflowId, error.message);
   return failures;
-}
-
-/** The current code with one passage replaced. Fails unless the passage is there exactly once. */
-async function alteredBundle(passage: string, replacement: string): Promise<WorkflowBundleWithSourceMap> {
-  const bundle = await workflowBundle();
-  assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
-  return { ...bundle, code: bundle.code.replace(passage, () => replacement) };
 }
 
 describe('recorded histories', () => {

@@ -6,6 +6,7 @@ import { requiresSecondFactor, type Role } from '../../src/domain/accounts/membe
 import { hashPassword } from '../../src/security/password.ts';
 import { generateTotpSecret, totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
+import { rewrite } from './attestation.ts';
 import { openBrowser, type Browser } from './browser.ts';
 import type { TestEnvironment } from './test-environment.ts';
 
@@ -89,6 +90,16 @@ export async function logInAs(
   ...roles: readonly Role[]
 ): Promise<Browser> {
   return (await enter(testEnv, merchantId, roles)).browser;
+}
+
+/** As if the second factor in the person's sessions had been verified so much earlier. */
+export async function ageSecondFactor(
+  { db }: Pick<ServerUnderTest, 'db'>,
+  { id }: TestPerson,
+  by: '5 minutes' | '6 minutes' | '1 hour',
+): Promise<void> {
+  const age = 'UPDATE sessions SET second_factor_at = second_factor_at - $2::interval WHERE user_id = $1';
+  await rewrite(db, age, [id, by]);
 }
 
 /** Enrols a second factor in the session, and returns its secret. Its present code is used up. */

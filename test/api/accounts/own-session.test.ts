@@ -1,7 +1,7 @@
 // What a session tells a front-end beforehand: factors, enrolment, how long a verification is fresh, what needs one, what waits.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, logInAs, PASSWORD, enter } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, logInAs, PASSWORD, enter, ageSecondFactor } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { fund, release, requestPayout } from '../../support/payouts.ts';
@@ -69,11 +69,7 @@ describe('the person’s own session', () => {
     const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     assert.equal(freshForMs(await look(await logIn(testEnv, viewer)), 'created_at'), FRESH_FOR_MS);
     const { person: approver, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour' WHERE user_id = $1`,
-      [approver.id],
-    );
+    await ageSecondFactor(testEnv, approver, '1 hour');
     assert.equal(freshForMs(await look(browser), 'second_factor_at'), FRESH_FOR_MS);
     const renewed = await browser.call('POST', `${SESSION}/step-up`, {
       json: { totp: codeOf(approver.totpSecret, 1) },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createAuthenticator, type Authenticator, type Faults } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson, enter, ageSecondFactor } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -175,11 +175,7 @@ describe('a passkey', () => {
 
   it('is registered beside an authenticator app with a fresh second factor only, and each can then be removed', async () => {
     const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
-      [person.id],
-    );
+    await ageSecondFactor(testEnv, person, '5 minutes');
     const refused = await browser.call('POST', `${PASSKEYS}/options`, { json: { password: PASSWORD } });
     assertError(refused, 'permission_denied');
     await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'needs a step-up first' } });

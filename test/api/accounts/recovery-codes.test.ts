@@ -2,11 +2,19 @@
 import assert from 'node:assert/strict';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, logInAs, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
+import {
+  addPerson,
+  codeOf,
+  logIn,
+  logInAs,
+  PASSWORD,
+  type TestPerson,
+  enter,
+  ageSecondFactor,
+} from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
-import { rewrite } from '../../support/attestation.ts';
 
 const SESSION = '/v1/console/session';
 const CODES = `${SESSION}/recovery-codes`;
@@ -70,11 +78,7 @@ describe('recovery codes', () => {
     const [fresh = ''] = await create(browser);
     assertNotAuthenticated(await logInWith(person, { recovery_code: old }));
     assert.equal((await logInWith(person, { recovery_code: fresh })).status, 201);
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
-      [person.id],
-    );
+    await ageSecondFactor(testEnv, person, '5 minutes');
     assertError(await ask(browser), 'permission_denied');
     const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await ask(viewer), 'state_conflict');

@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Role } from '../../../src/domain/accounts/member.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
-import { makeCollection, countRows } from '../../db/rows.ts';
+import { makeCollection, countRows, whileLocked } from '../../db/rows.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { addPerson, codeOf, forgetUsedCodes, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import type { ApiResponse } from '../../support/api.ts';
-import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { columnsOf } from '../../support/values-of.ts';
@@ -144,23 +143,13 @@ describe('a person of two merchants', () => {
   it('takes no session past a recovery or a new password that comes at the same moment', async () => {
     const person = await addToBoth(['viewer'], ['viewer']);
     const browser = await logIn(testEnv, person);
-    const other = await testEnv.db.pool.connect();
-    try {
-      await other.query('BEGIN');
-      await other.query('SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE', [person.id]);
-      const switched = switchTo(browser, second);
-      await eventually('the switch to wait', async () => {
-        const { rows } = await other.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rows.length === 1;
-      });
-      await other.query('DELETE FROM sessions WHERE user_id = $1', [person.id]);
-      await other.query('COMMIT');
-      assertNotAuthenticated(await switched);
-    } finally {
-      other.release();
-    }
+    const switched = await whileLocked(
+      testEnv.db,
+      { sql: 'SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE', values: [person.id] },
+      () => switchTo(browser, second),
+      (other) => other.query('DELETE FROM sessions WHERE user_id = $1', [person.id]),
+    );
+    assertNotAuthenticated(switched);
     assert.equal(await countRows(testEnv.db, 'sessions WHERE user_id = $1', [person.id]), 0);
   });
 

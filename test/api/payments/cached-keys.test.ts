@@ -8,7 +8,7 @@ import { findApiKeyByHash, touchApiKey } from '../../../src/db/accounts/api-key.
 import type { Database } from '../../../src/db/platform/database.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
-import { contextOf } from '../../db/rows.ts';
+import { contextOf, expireIdempotencyKey } from '../../db/rows.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
@@ -140,9 +140,7 @@ describe('a cached key', () => {
       await create({ idempotencyKey: used, json: collectionFields({ amount: 2500 }) }),
       'idempotency_key_reused',
     );
-    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
-      used,
-    ]);
+    await expireIdempotencyKey(testEnv.db, used);
     const anew = await create({ idempotencyKey: used, json: collectionFields({ amount: 2500 }) });
     assert.deepEqual([anew.status, anew.headers.get('idempotent-replayed')], [202, null]);
   });

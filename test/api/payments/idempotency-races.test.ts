@@ -7,6 +7,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { phoneFor } from '../../support/payments.ts';
 import { sandboxTransactions } from '../../support/sandbox-operator.ts';
 import { assertError } from '../responses.ts';
+import { expireIdempotencyKey } from '../../db/rows.ts';
 
 describe('simultaneous calls with one idempotency key', () => {
   const testEnv = useTestEnvironment();
@@ -88,9 +89,7 @@ describe('simultaneous calls with one idempotency key', () => {
     const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
     const first = await create(idempotencyKey, { phone });
     await untilPaid(first.json['id']);
-    await testEnv.db.pool.query("UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1", [
-      idempotencyKey,
-    ]);
+    await expireIdempotencyKey(testEnv.db, idempotencyKey);
     const second = await create(idempotencyKey, { phone, amount: 7000 });
     assert.notEqual(second.json['id'], first.json['id']);
     await untilPaid(second.json['id']);

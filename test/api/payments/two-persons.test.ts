@@ -21,7 +21,7 @@ import {
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
-import { addPerson, codeOf, logInAs, logIn, enter } from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, enter, ageSecondFactor } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { tamper } from '../../db/rows.ts';
@@ -175,11 +175,7 @@ describe('the two-person rule', () => {
   it('requires a fresh second factor of an approver who has one', async () => {
     const payout = await requestPayout(testEnv, '000');
     const { person, browser } = await enter(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1`,
-      [person.id],
-    );
+    await ageSecondFactor(testEnv, person, '6 minutes');
     assertError(await release(browser, payout), 'permission_denied');
     const many = { json: { ids: [(await requestPayout(testEnv, '000')).id] }, idempotencyKey: randomUUID() };
     const releaseMany = () => browser.call('POST', '/v1/console/payouts/release', many);

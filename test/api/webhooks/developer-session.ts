@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lockMerchant } from '../../../src/db/webhooks/endpoint.ts';
 import type { DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
 import type { CollectionState } from '../../../src/domain/payments/collection.ts';
-import { makeCollection } from '../../db/rows.ts';
+import { makeCollection, untilSoManyWait } from '../../db/rows.ts';
 import type { ApiResponse } from '../../support/api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { type TestPerson, enter } from '../../support/people.ts';
@@ -113,13 +113,7 @@ export async function atOnce<Value>(
   await db.withTransaction(async (tx) => {
     await lockMerchant(tx, id);
     running = calls.map((call) => call());
-    await eventually(`${calls.length} to wait`, async () => {
-      const { rows } = await db.pool.query<{ waiting: number }>(
-        `SELECT count(*)::int AS waiting FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows[0]?.waiting === calls.length;
-    });
+    await untilSoManyWait(db, calls.length);
   });
   return Promise.all(running);
 }

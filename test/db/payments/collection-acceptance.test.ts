@@ -13,7 +13,7 @@ import { hashApiKey } from '../../../src/security/api-key.ts';
 import { testAttestor } from '../../support/attestation.ts';
 import { createTestDatabase, openAt } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { makeMerchant, newCollection } from '../rows.ts';
+import { makeMerchant, newCollection, expireIdempotencyKey } from '../rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
 
 describe('collections accepted in one statement', () => {
@@ -116,8 +116,7 @@ describe('collections accepted in one statement', () => {
   it('are accepted under a key whose response has expired', async () => {
     const idempotencyKey = randomUUID();
     await accept(acceptance({ idempotencyKey }));
-    const sql = `UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`;
-    await fixture.db.pool.query(sql, [idempotencyKey]);
+    await expireIdempotencyKey(fixture.db, idempotencyKey);
     const again = acceptance({ idempotencyKey });
     assert.deepEqual(await accept(again), idsOf([again]));
   });
