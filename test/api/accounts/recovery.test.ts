@@ -17,6 +17,7 @@ import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson,
 import { auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { countRows } from '../../db/rows.ts';
 
 const RECOVERY = '/v1/console/recovery';
 const SESSION = '/v1/console/session';
@@ -215,8 +216,7 @@ describe('a recovery', () => {
     const now = new Date();
     const ended = { retainedSince: retainedSince(REAL_CLOCKS, now), endedBefore: now, limit: 10 };
     assert.ok((await purgeExpiredRecords(testEnv.db, ended)) >= 1);
-    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM recoveries WHERE user_id = $1', [person.id]);
-    assert.equal(rows.length, 0);
+    assert.equal(await countRows(testEnv.db, 'recoveries WHERE user_id = $1', [person.id]), 0);
   });
 
   it('requires an acceptable password, and is not used up by a refused one', async () => {
@@ -238,8 +238,8 @@ describe('a recovery', () => {
     assertError(await use(token), 'rate_limited');
     await testEnv.db.pool.query('DELETE FROM attempt_counters');
     assert.equal((await use(token)).status, 204);
-    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM attempt_counters WHERE failures > 0');
-    assert.equal(rows.length, 0, 'the right token takes back its own attempt');
+    const failed = await countRows(testEnv.db, 'attempt_counters WHERE failures > 0');
+    assert.equal(failed, 0, 'the right token takes back its own attempt');
   });
 
   it('is refused from another site, and its token opens no session', async () => {
