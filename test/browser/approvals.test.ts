@@ -7,6 +7,7 @@ import { fund } from '../support/payouts.ts';
 import { addPerson, codeOf, forgetUsedCodes, logIn, type TestPerson, ageSecondFactor } from '../support/people.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { closePage, openConsole, useChromium } from './chromium.ts';
+import { countRows } from '../db/rows.ts';
 
 describe('payouts in the console', function () {
   // A browser, on a machine that is busy with other tests.
@@ -33,12 +34,12 @@ describe('payouts in the console', function () {
     await page.getByRole('heading', { name: `Payout “${reference}”` }).waitFor();
   }
 
-  async function countOf(reference: string, sent = false): Promise<number> {
-    const { rows } = await testEnv.db.pool.query<{ count: string }>(
-      `SELECT count(*) FROM payments WHERE kind = 'payout' AND reference = $1 AND ($2 = false OR state = 'succeeded')`,
+  function countOf(reference: string, sent = false): Promise<number> {
+    return countRows(
+      testEnv.db,
+      `payments WHERE kind = 'payout' AND reference = $1 AND ($2 = false OR state = 'succeeded')`,
       [reference, sent],
     );
-    return Number(rows[0]!.count);
   }
 
   it('are made by one person, released by another, and seen paid by both without a reload', async () => {

@@ -8,6 +8,7 @@ import { actedBy } from '../payments/payout-rows.ts';
 import { makeMember, makeMerchant, allRows } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { personWith } from '../../domain/accounts/persons.ts';
 
 const HOUR = 3_600_000;
 const NOW = new Date('2026-06-01T10:00:00Z');
@@ -20,17 +21,14 @@ describe('refusals of a person', () => {
   const db = useDatabasePerCase();
 
   const person = async (merchantId: MerchantId): Promise<ActedBy> =>
-    actedBy({
-      userId: await makeMember(db, merchantId, ['viewer']),
-      merchantId,
-      merchantCurrency: 'UGX',
-      roles: ['viewer'],
-      hasSecondFactor: false,
-      lostSecondFactor: false,
-      recoveredAt: null,
-      secondFactorAt: null,
-      verifiedAt: NOW,
-    });
+    actedBy(
+      personWith({
+        userId: await makeMember(db, merchantId, ['viewer']),
+        merchantId,
+        roles: ['viewer'],
+        verifiedAt: NOW,
+      }),
+    );
   const refuse = (by: ActedBy, at = NOW, { action = ACTION, reason = REASON } = {}) =>
     recordRefusal(db, { by, action, reason, subjectId: null, at });
   const times = async (count: number, act: () => Promise<unknown>) => {

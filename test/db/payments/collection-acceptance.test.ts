@@ -13,7 +13,7 @@ import { hashApiKey } from '../../../src/security/api-key.ts';
 import { testAttestor } from '../../support/attestation.ts';
 import { createTestDatabase, openAt } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { makeMerchant, newCollection, expireIdempotencyKey } from '../rows.ts';
+import { makeMerchant, newCollection, expireIdempotencyKey, countRows } from '../rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
 
 describe('collections accepted in one statement', () => {
@@ -55,10 +55,7 @@ describe('collections accepted in one statement', () => {
 
   const accept = (...acceptances: readonly Acceptance[]) => acceptCollections(fixture.db, acceptances);
   const idsOf = (acceptances: readonly Acceptance[]) => new Set(acceptances.map(({ collection }) => collection.id));
-  const countOf = async (sql: string): Promise<number> => {
-    const { rows } = await fixture.db.pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${sql}`);
-    return rows[0]?.count ?? 0;
-  };
+  const countOf = (sql: string) => countRows(fixture.db, sql);
 
   it('are recorded whole, with their responses, totals, figures and live updates, and announced', async () => {
     const { db } = fixture;
