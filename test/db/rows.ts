@@ -213,6 +213,21 @@ export async function oneRow<Row>(db: Database, sql: string, values: readonly un
   return rows[0] as Row;
 }
 
+/** Runs the work in a transaction of another connection, which is rolled back. */
+export async function inOpenTransaction<Result>(
+  db: Database,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await db.pool.connect();
+  try {
+    await client.query('BEGIN');
+    return await work(client);
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+}
+
 /**
  * Runs `sql` in an open transaction of another connection, calls `begin` and waits until it is blocked, runs `meanwhile`,
  * which may use that transaction, and commits. Returns what `begin` then resolves to.

@@ -1,10 +1,10 @@
 // Tests that no endpoint or merchant delays another: dead and slow receivers and bursts beside a healthy receiver.
 import assert from 'node:assert/strict';
 import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
-import type { EndpointId } from '../../src/domain/ids.ts';
 import { eventually, PATIENT_ATTEMPTS, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { countRows } from '../db/rows.ts';
+import { backlogTarget } from '../support/deliveries.ts';
 
 const EVENTS = 2000;
 /** The last case also waits for what the burst before it left. */
@@ -20,10 +20,7 @@ type Target = BacklogTarget & { readonly merchant: TestMerchant };
 
 async function addTarget(testEnv: TestEnvironment): Promise<Target> {
   const merchant = await testEnv.addMerchant();
-  const { rows } = await testEnv.db.pool.query<{ id: EndpointId }>('SELECT id FROM endpoints WHERE merchant_id = $1', [
-    merchant.id,
-  ]);
-  return { merchant, merchantId: merchant.id, endpointId: rows[0]!.id };
+  return { merchant, ...(await backlogTarget(testEnv, merchant.id)) };
 }
 
 const receivedFrom = (testEnv: TestEnvironment, { merchant }: Target) => testEnv.receiver.all(merchant.id).length;

@@ -8,7 +8,7 @@ import { open } from '../../../src/security/sealing.ts';
 import type { DeliveryAttempt } from '../../../src/operations/webhooks/record-delivery-attempts.ts';
 import { registerEndpoint } from '../../../src/operations/webhooks/register-endpoint.ts';
 import { claim, record } from './deliveries.ts';
-import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow, allRows } from '../rows.ts';
+import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow, allRows, inOpenTransaction } from '../rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
@@ -82,14 +82,12 @@ describe('deliveries', () => {
 
   it('are claimed past rows that another transaction is changing', async () => {
     await createPending(3);
-    const client = await db.pool.connect();
-    await client.query('BEGIN');
-    const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
-    const claimed = (await claim(db, 10)).map(({ id }) => id);
-    assert.equal(claimed.length, 2);
-    assert.ok(!claimed.includes(rows[0]!.id as DueDelivery['id']));
-    await client.query('ROLLBACK');
-    client.release();
+    await inOpenTransaction(db, async (client) => {
+      const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
+      const claimed = (await claim(db, 10)).map(({ id }) => id);
+      assert.equal(claimed.length, 2);
+      assert.ok(!claimed.includes(rows[0]!.id as DueDelivery['id']));
+    });
   });
 
   it('are claimed oldest first, up to the limit', async () => {
