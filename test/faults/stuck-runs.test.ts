@@ -15,6 +15,7 @@ import { addPerson, logIn } from '../support/people.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { alteredBundle } from '../support/altered-bundle.ts';
+import { countRows } from '../db/rows.ts';
 
 /** The present workflows with one step more at `passage`: histories of theirs cannot be replayed by the present code. */
 async function bundleWithAnotherStep(passage: string): Promise<WorkflowBundleWithSourceMap> {
@@ -183,8 +184,7 @@ describe('a delivery whose run is open and cannot progress', () => {
     await eventually(
       'every delivery to be delivered',
       async () => {
-        const { rows } = await testEnv.db.pool.query("SELECT 1 FROM deliveries WHERE state <> 'delivered'");
-        return rows.length === 0;
+        return (await countRows(testEnv.db, "deliveries WHERE state <> 'delivered'")) === 0;
       },
       60_000,
     );
