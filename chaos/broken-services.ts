@@ -48,8 +48,8 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     name: 'changes the response that it repeats',
     rule: 'replay_differs',
     file: 'src/db/payments/idempotency-key.js',
-    from: 'return stored.response;',
-    to: 'return { ...stored.response, body: `${stored.response.body} ` };',
+    from: 'return response;',
+    to: 'return { ...response, body: `${response.body} ` };',
   },
   {
     name: 'records deliveries as delivered without sending them',

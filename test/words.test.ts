@@ -1,13 +1,10 @@
 // Checks the words of the texts that callers, staff and people on call read: none that docs/glossary.md
 // replaced, no idiom that must be guessed.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { findProjectRoot } from '../src/project-root.ts';
-
-const root = findProjectRoot();
+import { trackedFiles, root } from './support/source-tree.ts';
 
 /** Words of earlier versions, and idioms, that no text may have; the plain word is beside each. */
 const RETIRED: readonly { readonly found: RegExp; readonly instead: string }[] = [
@@ -30,12 +27,8 @@ const RETIRED: readonly { readonly found: RegExp; readonly instead: string }[] =
 
 type Text = { readonly where: string; readonly text: string };
 
-const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
-  .toString()
-  .split('\n')
-  .filter((file) => existsSync(join(root, file)));
-const files = listed.filter((file) => /^(src|workflows|activities|console)\/.*\.(tsx?|mjs)$/.test(file));
-const pages = listed.filter((file) => /^(docs\/|deploy\/|README|CONTRIBUTING).*\.md$/.test(file));
+const files = trackedFiles.filter((file) => /^(src|workflows|activities|console)\/.*\.(tsx?|mjs)$/.test(file));
+const pages = trackedFiles.filter((file) => /^(docs\/|deploy\/|README|CONTRIBUTING).*\.md$/.test(file));
 
 /** Every text in the file: literals, the parts of templates, and what stands between tags. Parts joined by `+` are one text. */
 function textsOf(file: string, content: string): Text[] {

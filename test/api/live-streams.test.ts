@@ -11,7 +11,7 @@ import { makeCollection, newCollection, paid, record } from '../db/rows.ts';
 import { attempt, makeCheckout } from '../db/payments/checkouts.ts';
 import { makePayout, makeShop } from '../db/payments/payout-rows.ts';
 import { freePort } from '../../src/engines/process/ports.ts';
-import { addPerson, logIn, logInAs } from '../support/people.ts';
+import { addPerson, logIn, logInAs, enter } from '../support/people.ts';
 import type { Browser } from '../support/browser.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
@@ -202,8 +202,7 @@ describe('a stream of live updates', function () {
   });
 
   it('ends when the session ends, and when the roles change', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const leaving = await logIn(testEnv, person);
+    const { person, browser: leaving } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const reader = await connect(leaving);
     await reader.until((events) => events.length === 1);
     assert.equal((await leaving.call('DELETE', '/v1/console/session')).status, 204);

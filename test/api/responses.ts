@@ -4,6 +4,7 @@ import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { freePort } from '../../src/engines/process/ports.ts';
 import { errorCategory, errorType, type ErrorCode } from '../../src/domain/errors.ts';
 import type { ApiResponse } from '../support/api.ts';
+import { assertAudited, type AuditRow } from '../support/audit-rows.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 
 export type ErrorIssue = { readonly param: string; readonly code: string; readonly message: string };
@@ -19,6 +20,16 @@ type ErrorBody = {
 /** Fails unless the response refuses a caller without a valid session, or who does not get in. */
 export function assertNotAuthenticated(response: ApiResponse): ErrorBody {
   return assertError(response, 'permission_denied', 401);
+}
+
+/** Fails unless the response denies a permission, and the audit log has that, as expected, as its only entry. */
+export async function assertDenied(
+  testEnv: Pick<TestEnvironment, 'db'>,
+  response: ApiResponse,
+  expected: Partial<AuditRow> = {},
+): Promise<AuditRow> {
+  assertError(response, 'permission_denied');
+  return assertAudited(testEnv, response, { outcome: 'refused', ...expected });
 }
 
 /** Fails unless the response is exactly this error: status, headers and body. Returns the body's `error`. */

@@ -1,13 +1,13 @@
 // Payouts in a real browser: made by one person, released by another, once, whatever goes wrong on the way.
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { rewrite } from '../support/attestation.ts';
 import { call } from '../support/api.ts';
 import { pay, phoneFor, untilState } from '../support/payments.ts';
 import { fund } from '../support/payouts.ts';
-import { addPerson, codeOf, forgetUsedCodes, logIn, type TestPerson } from '../support/people.ts';
+import { addPerson, codeOf, forgetUsedCodes, logIn, type TestPerson, ageSecondFactor } from '../support/people.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { closePage, openConsole, useChromium } from './chromium.ts';
+import { countRows } from '../db/rows.ts';
 
 describe('payouts in the console', function () {
   // A browser, on a machine that is busy with other tests.
@@ -34,12 +34,12 @@ describe('payouts in the console', function () {
     await page.getByRole('heading', { name: `Payout “${reference}”` }).waitFor();
   }
 
-  async function countOf(reference: string, sent = false): Promise<number> {
-    const { rows } = await testEnv.db.pool.query<{ count: string }>(
-      `SELECT count(*) FROM payments WHERE kind = 'payout' AND reference = $1 AND ($2 = false OR state = 'succeeded')`,
+  function countOf(reference: string, sent = false): Promise<number> {
+    return countRows(
+      testEnv.db,
+      `payments WHERE kind = 'payout' AND reference = $1 AND ($2 = false OR state = 'succeeded')`,
       [reference, sent],
     );
-    return Number(rows[0]!.count);
   }
 
   it('are made by one person, released by another, and seen paid by both without a reload', async () => {
@@ -89,11 +89,7 @@ describe('payouts in the console', function () {
     await makePayout(ofMaker, 'salary-3');
     await closePage(ofMaker);
     const page = await openConsole(testEnv, chromium.browser, approver, { path: '/approvals' });
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1`,
-      [approver.id],
-    );
+    await ageSecondFactor(testEnv, approver, '6 minutes');
     await page.reload();
     await page.getByLabel(/^Choose [0-9,]+ UGX to 256[0-9]+: salary-3$/).check();
     await page.getByRole('button', { name: 'Release 1…' }).click();

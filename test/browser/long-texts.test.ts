@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from 'playwright-core';
 import { phoneFor } from '../support/payments.ts';
 import { fund } from '../support/payouts.ts';
-import { addPerson, logIn, type TestPerson } from '../support/people.ts';
+import { addPerson, logIn, type TestPerson, enter } from '../support/people.ts';
 import type { Browser } from '../support/browser.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
@@ -115,11 +115,10 @@ describe('the longest texts in the console', function () {
   /** Each kind of what waits for a second person: of a member's roles, of the policy, and an invitation. */
   async function proposeChanges(): Promise<void> {
     const { id: merchantId } = testEnv.merchant;
-    const second = await addPerson(testEnv, merchantId, ['owner'], {
+    const { browser: ofSecond } = await enter(testEnv, merchantId, ['owner'], {
       name: NAME,
       email: `${'s'.repeat(60)}@${'d'.repeat(60)}.example`,
     });
-    const ofSecond = await logIn(testEnv, second);
     const email = `${'i'.repeat(60)}@${'d'.repeat(60)}.example`;
     for (const [method, path, json, status] of [
       ['PATCH', `/v1/console/members/${maker.id}`, { roles: ['maker', 'developer', 'approver'] }, 202],

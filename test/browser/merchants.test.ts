@@ -9,6 +9,7 @@ import { rewrite } from '../support/attestation.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { closePage, openConsole, openPage, useChromium } from './chromium.ts';
 import { useInspector, VIEWS } from './inspect.ts';
+import { countRows } from '../db/rows.ts';
 
 // The longest name that a merchant may have, in one word.
 const LONG = `Duka-${'la'.repeat(95)}-Amin`;
@@ -103,10 +104,7 @@ describe('a person of two merchants in the console', function () {
     await header(other, LONG).waitFor();
     await page.getByRole('button', { name: 'Make the payout' }).click();
     await page.getByText('Your session is now for another merchant than this page shows.').waitFor();
-    const { rows } = await testEnv.db.pool.query(
-      `SELECT 1 FROM payments WHERE kind = 'payout' AND reference = 'TAB-1'`,
-    );
-    assert.equal(rows.length, 0);
+    assert.equal(await countRows(testEnv.db, `payments WHERE kind = 'payout' AND reference = 'TAB-1'`), 0);
     await page.reload();
     await header(page, LONG).waitFor();
     await closePage(page);

@@ -7,6 +7,7 @@ import { addPerson, type TestPerson } from '../support/people.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { closePage, openConsole, useChromium } from './chromium.ts';
 import { useInspector } from './inspect.ts';
+import { countRows } from '../db/rows.ts';
 
 const FIELDS = ['Phone of the payee', 'Amount in UGX', 'Reference', 'Description'] as const;
 type Written = Readonly<Record<(typeof FIELDS)[number], string>>;
@@ -42,10 +43,7 @@ describe('a new payout', function () {
   const open = () => openConsole(testEnv, chromium.browser, maker, { path: '/payouts/new' });
   const again = (page: Page) => page.goto(`${testEnv.baseUrl}/console/payouts/new`);
   const countOf = async (reference: string) => {
-    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'payout' AND reference = $1", [
-      reference,
-    ]);
-    return rows.length;
+    return countRows(testEnv.db, "payments WHERE kind = 'payout' AND reference = $1", [reference]);
   };
 
   it('is refused by “Check it” for a number that no operator serves, beside its field, and every field stays', async () => {

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { makeCollection } from '../db/rows.ts';
-import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../support/people.ts';
+import { makeCollection, countRows } from '../db/rows.ts';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson, enter } from '../support/people.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
@@ -78,8 +78,7 @@ describe('people in the console', function () {
   it('end sessions of theirs after a question', async () => {
     const page = await openConsole(testEnv, chromium.browser, admin, { path: '/security' });
     const count = async () => {
-      const { rows } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [admin.id]);
-      return rows.length;
+      return countRows(testEnv.db, 'sessions WHERE user_id = $1', [admin.id]);
     };
     for (const [button, question, act, left] of [
       ['End it…', 'End this session?', 'End it', (before: number) => before - 1],
@@ -164,8 +163,7 @@ describe('people in the console', function () {
 
   it('read in the audit log what somebody wrote as text, and never as what it looks like', async () => {
     const { id } = await testEnv.addMerchant();
-    const person = await addPerson(testEnv, id, ['owner'], { name: 'Grace Nakato' });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, id, ['owner'], { name: 'Grace Nakato' });
     const names = [person.id, '2026-01-31T12:00:00.000Z', `pay_${'0'.repeat(26)}`, 'old → new', 'none'];
     for (const name of names) {
       const made = await browser.call('POST', '/v1/console/keys', { json: { name, scopes: ['balance:read'] } });

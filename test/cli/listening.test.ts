@@ -12,7 +12,7 @@ import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { addPerson } from '../support/people.ts';
 import { startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
-import { valuesOf } from '../support/values-of.ts';
+import { columnsOf, valuesOf } from '../support/values-of.ts';
 import { rewrite } from '../support/attestation.ts';
 
 type Shown = {
@@ -100,13 +100,10 @@ describe('malipo listen', function () {
     assert.equal(ended.code, 0, ended.err);
     assert.match(ended.err, /ended: 2 accepted, 0 given up/);
     const attempts = linesOf(ended.out);
-    assert.deepEqual(
-      attempts.map(({ type, attempt, status_code: status, outcome }) => [type, attempt, status, outcome]).sort(),
-      [
-        ['collection.prompted', 1, 200, 'accepted'],
-        ['collection.succeeded', 1, 200, 'accepted'],
-      ],
-    );
+    assert.deepEqual(columnsOf(attempts, 'type', 'attempt', 'status_code', 'outcome').sort(), [
+      ['collection.prompted', 1, 200, 'accepted'],
+      ['collection.succeeded', 1, 200, 'accepted'],
+    ]);
 
     const shown = await example.shown();
     assert.equal(shown.length, 2);
@@ -151,14 +148,11 @@ describe('malipo listen', function () {
     await eventually('the last attempt', () => listening.out().includes('given_up'), 60_000);
     const { out, err } = await listening.interrupt();
     const attempts = linesOf(out);
-    assert.deepEqual(
-      attempts.map(({ attempt, status_code: status, outcome }) => [attempt, status, outcome]),
-      [
-        [1, 500, 'retrying'],
-        [2, 302, 'retrying'],
-        [3, 404, 'given_up'],
-      ],
-    );
+    assert.deepEqual(columnsOf(attempts, 'attempt', 'status_code', 'outcome'), [
+      [1, 500, 'retrying'],
+      [2, 302, 'retrying'],
+      [3, 404, 'given_up'],
+    ]);
     assert.deepEqual(refusing.attempts, ['1', '2', '3']);
     assert.match(err, /ended: 0 accepted, 1 given up/);
 

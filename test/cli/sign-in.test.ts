@@ -11,6 +11,7 @@ import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
 import { jsonOf, startSession, settingsOf, type CliSession, type Outcome } from './malipo-child.ts';
 import { attestAll, attestorOf } from '../support/attestation.ts';
+import { countRows } from '../db/rows.ts';
 
 const COMMANDS = [
   'login',
@@ -239,8 +240,7 @@ describe('malipo', () => {
       assert.equal(refused.code, 3, `${args.join(' ')}: ${refused.err}`);
       assert.match(refused.err, /is live, but malipo \w+ is only for test environments/);
     }
-    const { rowCount } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection'");
-    assert.equal(rowCount, 0);
+    assert.equal(await countRows(testEnv.db, "payments WHERE kind = 'collection'"), 0);
     await attestAll(testEnv.db);
   });
 

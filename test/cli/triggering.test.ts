@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { addPerson, type TestPerson } from '../support/people.ts';
+import { addPerson, type TestPerson, ageSecondFactor } from '../support/people.ts';
 import { approverSettings, jsonOf, startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
 import { rewrite } from '../support/attestation.ts';
+import { useConcurrentTests } from '../support/concurrent-tests.ts';
+import { countRows } from '../db/rows.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly object_id: string; readonly body: string };
 type Body = { readonly type: string; readonly data: { readonly object: { readonly id: string } } };
@@ -40,10 +42,15 @@ describe('malipo trigger', function () {
     assert.deepEqual([body.type, body.data.object.id], [type, event.object_id]);
   };
 
+  // Several at once, each at a merchant of its own, because they mostly wait: for the prompt window or the send deadline.
+  const test = useConcurrentTests(5);
   // payout.expired depends on the policy and has a test of its own.
   for (const type of EVENT_TYPES.filter((each) => each !== 'payout.expired')) {
-    it(`triggers ${type} and prints it`, async () => {
-      const triggered = await cli.run(['trigger', type, '--json'], approverSettings(approver));
+    test(`triggers ${type} and prints it`, async () => {
+      const { id: merchantId } = await testEnv.addMerchant();
+      const own = startSession(settingsOf(testEnv, await addPerson(testEnv, merchantId, ['maker', 'developer'])));
+      const other = await addPerson(testEnv, merchantId, ['approver'], { hasSecondFactor: true });
+      const triggered = await own.run(['trigger', type, '--json'], approverSettings(other));
       assert.equal(triggered.code, 0, triggered.err);
       assertTriggered(type, jsonOf(triggered) as Event);
     });
@@ -68,11 +75,7 @@ describe('malipo trigger', function () {
 
   it('verifies the second factor again before a release when that was long ago', async () => {
     assert.equal((await cli.run(['trigger', 'payout.released'], approverSettings(approver))).code, 0);
-    await rewrite(
-      testEnv.db,
-      "UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1",
-      [approver.id],
-    );
+    await ageSecondFactor(testEnv, approver, '6 minutes');
     // As if the codes of this minute had not been used yet.
     await testEnv.db.pool.query('UPDATE users SET totp_last_step = 0 WHERE id = $1', [approver.id]);
     const again = await cli.run(['trigger', 'payout.released'], approverSettings(approver));
@@ -108,12 +111,7 @@ describe('malipo trigger', function () {
   });
 
   it('waits for payout.expired when the policy is short, and cancels the payout when it is long', async () => {
-    const countQueued = async () => {
-      const { rows } = await testEnv.db.pool.query(
-        "SELECT count(*)::int AS n FROM payments WHERE kind = 'payout' AND state = 'queued'",
-      );
-      return (rows[0] as { n: number }).n;
-    };
+    const countQueued = () => countRows(testEnv.db, "payments WHERE kind = 'payout' AND state = 'queued'");
     const before = await countQueued();
     const long = await cli.run(['trigger', 'payout.expired', '--timeout', '30']);
     assert.equal(long.code, 1);

@@ -1,6 +1,7 @@
 // Files of payouts as people save them: which are read, how, and what is named as wrong with them.
 import assert from 'node:assert/strict';
 import { readFile, UnreadableFile, type FileRow } from '../../console/src/payouts-file/read-file.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 const HEADER = 'phone,amount,reference,description';
 const GOOD = '256772000100,12500,SAL-1,Salary';
@@ -38,10 +39,7 @@ describe('a file of payouts', () => {
     const withSemicolons = `\uFEFFPhone;Amount;Reference;Description\r\n\r\n256772000100;12500;SAL-1;Rice, 2 bags\r\n+256 772 000 101;900;"SAL ""2""";\r\n;;;\r\n`;
     for (const text of [withCommas, withSemicolons]) {
       const found = read(text);
-      assert.deepEqual(
-        found.map(({ payout }) => payout),
-        expected,
-      );
+      assert.deepEqual(valuesOf(found, 'payout'), expected);
       // As the spreadsheet counts, so that people find them.
       assert.deepEqual(
         found.map(({ number, problems }) => [number, problems.length]),

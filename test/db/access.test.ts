@@ -10,8 +10,9 @@ import { availableAccount } from '../../src/domain/payments/ledger.ts';
 import { postgres } from '../support/engines.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { valuesOf } from '../support/values-of.ts';
-import { makeMerchant, makeCollection } from './rows.ts';
+import { makeMerchant, makeCollection, allRows } from './rows.ts';
 import { useDatabase } from './use-database.ts';
+import { queryAt } from '../support/one-client.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -53,12 +54,11 @@ describe('an account of the database', () => {
 
   const tables = async (): Promise<string[]> =>
     valuesOf(
-      (
-        await db.pool.query<{ name: string }>(
-          `SELECT relname::text AS name FROM pg_class
+      await allRows<{ name: string }>(
+        db,
+        `SELECT relname::text AS name FROM pg_class
            WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1`,
-        )
-      ).rows,
+      ),
       'name',
     );
 
@@ -221,25 +221,14 @@ describe('an account of the database', () => {
 describe('creating the accounts of a database', () => {
   const names: string[] = [];
   afterEach(async () => {
-    const client = new Client({ connectionString: (await postgres()).adminUrl });
-    await client.connect();
-    for (const name of names.splice(0)) await client.query(`DROP DATABASE IF EXISTS ${name}`);
-    await client.end();
+    const drops = names.splice(0).map((name) => `DROP DATABASE IF EXISTS ${name}`);
+    await queryAt((await postgres()).adminUrl, ...drops);
   });
 
   const newName = (prefix: string): string => {
     const name = `${prefix}_${randomBytes(6).toString('hex')}`;
     names.push(name);
     return name;
-  };
-  const rowsAt = async (url: string, sql: string): Promise<unknown[]> => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
-      return (await client.query(sql)).rows as unknown[];
-    } finally {
-      await client.end();
-    }
   };
 
   it('gives what a superuser created before to the owner, who can migrate it from then on', async () => {
@@ -250,9 +239,9 @@ describe('creating the accounts of a database', () => {
     const { ownerUrl } = await server.ensureAccounts(name);
     const owners = `SELECT DISTINCT relowner::regrole::text AS owner FROM pg_class WHERE relnamespace = 'public'::regnamespace
                     UNION SELECT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
-    assert.deepEqual(await rowsAt(ownerUrl, owners), [{ owner: OWNER }]);
+    assert.deepEqual(await queryAt(ownerUrl, owners), [{ owner: OWNER }]);
     assert.deepEqual(await migrate(ownerUrl), []);
-    const count = await rowsAt(
+    const count = await queryAt(
       server.urlFor(name, APPLICATION),
       "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'",
     );
@@ -265,19 +254,19 @@ describe('creating the accounts of a database', () => {
     names.push(`${temporal}_visibility`);
     const { ownerUrl, applicationUrl, reportUrl } = await server.ensureAccounts(malipo, temporal);
     for (const url of [ownerUrl, applicationUrl, reportUrl, server.urlFor(temporal, TEMPORAL)])
-      assert.equal((await rowsAt(url, 'SELECT 1')).length, 1);
+      assert.equal((await queryAt(url, 'SELECT 1')).length, 1);
     for (const account of [OWNER, APPLICATION, REPORTS] as const)
-      await assert.rejects(rowsAt(server.urlFor(temporal, account), 'SELECT 1'), /permission denied for database/);
-    await assert.rejects(rowsAt(server.urlFor(malipo, TEMPORAL), 'SELECT 1'), /permission denied for database/);
+      await assert.rejects(queryAt(server.urlFor(temporal, account), 'SELECT 1'), /permission denied for database/);
+    await assert.rejects(queryAt(server.urlFor(malipo, TEMPORAL), 'SELECT 1'), /permission denied for database/);
     for (const account of [OWNER, APPLICATION, REPORTS, TEMPORAL] as const)
       for (const common of ['postgres', 'template1'])
-        await assert.rejects(rowsAt(server.urlFor(common, account), 'SELECT 1'), /permission denied for database/);
+        await assert.rejects(queryAt(server.urlFor(common, account), 'SELECT 1'), /permission denied for database/);
   });
 
   it('has no way to keep the accounts from being set up, not even with a connection of before', async () => {
     const server = await postgres();
     await server.ensureAccounts(newName('malipo'));
-    await rowsAt(server.adminUrl, 'GRANT CONNECT ON DATABASE postgres TO PUBLIC');
+    await queryAt(server.adminUrl, 'GRANT CONNECT ON DATABASE postgres TO PUBLIC');
     const common = new Client({ connectionString: server.urlFor('postgres', REPORTS) });
     common.on('error', () => undefined);
     await common.connect();
@@ -295,13 +284,13 @@ describe('creating the accounts of a database', () => {
     await createAccounts({ adminUrl: server.adminUrl, ownerUrl, applicationUrl });
     await migrate(ownerUrl);
     assert.deepEqual(
-      await rowsAt(applicationUrl, "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'"),
+      await queryAt(applicationUrl, "SELECT count(*)::int AS count FROM payments WHERE kind = 'payout'"),
       [{ count: 0 }],
     );
-    await assert.rejects(rowsAt(applicationUrl, "DELETE FROM payments WHERE kind = 'payout'"), /permission denied/);
-    await assert.rejects(rowsAt(server.urlFor(name, APPLICATION), 'SELECT 1'), /permission denied for database/);
-    await rowsAt(server.adminUrl, `DROP DATABASE ${name}`);
-    await rowsAt(server.adminUrl, `DROP ROLE ${other}`);
+    await assert.rejects(queryAt(applicationUrl, "DELETE FROM payments WHERE kind = 'payout'"), /permission denied/);
+    await assert.rejects(queryAt(server.urlFor(name, APPLICATION), 'SELECT 1'), /permission denied for database/);
+    await queryAt(server.adminUrl, `DROP DATABASE ${name}`);
+    await queryAt(server.adminUrl, `DROP ROLE ${other}`);
   });
 
   it('takes away the settings that an account gave itself, for all databases and for one', async () => {
@@ -310,14 +299,14 @@ describe('creating the accounts of a database', () => {
     const applicationUrl = server.urlFor(name).replace(/\/\/[^@]+@/, `//${other}:other-password@`);
     const accounts = { adminUrl: server.adminUrl, ownerUrl: server.urlFor(name, OWNER), applicationUrl };
     await createAccounts(accounts);
-    await rowsAt(applicationUrl, `ALTER ROLE ${other} SET default_transaction_isolation = 'repeatable read'`);
-    await rowsAt(applicationUrl, `ALTER ROLE ${other} IN DATABASE ${name} SET lock_timeout = 1`);
+    await queryAt(applicationUrl, `ALTER ROLE ${other} SET default_transaction_isolation = 'repeatable read'`);
+    await queryAt(applicationUrl, `ALTER ROLE ${other} IN DATABASE ${name} SET lock_timeout = 1`);
     const settings = 'SELECT setconfig FROM pg_db_role_setting WHERE setrole = current_user::regrole';
-    assert.equal((await rowsAt(applicationUrl, settings)).length, 2);
+    assert.equal((await queryAt(applicationUrl, settings)).length, 2);
     await createAccounts(accounts);
-    assert.deepEqual(await rowsAt(applicationUrl, settings), []);
-    await rowsAt(server.adminUrl, `DROP DATABASE ${name}`);
-    await rowsAt(server.adminUrl, `DROP ROLE ${other}`);
+    assert.deepEqual(await queryAt(applicationUrl, settings), []);
+    await queryAt(server.adminUrl, `DROP DATABASE ${name}`);
+    await queryAt(server.adminUrl, `DROP ROLE ${other}`);
   });
 
   it('refuses an account that is a superuser, two accounts of one name, and an address without a password', async () => {

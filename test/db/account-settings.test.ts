@@ -1,7 +1,6 @@
 // Settings that somebody with the application's account gives that account: no connection of ours is opened with them.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { APPLICATION } from '../../src/db/platform/access.ts';
 import { openDatabase, statement, type Database } from '../../src/db/platform/database.ts';
 import { listen } from '../../src/db/platform/listener.ts';
@@ -11,6 +10,7 @@ import { eventually } from '../support/test-environment.ts';
 import { codeOr, makeShop, queue, release, setPolicy } from './payments/payout-rows.ts';
 import { requestReversal } from './payments/refund-rows.ts';
 import { makeCollection } from './rows.ts';
+import { queryAt } from '../support/one-client.ts';
 
 /** Each changes what our statements mean, how long they run, or how the driver reads what they return. */
 const HOSTILE: Readonly<Record<string, string>> = {
@@ -64,21 +64,16 @@ describe('an account with settings of its own', () => {
   }
   /** As whoever has its address: it needs no right for that, and PostgreSQL has none that could be taken away. */
   async function setOwn(settings: Settings): Promise<void> {
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    const name = new URL(database.url).pathname.slice(1);
-    for (const [setting, value] of Object.entries(settings))
-      await client.query(`ALTER ROLE ${APPLICATION} IN DATABASE ${name} SET ${setting} = ${value}`);
-    await client.end();
+    const role = `ALTER ROLE ${APPLICATION} IN DATABASE ${new URL(database.url).pathname.slice(1)}`;
+    const sets = Object.entries(settings).map(([setting, value]) => `${role} SET ${setting} = ${value}`);
+    await queryAt(database.url, ...sets);
   }
 
   it('has every connection opened as one without them', async () => {
     const before = await settingsOf(open());
     await setOwn(HOSTILE);
-    const plain = new Client({ connectionString: database.url });
-    await plain.connect();
-    assert.deepEqual((await plain.query("SELECT current_setting('lock_timeout') AS limit")).rows, [{ limit: '1ms' }]);
-    await plain.end();
+    const plain = await queryAt(database.url, "SELECT current_setting('lock_timeout') AS limit");
+    assert.deepEqual(plain, [{ limit: '1ms' }]);
     assert.deepEqual(await settingsOf(open()), before);
   });
 

@@ -1,6 +1,7 @@
 // The batcher: each item once, in its order, and no more batches at once than it may have.
 import assert from 'node:assert/strict';
 import { createBatcher } from '../../src/db/platform/batcher.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 /** Each batch begins, and ends when the test lets it. */
 function createGate() {
@@ -82,10 +83,7 @@ describe('a batcher', () => {
       handle: ([item]) => (item === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve()),
     });
     const outcomes = await Promise.allSettled(['good', 'bad', 'good'].map((item) => batcher.add(item)));
-    assert.deepEqual(
-      outcomes.map(({ status }) => status),
-      ['fulfilled', 'rejected', 'fulfilled'],
-    );
+    assert.deepEqual(valuesOf(outcomes, 'status'), ['fulfilled', 'rejected', 'fulfilled']);
   });
 
   it('handles what is added right after a batch', async () => {

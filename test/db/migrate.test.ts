@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
 import { migrate } from '../../src/db/platform/migrate.ts';
 import { postgres, runFolder } from '../support/engines.ts';
+import { queryAt } from '../support/one-client.ts';
 
 const OWN_FILES = fileURLToPath(new URL('../../src/db/schema', import.meta.url));
 
@@ -123,14 +123,4 @@ describe('migrating a database', () => {
 
 function refusalOf(file: string): RegExp {
   return new RegExp(`^Error: .*schema files of the database, or has changed them: ${file}\\.`);
-}
-
-async function queryAt(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -6,14 +6,15 @@ import { createReconciliationActivities } from '../../activities/reconciliation.
 import { REAL_CLOCKS } from '../../src/domain/clocks.ts';
 import { findEndpointLocked, rotateEndpointSecret } from '../../src/db/webhooks/endpoint.ts';
 import { setPendingTotp } from '../../src/db/accounts/user.ts';
-import type { EndpointId, MerchantId, UserId } from '../../src/domain/ids.ts';
+import type { EndpointId, UserId } from '../../src/domain/ids.ts';
 import { open, seal, type KeyRing } from '../../src/security/sealing.ts';
 import { createLog } from '../../src/log.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { resealSecrets } from '../../src/operations/reseal-secrets.ts';
-import { makeMerchant, oneRow, untilOneWaits } from './rows.ts';
-import { useDatabasePerCase } from './use-database.ts';
+import { oneRow, untilOneWaits } from './rows.ts';
+import { useDatabasePerCase, useMerchantPerCase } from './use-database.ts';
+import { columnsOf } from '../support/values-of.ts';
 
 const OLD = { name: 'old_key', key: createSecretKey(randomBytes(32)) };
 const NEW = { name: 'new', key: createSecretKey(randomBytes(32)) };
@@ -28,19 +29,16 @@ type Sealed = {
 
 describe('stored secrets', () => {
   const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
+  const merchant = useMerchantPerCase(db);
 
   async function addEndpoint(): Promise<{ id: EndpointId; secret: string }> {
     const endpoint = { url: 'https://shop.example/', description: null, eventTypes: null };
-    return registerEndpoint(db, { merchantId, ...endpoint, keyRing: OLD_RING, at: new Date() });
+    return registerEndpoint(db, { merchantId: merchant.id, ...endpoint, keyRing: OLD_RING, at: new Date() });
   }
 
   async function addPerson(totpSecret: string | null): Promise<UserId> {
     return enrolMember(db, {
-      merchantId,
+      merchantId: merchant.id,
       email: `${randomBytes(5).toString('hex')}@shop.example`,
       name: 'A person',
       passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
@@ -94,14 +92,11 @@ describe('stored secrets', () => {
   it('are resealed in batches of at most the limit', async () => {
     for (let n = 0; n < 3; n++) await addEndpoint();
     const reseal = () => resealSecrets(db, { keyRing: BOTH, limit: 2 });
-    assert.deepEqual(
-      [await reseal(), await reseal(), await reseal()].map(({ resealed, left }) => [resealed, left]),
-      [
-        [2, 1],
-        [1, 0],
-        [0, 0],
-      ],
-    );
+    assert.deepEqual(columnsOf([await reseal(), await reseal(), await reseal()], 'resealed', 'left'), [
+      [2, 1],
+      [1, 0],
+      [0, 0],
+    ]);
   });
 
   it('keep a rotation that happens during the reseal', async () => {
@@ -109,7 +104,7 @@ describe('stored secrets', () => {
     let resealing: Promise<unknown> | undefined;
     const rotated = seal('whsec_rotated', id, OLD_RING);
     await db.withTransaction(async (tx) => {
-      await findEndpointLocked(tx, merchantId, id);
+      await findEndpointLocked(tx, merchant.id, id);
       resealing = resealSecrets(db, { keyRing: BOTH, limit: 100 });
       await untilOneWaits(db);
       await rotateEndpointSecret(tx, id, { secretSealed: rotated, previousUntil: null, at: new Date() });
@@ -159,7 +154,7 @@ describe('stored secrets', () => {
         `INSERT INTO endpoints (id, merchant_id, url, state, secret_sealed, created_at, updated_at)
          SELECT 'whe_0' || lpad(n::text, 25, '0'), $1, 'https://shop.example/', 'enabled', 'x', now(), now()
          FROM generate_series(1, 600) n`,
-        [merchantId],
+        [merchant.id],
       );
       const { rows } = await db.pool.query<{ id: string }>(`SELECT id FROM endpoints WHERE secret_sealed = 'x'`);
       const ids = rows.map(({ id }) => id);
@@ -179,13 +174,10 @@ describe('stored secrets', () => {
       const [line] = await sweep([NEW]);
       assert.deepEqual([line?.['level'], line?.['unopenable']], ['error', 1]);
       const both = await sweep([NEW, { name: 'other', key: OLD.key }]);
-      assert.deepEqual(
-        both.map(({ level, left }) => [level, left]),
-        [
-          ['error', undefined],
-          ['info', 1],
-        ],
-      );
+      assert.deepEqual(columnsOf(both, 'level', 'left'), [
+        ['error', undefined],
+        ['info', 1],
+      ]);
     });
 
     it('are erased after a rotation once their time is over', async () => {

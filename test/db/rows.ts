@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import type { Database } from '../../src/db/platform/database.ts';
 import { foldStateChanges, IS_UNFOLDED } from '../../src/db/state-changes.ts';
@@ -197,26 +198,50 @@ export function callBack(
   });
 }
 
+/** As if the idempotency key had been used longer ago than its response is stored for. */
+export async function expireIdempotencyKey(db: Database, key: string): Promise<void> {
+  await db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [key]);
+}
+
 /** How many rows this has: a table, with a WHERE clause or without. */
 export async function countRows(db: Database, from: string, values: readonly unknown[] = []): Promise<number> {
   return (await oneRow<{ count: number }>(db, `SELECT count(*)::int AS count FROM ${from}`, values)).count;
 }
 
+export async function allRows<Row>(db: Database, sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  return (await db.pool.query(sql, [...values])).rows as Row[];
+}
+
 export async function oneRow<Row>(db: Database, sql: string, values: readonly unknown[] = []): Promise<Row> {
-  const { rows } = await db.pool.query(sql, [...values]);
+  const rows = await allRows<Row>(db, sql, values);
   assert.equal(rows.length, 1, sql);
   return rows[0] as Row;
 }
 
+/** Runs the work in a transaction of another connection, which is rolled back. */
+export async function inOpenTransaction<Result>(
+  db: Database,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await db.pool.connect();
+  try {
+    await client.query('BEGIN');
+    return await work(client);
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+}
+
 /**
  * Runs `sql` in an open transaction of another connection, calls `begin` and waits until it is blocked, runs `meanwhile`,
- * and commits. Returns what `begin` then resolves to.
+ * which may use that transaction, and commits. Returns what `begin` then resolves to.
  */
 export async function whileLocked<Result>(
   db: Database,
-  { sql, values }: { readonly sql: string; readonly values: unknown[] },
+  { sql, values = [] }: { readonly sql: string; readonly values?: unknown[] },
   begin: () => Promise<Result>,
-  meanwhile = (): Promise<unknown> => Promise.resolve(),
+  meanwhile: (locking: PoolClient) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Result> {
   const client = await db.pool.connect();
   try {
@@ -224,7 +249,7 @@ export async function whileLocked<Result>(
     await client.query(sql, values);
     const result = begin();
     await untilOneWaits(db);
-    await meanwhile();
+    await meanwhile(client);
     await client.query('COMMIT');
     return await result;
   } finally {

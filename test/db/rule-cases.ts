@@ -15,8 +15,7 @@ import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payments/payou
 import { makePayout, makePerson, queue, type Shop } from './payments/payout-rows.ts';
 import { makeReversal, queueReversal, recordReversal } from './payments/refund-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
-import { FACTOR_ROWS } from './accounts/factor-rows.ts';
-import { PROPOSAL_ROWS } from './accounts/proposal-rows.ts';
+import { PEOPLE_ROWS } from './accounts/people-rows.ts';
 import { PAYMENT_ROWS } from './payments/payment-rows.ts';
 import { withWork } from './work-rows.ts';
 
@@ -212,8 +211,7 @@ export const VALID_ROWS = {
     password_hash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
     created_at: new Date(),
   }),
-  ...PROPOSAL_ROWS,
-  ...FACTOR_ROWS,
+  ...PEOPLE_ROWS,
   recoveries: ({ ownerId }) => ({
     id: newId('rcv'),
     user_id: ownerId,

@@ -1,6 +1,6 @@
 // The database itself refuses every wrong row: a case for each constraint and each trigger of the schema.
 import assert from 'node:assert/strict';
-import { DatabaseError, type PoolClient } from 'pg';
+import { DatabaseError } from 'pg';
 import type { Database } from '../../src/db/platform/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
@@ -8,9 +8,8 @@ import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
 import { API_KEY_RULE_CASES } from './accounts/api-key-rule-cases.ts';
 import { ATTESTED_ROW_RULE_CASES } from './accounts/attested-row-rule-cases.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
-import { DEPLOYMENT_RULE_CASES } from './deployment-rule-cases.ts';
 import { CALL_GRANT_RULE_CASES, WORK_RULE_CASES } from './work-rule-cases.ts';
-import { HOUSEKEEPING_RULE_CASES } from './housekeeping-rule-cases.ts';
+import { FIGURE_RULE_CASES } from './figure-rule-cases.ts';
 import { CHECKOUT_RULE_CASES } from './payments/checkout-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_CHECKPOINT_RULE_CASES } from './payments/ledger-checkpoint-rule-cases.ts';
@@ -23,24 +22,15 @@ import { PASSKEY_RULE_CASES, RECOVERY_CODE_RULE_CASES } from './accounts/passkey
 import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
 import { PROPOSAL_RULE_CASES } from './accounts/proposal-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
-import { API_REQUEST_RULE_CASES } from './accounts/api-request-rule-cases.ts';
-import { STATE_CHANGE_RULE_CASES } from './state-change-rule-cases.ts';
 import { WITHDRAWAL_RULE_CASES } from './payments/withdrawal-rule-cases.ts';
-import { SERVICE_FIGURE_RULE_CASES } from './payments/service-figure-rule-cases.ts';
-import { TOTALS_RULE_CASES } from './payments/totals-rule-cases.ts';
-import {
-  insert,
-  makeRuleFixture,
-  VALID_ROWS,
-  type RuleCase,
-  type Sql,
-  type ValidTable,
-  type RuleFixture,
-} from './rule-cases.ts';
+import { SERVICE_RULE_CASES } from './service-rule-cases.ts';
+import { insert, makeRuleFixture, VALID_ROWS } from './rule-cases.ts';
+import type { RuleCase, Sql, ValidTable, RuleFixture } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhooks/webhook-rule-cases.ts';
 import { SEND_RULE_CASES } from './payments/send-rule-cases.ts';
 import { valuesOf } from '../support/values-of.ts';
 import { useDatabase } from './use-database.ts';
+import { inOpenTransaction } from './rows.ts';
 
 const CASES: readonly RuleCase[] = [
   ...PAYMENT_RULE_CASES,
@@ -59,15 +49,11 @@ const CASES: readonly RuleCase[] = [
   ...REVERSAL_RULE_CASES,
   ...DISCREPANCY_RULE_CASES,
   ...SEND_RULE_CASES,
-  ...DEPLOYMENT_RULE_CASES,
   ...REQUEST_RULE_CASES,
   ...CALL_GRANT_RULE_CASES,
-  ...HOUSEKEEPING_RULE_CASES,
   ...WITHDRAWAL_RULE_CASES,
-  ...SERVICE_FIGURE_RULE_CASES,
-  ...TOTALS_RULE_CASES,
-  ...STATE_CHANGE_RULE_CASES,
-  ...API_REQUEST_RULE_CASES,
+  ...SERVICE_RULE_CASES,
+  ...FIGURE_RULE_CASES,
   ...CHECKOUT_RULE_CASES,
   ...WORK_RULE_CASES,
 ];
@@ -82,7 +68,7 @@ describe('the database', () => {
 
   for (const table of Object.keys(VALID_ROWS) as ValidTable[]) {
     it(`accepts a valid row of ${table}`, async () => {
-      await inTransaction(db, (client) => client.query(toQuery(insert(fixture, table))));
+      await inOpenTransaction(db, (client) => client.query(toQuery(insert(fixture, table))));
     });
   }
 
@@ -175,7 +161,7 @@ function toQuery({ text, values }: Sql): { text: string; values: unknown[] } {
 async function refusalOf(db: Database, statements: readonly Sql[]): Promise<DatabaseError> {
   const [last, ...earlier] = [...statements].reverse();
   assert.ok(last);
-  return inTransaction(db, async (client) => {
+  return inOpenTransaction(db, async (client) => {
     for (const sql of earlier.reverse()) await client.query(toQuery(sql));
     try {
       await client.query(toQuery(last));
@@ -186,15 +172,4 @@ async function refusalOf(db: Database, statements: readonly Sql[]): Promise<Data
     }
     return assert.fail('the database accepted it');
   });
-}
-
-async function inTransaction<Result>(db: Database, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await db.pool.connect();
-  try {
-    await client.query('BEGIN');
-    return await work(client);
-  } finally {
-    await client.query('ROLLBACK');
-    client.release();
-  }
 }

@@ -5,10 +5,9 @@ import { findHorizon } from '../../src/db/live-updates.ts';
 import { listTotals } from '../../src/db/payments/totals.ts';
 import { listPaymentFigures } from '../../src/db/service-figures.ts';
 import { deleteStateChanges, foldStateChanges, renumberRestoredChanges } from '../../src/db/state-changes.ts';
-import type { MerchantId } from '../../src/domain/ids.ts';
 import { rebuildTotals } from '../../src/operations/payments/rebuild-totals.ts';
-import { countRows, countUnfolded, foldAll, makeCollection, makeMerchant, tamper, untilOneWaits } from './rows.ts';
-import { useDatabasePerCase } from './use-database.ts';
+import { countRows, countUnfolded, foldAll, makeCollection, tamper, untilOneWaits } from './rows.ts';
+import { useDatabasePerCase, useMerchantPerCase } from './use-database.ts';
 
 const ANY_TIME = { from: new Date(0), to: new Date('2100-01-01') };
 const DAY_MS = 86_400_000;
@@ -21,11 +20,7 @@ describe('the stream of state changes', () => {
     clients.clear();
   });
   const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
+  const merchant = useMerchantPerCase(db);
 
   async function connect(): Promise<PoolClient> {
     const client = await db.pool.connect();
@@ -40,7 +35,7 @@ describe('the stream of state changes', () => {
     const { rows } = await client.query<{ xid: string; id: bigint }>(
       `INSERT INTO state_changes (merchant_id, kind, object_id, to_state, operator, amount_minor, payment_created_at)
        VALUES ($1, 'collection', 'col', 'initiated', 'mtn-momo', 5000, now()) RETURNING xid::text, id`,
-      [merchantId],
+      [merchant.id],
     );
     assert.ok(rows[0]);
     return { client, xid: BigInt(rows[0].xid), id: rows[0].id };
@@ -49,7 +44,7 @@ describe('the stream of state changes', () => {
   const commit = ({ client }: { readonly client: PoolClient }) => client.query('COMMIT');
 
   const countInTotals = async () =>
-    (await listTotals(db, merchantId, ANY_TIME)).reduce((sum, { count }) => sum + count, 0);
+    (await listTotals(db, merchant.id, ANY_TIME)).reduce((sum, { count }) => sum + count, 0);
   const countInFigures = async () => (await listPaymentFigures(db)).reduce((sum, { present }) => sum + present, 0);
 
   it('loses and repeats no change of a transaction that began first and commits last', async () => {
@@ -84,7 +79,7 @@ describe('the stream of state changes', () => {
     await open.client.query(
       `INSERT INTO state_changes (merchant_id, kind, object_id, to_state, operator, amount_minor, payment_created_at)
        SELECT $1, 'payout', 'pay', 'queued', 'mtn-momo', 5000, now() FROM generate_series(1, 9)`,
-      [merchantId],
+      [merchant.id],
     );
     await commit(open);
     await commit(await begin());
@@ -93,9 +88,9 @@ describe('the stream of state changes', () => {
   });
 
   it('folds nothing twice when a fold begins while another one is under way', async () => {
-    await makeCollection(db, merchantId, 'initiated');
+    await makeCollection(db, merchant.id, 'initiated');
     await foldAll(db);
-    await makeCollection(db, merchantId, 'succeeded');
+    await makeCollection(db, merchant.id, 'succeeded');
     const last = await greatestXid();
     while ((await findHorizon(db)) <= last);
     const blocker = await connect();
@@ -118,7 +113,7 @@ describe('the stream of state changes', () => {
     await db.pool.query(
       `INSERT INTO state_changes (merchant_id, kind, object_id, to_state)
        VALUES ($1, 'payout', 'pay', 'queued'), ($1, 'delivery', 'dlv', 'delivered'), ($1, 'endpoint', 'whe', 'enabled')`,
-      [merchantId],
+      [merchant.id],
     );
     await foldAll(db);
     assert.deepEqual([await countInTotals(), await countInFigures()], [0, 0]);
@@ -127,7 +122,7 @@ describe('the stream of state changes', () => {
   it('counts dead-lettered deliveries in the figures, and no payments with them', async () => {
     await db.pool.query(
       `INSERT INTO state_changes (merchant_id, kind, object_id, to_state) VALUES ($1, 'delivery', 'dlv', 'dead_lettered')`,
-      [merchantId],
+      [merchant.id],
     );
     await foldAll(db);
     assert.deepEqual(await listPaymentFigures(db), [
@@ -137,22 +132,22 @@ describe('the stream of state changes', () => {
   });
 
   it('takes no change off the totals that a rebuild made from later payments', async () => {
-    await makeCollection(db, merchantId, 'failed');
-    await rebuildTotals(db, merchantId);
-    await makeCollection(db, merchantId, 'succeeded');
+    await makeCollection(db, merchant.id, 'failed');
+    await rebuildTotals(db, merchant.id);
+    await makeCollection(db, merchant.id, 'succeeded');
     assert.equal(await countInTotals(), 2);
     await foldAll(db);
     assert.equal(await countInTotals(), 2);
   });
 
   it('is removed after its time as far as it is folded, oldest first', async () => {
-    for (const state of ['failed', 'succeeded'] as const) await makeCollection(db, merchantId, state);
+    for (const state of ['failed', 'succeeded'] as const) await makeCollection(db, merchant.id, state);
     await tamper(db, `UPDATE state_changes SET changed_at = now() - interval '2 days'`);
     const over = new Date(Date.now() - DAY_MS);
     assert.equal(await deleteStateChanges(db, over, 100), 0);
     await foldAll(db);
     const kept = await countRows(db, 'state_changes');
-    await makeCollection(db, merchantId, 'initiated');
+    await makeCollection(db, merchant.id, 'initiated');
     await foldAll(db);
     assert.equal(await deleteStateChanges(db, over, 2), 2);
     assert.equal(await deleteStateChanges(db, over, 100), kept - 2);
@@ -162,20 +157,20 @@ describe('the stream of state changes', () => {
   });
 
   it('counts each change once after a restore into a server whose transactions have lower numbers', async () => {
-    await makeCollection(db, merchantId, 'succeeded');
+    await makeCollection(db, merchant.id, 'succeeded');
     await foldAll(db);
-    await makeCollection(db, merchantId, 'failed');
+    await makeCollection(db, merchant.id, 'failed');
     // As if all until now had been written by a server that was further on.
     await tamper(db, `UPDATE state_changes SET xid = (xid::text::bigint + 1000000000)::text::xid8`);
     await tamper(db, `UPDATE fold_position SET xid = (xid::text::bigint + 1000000000)::text::xid8`);
-    await makeCollection(db, merchantId, 'succeeded');
+    await makeCollection(db, merchant.id, 'succeeded');
     await foldStateChanges(db, 1000);
     for (let times = 0; times < 2; times++) {
       await renumberRestoredChanges(db, 1);
       await foldAll(db);
       assert.deepEqual([await countInTotals(), await countInFigures()], [3, 3]);
     }
-    await makeCollection(db, merchantId, 'failed');
+    await makeCollection(db, merchant.id, 'failed');
     await foldAll(db);
     assert.deepEqual([await countInTotals(), await countInFigures(), await countUnfolded(db)], [4, 4, 0]);
   });

@@ -1,9 +1,9 @@
 // PostgreSQL terminates a connection in the very moment in which it is handed over: the work fails, the process goes on.
 import assert from 'node:assert/strict';
 import { toDomainError } from '../../src/api/errors.ts';
-import { openDatabase, statement, type Database } from '../../src/db/platform/database.ts';
+import { statement, type Database } from '../../src/db/platform/database.ts';
 import { migrate } from '../../src/db/platform/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { createTestDatabase, type TestDatabase, openAt } from '../support/engines.ts';
 import { openMergingLine, type MergingLine } from '../support/merging-line.ts';
 import { eventually } from '../support/test-environment.ts';
 
@@ -16,13 +16,7 @@ describe('a connection that is terminated in the moment in which it is handed ov
   beforeEach(async () => {
     database = await createTestDatabase();
     line = await openMergingLine(database.url);
-    db = openDatabase({
-      url: line.url,
-      poolSize: 1,
-      statementTimeoutMs: 20_000,
-      connectTimeoutMs: 20_000,
-      onIdleError: () => undefined,
-    });
+    db = openAt(line.url, { poolSize: 1 });
   });
   afterEach(async () => {
     await db.close();

@@ -13,10 +13,11 @@ import { listEndpoints } from '../../src/db/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
 import { peopleSettings } from '../../src/dev/demo-people.ts';
-import { KEY_RING } from '../db/rows.ts';
+import { KEY_RING, allRows } from '../db/rows.ts';
 import { rewrite } from '../support/attestation.ts';
 import { createTestDatabase, runFolder } from '../support/engines.ts';
 import { useDatabase } from '../db/use-database.ts';
+import { columnsOf } from '../support/values-of.ts';
 
 describe('the demo merchant', () => {
   const db = useDatabase();
@@ -47,8 +48,7 @@ describe('the demo merchant', () => {
       const known = (await findUserByEmail(db, person.email))!;
       assert.ok(await verifyPassword(known.passwordHash, person.password));
       assert.equal(open(known.totpSecretSealed!, known.id, KEY_RING), person.totpSecret);
-      const { rows } = await db.pool.query('SELECT roles FROM members WHERE user_id = $1', [known.id]);
-      assert.deepEqual(rows, [{ roles }]);
+      assert.deepEqual(await allRows(db, 'SELECT roles FROM members WHERE user_id = $1', [known.id]), [{ roles }]);
     }
   });
 
@@ -70,13 +70,10 @@ describe('the demo merchant', () => {
     await registerEndpoint(db, { merchantId, ...own, keyRing: KEY_RING, at: new Date() });
     await seed(file, 9091);
     const { items } = await listEndpoints(db, merchantId, null, 16);
-    assert.deepEqual(
-      items.map(({ url, state }) => [url, state]),
-      [
-        ['http://127.0.0.1:9091/webhooks', 'enabled'],
-        ['https://shop.example/', 'enabled'],
-      ],
-    );
+    assert.deepEqual(columnsOf(items, 'url', 'state'), [
+      ['http://127.0.0.1:9091/webhooks', 'enabled'],
+      ['https://shop.example/', 'enabled'],
+    ]);
   });
 
   it('gets people and a key with a maker when it is of an older version; the old key stays valid', async () => {

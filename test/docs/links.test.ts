@@ -1,12 +1,10 @@
 // Tests that every link of every Markdown page of the project leads to a file that is there, and to a heading of it.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { marked, type Token } from 'marked';
-import { findProjectRoot } from '../../src/project-root.ts';
+import { trackedFiles, root } from '../support/source-tree.ts';
 
-const root = findProjectRoot();
 /** A page of the running server that is made of no Markdown. */
 const SERVED = '/docs/reference';
 
@@ -72,10 +70,7 @@ function faultOf(file: string, link: string): string | null {
 }
 
 describe('a link in a Markdown page', () => {
-  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], { cwd: root })
-    .toString()
-    .split('\n')
-    .filter((file) => file !== '' && existsSync(join(root, file)));
+  const files = trackedFiles.filter((file) => file.endsWith('.md'));
 
   it('leads to a file that is there, and to one of its headings', () => {
     const faults = files.flatMap((file) =>

@@ -1,14 +1,12 @@
 // Checks docs/security.md: what it names exists, its table is complete in itself, and its inventories name every file.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { secretFileSettings } from '../../src/settings/config.ts';
 import { APPLICATION_RIGHTS } from '../../src/db/platform/access.ts';
-import { findProjectRoot } from '../../src/project-root.ts';
+import { trackedFiles, root } from '../support/source-tree.ts';
 
-const root = findProjectRoot();
 const PAGE = 'docs/security.md';
 const page = readFileSync(join(root, PAGE), 'utf8');
 
@@ -67,13 +65,7 @@ function numberOf(id: string): number {
   return (chapter * 100 + section) * 100 + line;
 }
 
-function sourceFiles(): string[] {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root });
-  return listed
-    .toString()
-    .split('\n')
-    .filter((file) => /^(src|activities|workflows)\/.*\.ts$/.test(file) && existsSync(join(root, file)));
-}
+const sourceFiles = trackedFiles.filter((file) => /^(src|activities|workflows)\/.*\.ts$/.test(file));
 
 describe('docs/security.md', () => {
   it('names only files and links that exist', () => {
@@ -156,7 +148,7 @@ describe('docs/security.md', () => {
   });
 
   it('names every file that uses cryptography', () => {
-    const users = sourceFiles().filter(
+    const users = sourceFiles.filter(
       (file) =>
         !/^src\/(dev|engines|cli|sandbox)\//.test(file) &&
         /from '(node:crypto|@node-rs\/argon2)'/.test(readFileSync(join(root, file), 'utf8')),
@@ -190,7 +182,7 @@ describe('the pages of operations', () => {
 
 describe('the source', () => {
   it('starts programs in the tools of development alone', () => {
-    const starting = sourceFiles().filter((file) =>
+    const starting = sourceFiles.filter((file) =>
       readFileSync(join(root, file), 'utf8').includes('node:child_process'),
     );
     assert.deepEqual(
@@ -200,7 +192,7 @@ describe('the source', () => {
   });
 
   it('evaluates no text as code', () => {
-    const evaluating = sourceFiles().filter((file) =>
+    const evaluating = sourceFiles.filter((file) =>
       /\beval\(|\bnew Function\(|from 'node:vm'/.test(readFileSync(join(root, file), 'utf8')),
     );
     assert.deepEqual(evaluating, []);

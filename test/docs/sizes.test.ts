@@ -1,20 +1,17 @@
 // Holds the size of the documentation: a decision is a page, the README is for a newcomer, and somebody can read it all.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/project-root.ts';
+import { valuesOf } from '../support/values-of.ts';
+import { trackedFiles, root } from '../support/source-tree.ts';
 
-const root = findProjectRoot();
 const MAX_DECISION_LINES = 60;
 const MAX_README_LINES = 120;
 const MAX_README_BYTES = 9_000;
 const MAX_WORDS = 50_000;
 
-const pages = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], { cwd: root })
-  .toString()
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)))
+const pages = trackedFiles
+  .filter((file) => file.endsWith('.md'))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 
 function linesOf(text: string): number {
@@ -35,10 +32,7 @@ describe('the documentation', () => {
   it('says in each decision what was considered', () => {
     const decisions = pages.filter(({ file }) => file.startsWith('docs/decisions/'));
     const silent = decisions.filter(({ text }) => !/^## .*Considered/im.test(text));
-    assert.deepEqual(
-      silent.map(({ file }) => file),
-      [],
-    );
+    assert.deepEqual(valuesOf(silent, 'file'), []);
   });
 
   it(`begins with a README of at most ${MAX_README_LINES} lines and ${MAX_README_BYTES} bytes`, () => {

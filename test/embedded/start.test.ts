@@ -51,6 +51,13 @@ describe('npm start', function () {
     return run;
   }
 
+  /** It ends cleanly when it is interrupted, and leaves no process. */
+  async function assertEnds(run: EmbeddedRun): Promise<void> {
+    run.signal('SIGINT');
+    assert.equal(await run.exited, 0, run.errors());
+    for (const pid of run.recorded()) assert.equal(startOfProcess(pid), undefined);
+  }
+
   function kill(run: EmbeddedRun, name: string): void {
     const pid = run.pidOf(name);
     assert.ok(pid !== undefined, `${name} runs`);
@@ -67,9 +74,7 @@ describe('npm start', function () {
       for (const name of killed) await run.untilPrinted(`${name} runs again`, round < 2 ? 1 : 2);
       await until('the payment to succeed', async () => (await payment.read()) === 'succeeded', LIMIT_MS);
     }
-    run.signal('SIGINT');
-    assert.equal(await run.exited, 0, run.errors());
-    for (const pid of run.recorded()) assert.equal(startOfProcess(pid), undefined);
+    await assertEnds(run);
   });
 
   it('leaves nothing when it is stopped while an engine is down or starts again', async () => {
@@ -79,9 +84,7 @@ describe('npm start', function () {
       await run.untilPrinted('Ctrl-C stops all of it');
       for (const name of ENGINES) kill(run, name);
       if (waits) await run.untilPrinted('is started again', 2);
-      run.signal('SIGINT');
-      assert.equal(await run.exited, 0, run.errors());
-      for (const pid of run.recorded()) assert.equal(startOfProcess(pid), undefined);
+      await assertEnds(run);
       assert.doesNotMatch(run.output().split('stopping')[1]!, /runs again|is started/);
       assert.equal(readdirSync(dataDir).includes('run.json'), false);
     }
@@ -100,9 +103,7 @@ describe('npm start', function () {
     await run.untilPrinted(/the server runs/, 2);
     const payment = await pay(run.demo());
     await until('the payment to succeed', async () => (await payment.read()) === 'succeeded', LIMIT_MS);
-    run.signal('SIGINT');
-    assert.equal(await run.exited, 0, run.errors());
-    for (const pid of run.recorded()) assert.equal(startOfProcess(pid), undefined);
+    await assertEnds(run);
     await assert.rejects(fetch(`${baseUrl}/console/`), TypeError);
   });
 

@@ -25,6 +25,7 @@ import {
 import { startOfProcess } from '../../src/engines/process/process-identity.ts';
 import { findProjectRoot } from '../../src/project-root.ts';
 import { throwaway, until } from './throwaway.ts';
+import { queryAt } from '../support/one-client.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -48,39 +49,29 @@ describe('the embedded PostgreSQL', () => {
     return server;
   }
 
-  async function rows(url: string, sql: string): Promise<unknown[]> {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  }
-
   it('finds its data and its password at the second start', async () => {
     const dataDir = folder();
     const first = await start(dataDir);
     await first.ensureDatabase('shop');
-    await rows(first.urlFor('shop'), 'CREATE TABLE kept AS SELECT 7 AS number');
+    await queryAt(first.urlFor('shop'), 'CREATE TABLE kept AS SELECT 7 AS number');
     await first.stop();
     assert.equal(startOfProcess(first.pid), undefined);
     const second = await start(dataDir);
     await second.ensureDatabase('shop');
-    assert.deepEqual(await rows(second.urlFor('shop'), 'SELECT number FROM kept'), [{ number: 7 }]);
+    assert.deepEqual(await queryAt(second.urlFor('shop'), 'SELECT number FROM kept'), [{ number: 7 }]);
   });
 
   it('replaces the server that a killed parent left running', async () => {
     const dataDir = folder();
     const parent = program('postgres-parent.ts', [dataDir, String(await freePort())]);
     const orphan = Number(await parent.nextLine());
-    await rows(await parent.nextLine(), 'CREATE TABLE kept AS SELECT 7 AS number');
+    await queryAt(await parent.nextLine(), 'CREATE TABLE kept AS SELECT 7 AS number');
     await parent.kill();
     assert.ok(startOfProcess(orphan), 'the server outlives its parent');
     const server = await start(dataDir);
     assert.equal(startOfProcess(orphan), undefined);
     assert.match(reported.join('\n'), new RegExp(`stopping the database server \\(process ${orphan}\\)`));
-    assert.deepEqual(await rows(server.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
+    assert.deepEqual(await queryAt(server.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
   });
 
   it('starts again after the server itself was killed', async () => {
@@ -89,7 +80,7 @@ describe('the embedded PostgreSQL', () => {
     process.kill(first.pid, 'SIGKILL');
     assert.deepEqual(await first.exited, { code: null, signal: 'SIGKILL' });
     const second = await start(dataDir);
-    assert.deepEqual(await rows(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
+    assert.deepEqual(await queryAt(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
   });
 
   it('starts again after the server was killed in the middle of a long statement', async function () {
@@ -104,7 +95,7 @@ describe('the embedded PostgreSQL', () => {
     await client.query("SET statement_timeout = '3s'");
     client.query('SELECT count(*) FROM generate_series(1, 1000000000000)').catch(() => undefined);
     await until('the statement runs', async () => {
-      const [state] = await rows(first.adminUrl, `SELECT state FROM pg_stat_activity WHERE pid = ${own[0]!.pid}`);
+      const [state] = await queryAt(first.adminUrl, `SELECT state FROM pg_stat_activity WHERE pid = ${own[0]!.pid}`);
       return (state as { state: string }).state === 'active';
     });
     process.kill(first.pid, 'SIGKILL');
@@ -112,7 +103,7 @@ describe('the embedded PostgreSQL', () => {
     assert.ok(startOfProcess(own[0]!.pid), 'the statement goes on without its server');
     const second = await start(dataDir);
     assert.equal(startOfProcess(own[0]!.pid), undefined);
-    assert.deepEqual(await rows(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
+    assert.deepEqual(await queryAt(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
   });
 
   it('starts although another program has the number of its last process', async () => {
@@ -158,9 +149,9 @@ describe('the embedded PostgreSQL', () => {
 
   it('applies its settings, and listens on one address only', async () => {
     const server = await start(folder());
-    assert.deepEqual(await rows(server.adminUrl, 'SHOW fsync'), [{ fsync: 'off' }]);
-    assert.deepEqual(await rows(server.adminUrl, 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
-    assert.deepEqual(await rows(server.adminUrl, 'SHOW unix_socket_directories'), [{ unix_socket_directories: '' }]);
+    assert.deepEqual(await queryAt(server.adminUrl, 'SHOW fsync'), [{ fsync: 'off' }]);
+    assert.deepEqual(await queryAt(server.adminUrl, 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
+    assert.deepEqual(await queryAt(server.adminUrl, 'SHOW unix_socket_directories'), [{ unix_socket_directories: '' }]);
   });
 
   it('accepts only its password, which no other account can read', async () => {
@@ -171,7 +162,7 @@ describe('the embedded PostgreSQL', () => {
     const password = readFileSync(file, 'utf8').trim();
     assert.ok(password.length >= 32 && server.adminUrl.includes(password));
     await assert.rejects(
-      rows(server.adminUrl.replace(password, 'guessed'), 'SELECT 1'),
+      queryAt(server.adminUrl.replace(password, 'guessed'), 'SELECT 1'),
       /password authentication failed/,
     );
     assert.match(
@@ -218,10 +209,10 @@ describe('the embedded PostgreSQL', () => {
       const [dataDir, fallbackDataDir] = [join(shutFolder(), 'data'), join(folder(), 'data')];
       const first = await start(dataDir, { fallbackDataDir });
       assert.equal(first.dataDir, fallbackDataDir);
-      await rows(first.adminUrl, 'CREATE TABLE kept AS SELECT 7 AS number');
+      await queryAt(first.adminUrl, 'CREATE TABLE kept AS SELECT 7 AS number');
       await first.stop();
       const second = await start(dataDir, { fallbackDataDir });
-      assert.deepEqual(await rows(second.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
+      assert.deepEqual(await queryAt(second.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
     });
 
     it('refuses a fallback folder that another account can write to', async () => {
@@ -242,7 +233,7 @@ describe('the embedded PostgreSQL', () => {
       });
       const pid = Number(await parent.nextLine());
       defer(() => startOfProcess(pid) !== undefined && process.kill(pid, 'SIGQUIT'));
-      assert.deepEqual(await rows(await parent.nextLine(), 'SELECT 1 AS one'), [{ one: 1 }]);
+      assert.deepEqual(await queryAt(await parent.nextLine(), 'SELECT 1 AS one'), [{ one: 1 }]);
       const [copy = ''] = readdirSync(temporary);
       assert.match(copy, /^malipo-postgres-/);
       assert.ok(readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(join(temporary, copy)));

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
-import { Client as PgClient } from 'pg';
+import type { Client } from '@temporalio/client';
 import { freePort } from '../../src/engines/process/ports.ts';
 import { startPostgresServer, TEMPORAL, type PostgresServer } from '../../src/engines/postgres/server.ts';
 import { startOfProcess } from '../../src/engines/process/process-identity.ts';
@@ -12,8 +11,8 @@ import type { TemporalServer } from '../../src/engines/temporal/server.ts';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { temporalPrograms } from '../support/engines.ts';
 import { throwaway } from './throwaway.ts';
-
-const NAMESPACE = 'malipo-test';
+import { queryAt } from '../support/one-client.ts';
+import { clientOf, NAMESPACE } from './temporal-clients.ts';
 
 describe('the production server of Temporal on PostgreSQL', () => {
   const { folder, defer, cleanUp } = throwaway();
@@ -49,12 +48,6 @@ describe('the production server of Temporal on PostgreSQL', () => {
     return server;
   }
 
-  async function clientOf({ address }: TemporalServer): Promise<Client> {
-    const connection = await Connection.connect({ address });
-    defer(() => connection.close());
-    return new Client({ connection, namespace: NAMESPACE });
-  }
-
   /** The part that hands work to workers is reached by others than the one that takes requests. */
   async function untilHandsOutWork({ connection }: Client): Promise<void> {
     const queue = { namespace: 'temporal-system', taskQueue: { name: 'nobody' } };
@@ -67,12 +60,12 @@ describe('the production server of Temporal on PostgreSQL', () => {
     await prepareTemporal({ address: first.address, namespace: NAMESPACE });
     const workflowId = 'collection/mer_1/key one';
     const options = { workflowId, taskQueue: 'nobody', args: [] };
-    await (await clientOf(first)).workflow.start('nothing', options);
+    await (await clientOf(first, defer)).workflow.start('nothing', options);
     process.kill(first.pid, 'SIGKILL');
     await first.exited;
     const second = await start(postgres);
     await prepareTemporal({ address: second.address, namespace: NAMESPACE });
-    const { status } = await (await clientOf(second)).workflow.getHandle(workflowId).describe();
+    const { status } = await (await clientOf(second, defer)).workflow.getHandle(workflowId).describe();
     assert.equal(status.name, 'RUNNING');
     await second.stop();
     assert.equal(startOfProcess(second.pid), undefined);
@@ -83,16 +76,11 @@ describe('the production server of Temporal on PostgreSQL', () => {
     const url = new URL(postgres.adminUrl);
     url.pathname = '/temporal';
     const members = async (): Promise<string[]> => {
-      const client = new PgClient({ connectionString: url.href });
-      await client.connect();
-      const { rows } = await client.query<{ id: string }>(
-        `SELECT encode(host_id, 'hex') AS id FROM cluster_membership`,
-      );
-      await client.end();
-      return rows.map(({ id }) => id);
+      const rows = await queryAt(url.href, `SELECT encode(host_id, 'hex') AS id FROM cluster_membership`);
+      return rows.map(({ id }) => String(id));
     };
     const first = await start(postgres);
-    await untilHandsOutWork(await clientOf(first));
+    await untilHandsOutWork(await clientOf(first, defer));
     const dead = await members();
     assert.notEqual(dead.length, 0);
     process.kill(first.pid, 'SIGKILL');
@@ -103,7 +91,7 @@ describe('the production server of Temporal on PostgreSQL', () => {
       known.filter((id) => dead.includes(id)),
       [],
     );
-    await untilHandsOutWork(await clientOf(second));
+    await untilHandsOutWork(await clientOf(second, defer));
   });
 
   it('fails with what is wrong when the database does not let it in', async () => {

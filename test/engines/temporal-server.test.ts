@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { freePort } from '../../src/engines/process/ports.ts';
 import { startOfProcess } from '../../src/engines/process/process-identity.ts';
 import { resolveTemporalBinary } from '../../src/engines/temporal/binary.ts';
@@ -12,8 +12,7 @@ import {
   type TemporalServerOptions,
 } from '../../src/engines/temporal/server.ts';
 import { throwaway, writeScript } from './throwaway.ts';
-
-const NAMESPACE = 'malipo-test';
+import { clientOf, NAMESPACE } from './temporal-clients.ts';
 
 describe('the embedded Temporal server', () => {
   const { folder, defer, cleanUp } = throwaway();
@@ -37,12 +36,6 @@ describe('the embedded Temporal server', () => {
     return server;
   }
 
-  async function clientOf({ address }: TemporalServer): Promise<Client> {
-    const connection = await Connection.connect({ address });
-    defer(() => connection.close());
-    return new Client({ connection, namespace: NAMESPACE });
-  }
-
   function startNothing(client: Client, workflowId: string): Promise<unknown> {
     return client.workflow.start('nothing', { workflowId, taskQueue: 'nobody', args: [] });
   }
@@ -50,11 +43,11 @@ describe('the embedded Temporal server', () => {
   it('keeps its workflows in its file over a restart', async () => {
     const databaseFile = join(folder(), 'temporal', 'temporal.db');
     const first = await start({ databaseFile, synchronous: 'off' });
-    await startNothing(await clientOf(first), 'collection/mer_1/key one');
+    await startNothing(await clientOf(first, defer), 'collection/mer_1/key one');
     await first.stop();
     assert.equal(startOfProcess(first.pid), undefined);
     const second = await start({ databaseFile, synchronous: 'off' });
-    const { status } = await (await clientOf(second)).workflow.getHandle('collection/mer_1/key one').describe();
+    const { status } = await (await clientOf(second, defer)).workflow.getHandle('collection/mer_1/key one').describe();
     assert.equal(status.name, 'RUNNING');
   });
 
@@ -63,12 +56,12 @@ describe('the embedded Temporal server', () => {
     const server = await start({ uiPort });
     assert.equal(server.uiUrl, `http://127.0.0.1:${uiPort}`);
     assert.equal((await fetch(server.uiUrl)).status, 200);
-    const client = await clientOf(server);
+    const client = await clientOf(server, defer);
     await assert.rejects(client.workflow.getHandle('collection/mer_1/key one').describe(), /not found/i);
   });
 
   it('fires short timers in time', async () => {
-    const client = await clientOf(await start());
+    const client = await clientOf(await start(), defer);
     const taskQueue = { name: 'delayed' };
     const tookMs: number[] = [];
     for (let count = 1; count <= 5; count++) {
@@ -86,7 +79,7 @@ describe('the embedded Temporal server', () => {
   });
 
   it('has one partition for each task queue', async () => {
-    const client = await clientOf(await start());
+    const client = await clientOf(await start(), defer);
     const { activityTaskQueuePartitions } = await client.workflowService.listTaskQueuePartitions({
       namespace: NAMESPACE,
       taskQueue: { name: 'any' },

@@ -9,7 +9,7 @@ import { assertLedgerIsSound, availableBalance, expireLeases, pay, untilState } 
 import { promptsRaised } from '../support/sandbox-operator.ts';
 import { storedEvents, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { startServerChild } from '../support/server-child.ts';
-import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
+import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
 
 type Path = {
   readonly row: string;

@@ -7,7 +7,7 @@ import { promptsRaised } from '../support/sandbox-operator.ts';
 import { startServerChild } from '../support/server-child.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { valuesOf } from '../support/values-of.ts';
-import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
+import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
 
 const CASES: readonly { readonly title: string; readonly crashPoint: CrashPoint; readonly recorded: 0 | 1 }[] = [
   {

@@ -14,7 +14,7 @@ import { startSweep } from '../support/sweeps.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
+import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
 
 /**
  * Generous for a slow machine, and for tries that Temporal still hands to the stopped process, each for a heartbeat time-out.

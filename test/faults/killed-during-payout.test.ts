@@ -8,7 +8,7 @@ import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { requestPayout, balanceOf, fund, release, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
-import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
+import { inOwnEnvironment, testConcurrently } from '../support/concurrent-tests.ts';
 
 type Path = { readonly row: string; readonly state: PayoutState; readonly balance: readonly [number, number] };
 

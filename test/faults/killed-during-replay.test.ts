@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { makeBacklog } from '../../bench/backlog.ts';
 import type { Person } from '../../src/domain/accounts/member.ts';
-import type { EndpointId } from '../../src/domain/ids.ts';
 import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
 import { createReplay } from '../../src/operations/webhooks/replay-deliveries.ts';
 import { getReplay } from '../../src/db/webhooks/replay.ts';
@@ -12,6 +11,7 @@ import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironmentPerCase } from '../support/use-test-environment.ts';
 import { expireLeases } from '../support/payments.ts';
 import { startServerChild } from '../support/server-child.ts';
+import { backlogTarget } from '../support/deliveries.ts';
 
 // More than one batch, the last one incomplete.
 const EVENTS = 1200;
@@ -25,13 +25,7 @@ describe('a server that is killed while it replays', () => {
 
   /** Creates many withheld deliveries for the merchant's endpoint. */
   async function createWithheldDeliveries(): Promise<void> {
-    const { id: merchantId } = testEnv.merchant;
-    const { id: endpointId } = await oneRow<{ id: EndpointId }>(
-      testEnv.db,
-      'SELECT id FROM endpoints WHERE merchant_id = $1',
-      [merchantId],
-    );
-    await makeBacklog(testEnv.db, [{ merchantId, endpointId }], { count: EVENTS });
+    await makeBacklog(testEnv.db, [await backlogTarget(testEnv, testEnv.merchant.id)], { count: EVENTS });
     await testEnv.db.pool.query("UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL");
   }
 

@@ -14,22 +14,18 @@ import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayout
 import { addPerson, logIn } from '../support/people.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { alteredBundle } from '../support/altered-bundle.ts';
+import { countRows } from '../db/rows.ts';
 
 /** The present workflows with one step more at `passage`: histories of theirs cannot be replayed by the present code. */
 async function bundleWithAnotherStep(passage: string): Promise<WorkflowBundleWithSourceMap> {
-  const bundle = await workflowBundle();
-  assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
+  const { code } = await workflowBundle();
   // As the function of the passage calls it.
-  const calls = [
-    ...bundle.code
-      .slice(0, bundle.code.indexOf(passage))
-      .matchAll(/await (load\(\)|\(0,\w+\.loadPayment\)\(input\));/g),
-  ];
-  const call = calls.at(-1)?.[1];
+  const before = code.slice(0, code.indexOf(passage));
+  const call = [...before.matchAll(/await (load\(\)|\(0,\w+\.loadPayment\)\(input\));/g)].at(-1)?.[1];
   assert.ok(call !== undefined);
   const step = `await ${call};`;
-  const altered = passage.endsWith('{') ? `${passage}${step}` : `${step}${passage}`;
-  return { ...bundle, code: bundle.code.replace(passage, () => altered) };
+  return alteredBundle(passage, passage.endsWith('{') ? `${passage}${step}` : `${step}${passage}`);
 }
 
 describe('a run that is open and cannot progress', () => {
@@ -145,11 +141,9 @@ describe('a run that has something to do and does nothing', () => {
 
   it('is replaced, and the paid collection is recorded', async () => {
     // A step of the run is lost, as after a restore of Temporal's own database.
-    const bundle = await workflowBundle();
     const passage = 'const sent =';
-    assert.equal(bundle.code.split(passage).length, 2);
-    const waiting = bundle.code.replace(passage, () => `await new Promise(() => {});${passage}`);
-    const server = await testEnv.startServer({}, { workflowBundle: { ...bundle, code: waiting } });
+    const waiting = await alteredBundle(passage, `await new Promise(() => {});${passage}`);
+    const server = await testEnv.startServer({}, { workflowBundle: waiting });
     const payment = await pay(testEnv, '004');
     await eventually('its start', async () => (await findWork(testEnv.db, payment.id))?.isStarted);
     await server.stop();
@@ -169,11 +163,9 @@ describe('a delivery whose run is open and cannot progress', () => {
   });
 
   it('is delivered by the run that replaces it', async () => {
-    const bundle = await workflowBundle();
     const passage = 'if (due === null)';
-    assert.equal(bundle.code.split(passage).length, 2);
-    const another = bundle.code.replace(passage, () => `await loadDelivery({ deliveryId, replayCount });${passage}`);
-    const server = await testEnv.startServer({}, { workflowBundle: { ...bundle, code: another } });
+    const another = await alteredBundle(passage, `await loadDelivery({ deliveryId, replayCount });${passage}`);
+    const server = await testEnv.startServer({}, { workflowBundle: another });
     testEnv.receiver.answerWith(testEnv.merchant.id, (_received, response) => {
       response.writeHead(500).end();
     });
@@ -192,8 +184,7 @@ describe('a delivery whose run is open and cannot progress', () => {
     await eventually(
       'every delivery to be delivered',
       async () => {
-        const { rows } = await testEnv.db.pool.query("SELECT 1 FROM deliveries WHERE state <> 'delivered'");
-        return rows.length === 0;
+        return (await countRows(testEnv.db, "deliveries WHERE state <> 'delivered'")) === 0;
       },
       60_000,
     );

@@ -14,6 +14,7 @@ import { idsOf } from './merchant-ids.ts';
 import { sampleOf } from './samples.ts';
 import { digestOfOthers } from './call-effects.ts';
 import { useIsolationEnvironment, type Headers, type Shop, type ConsoleSession } from './tenants.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 type Prefix = Parameters<typeof newId>[0];
 
@@ -194,11 +195,7 @@ describe('an id of another merchant', () => {
     for (const noun of kinds) {
       const query = { q: String(foreign.get(noun)) };
       const own = (await send('getSearchHits', { query }, their.headers)).json['data'] as { id: string }[];
-      if (noun !== 'whe')
-        assert.deepEqual(
-          own.map(({ id }) => id),
-          [query.q],
-        );
+      if (noun !== 'whe') assert.deepEqual(valuesOf(own, 'id'), [query.q]);
       for (const [who, headers] of callersOf('getSearchHits')) {
         assert.deepEqual((await send('getSearchHits', { query }, headers)).json, { data: [] }, `${noun} by ${who}`);
       }

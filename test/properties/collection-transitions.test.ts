@@ -14,7 +14,7 @@ import { checkLedger } from '../../src/operations/payments/check-ledger.ts';
 import { getBalance } from '../../src/db/payments/ledger.ts';
 import { getCollection } from '../../src/db/payments/collection.ts';
 import { createTestDatabase } from '../support/engines.ts';
-import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
+import { makeCollection, makeEndpoint, makeMerchant, oneRow, record, allRows } from '../db/rows.ts';
 import { useDatabase } from '../db/use-database.ts';
 
 // Our own words: no operator declines with them. A prompt that expired is not declined.
@@ -62,13 +62,12 @@ describe('transitions of a collection', () => {
   });
 
   const availableMinor = async () => (await getBalance(db, merchantId)).availableMinor;
-  const eventsOf = async ({ id }: Collection) =>
-    (
-      await db.pool.query<EventContent>(
-        'SELECT type, resource_version, body FROM events WHERE payment_id = $1 ORDER BY resource_version',
-        [id],
-      )
-    ).rows;
+  const eventsOf = ({ id }: Collection) =>
+    allRows<EventContent>(
+      db,
+      'SELECT type, resource_version, body FROM events WHERE payment_id = $1 ORDER BY resource_version',
+      [id],
+    );
 
   /** The states in the events, in order; fails unless they are a path through the table with one event per state. */
   async function pathOf(collection: Collection): Promise<CollectionState[]> {

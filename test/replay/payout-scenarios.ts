@@ -9,7 +9,15 @@ import { eventually, type TestEnvironment } from '../support/test-environment.ts
 import { pay, untilState, type Payment } from '../support/payments.ts';
 import { switchFaults } from '../support/sandbox-operator.ts';
 import { temporalClient } from '../support/engines.ts';
-import { requestPayout, fund, release, releaseRefund, untilPayoutState, type Payout } from '../support/payouts.ts';
+import {
+  requestPayout,
+  fund,
+  release,
+  releaseRefund,
+  untilPayoutState,
+  type Payout,
+  releasedPayout,
+} from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -71,9 +79,7 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     startsServer: false,
     async play(testEnv) {
       await testEnv.startServer({ MALIPO_ROLES: 'api' });
-      await fund(testEnv, testEnv.merchant, 20_000);
-      const payout = await requestPayout(testEnv, '000');
-      await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
+      const payout = await releasedPayout(testEnv, '000');
       await sleep(1500);
       await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
       await untilPayoutState(testEnv, payout, 'failed');
@@ -90,10 +96,8 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
       MALIPO_NOT_FOUND_GRACE_MS: '400',
     },
     async play(testEnv) {
-      await fund(testEnv, testEnv.merchant, 20_000);
       await switchFaults(testEnv, { down: true });
-      const payout = await requestPayout(testEnv, '000');
-      await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
+      const payout = await releasedPayout(testEnv, '000');
       await untilPayoutState(testEnv, payout, 'reconciling');
       await switchFaults(testEnv, {});
       await untilPayoutState(testEnv, payout, 'failed');

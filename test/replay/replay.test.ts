@@ -6,6 +6,8 @@ import * as workflows from '../../workflows/index.ts';
 import { prepareRuntime, workflowBundle } from '../support/engines.ts';
 import { recordedHistories, recordHistories, RECORDING, type RecordedHistory } from './recorded-histories.ts';
 import { SCENARIOS } from './scenarios.ts';
+import { valuesOf } from '../support/values-of.ts';
+import { alteredBundle } from '../support/altered-bundle.ts';
 
 /** The names of the histories that the code cannot replay, with the reason. */
 async function failuresOf(
@@ -20,13 +22,6 @@ async function failuresOf(
   return failures;
 }
 
-/** The current code with one passage replaced. Fails unless the passage is there exactly once. */
-async function alteredBundle(passage: string, replacement: string): Promise<WorkflowBundleWithSourceMap> {
-  const bundle = await workflowBundle();
-  assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
-  return { ...bundle, code: bundle.code.replace(passage, () => replacement) };
-}
-
 describe('recorded histories', () => {
   before(async function () {
     const asked = process.env[RECORDING];
@@ -36,10 +31,7 @@ describe('recorded histories', () => {
   });
 
   it('exist for every scenario, and for nothing else', () => {
-    assert.deepEqual(
-      recordedHistories().map(({ name }) => name),
-      SCENARIOS.map(({ name }) => name).sort(),
-    );
+    assert.deepEqual(valuesOf(recordedHistories(), 'name'), SCENARIOS.map(({ name }) => name).sort());
   });
 
   it('exist for every workflow', () => {

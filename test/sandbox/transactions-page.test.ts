@@ -1,6 +1,7 @@
 // The page of the sandbox's transactions: a table for people, with a decision for each payment that is undecided.
 import assert from 'node:assert/strict';
 import { callbackStatuses, hasAtLeast, submit, until, useSandbox } from './sandbox-harness.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 const HTML = { Accept: 'text/html,*/*;q=0.8' };
 
@@ -53,10 +54,7 @@ describe('the page of the sandbox’s transactions', () => {
     it(`lets a person ${choice} what ${kind} asked for, once, and the callback reports it`, async () => {
       const reference = await waiting(kind);
       const answers = await Promise.all([press({ reference, choice }), press({ reference, choice })]);
-      assert.deepEqual(
-        answers.map(({ status: code }) => code),
-        [303, 303],
-      );
+      assert.deepEqual(valuesOf(answers, 'status'), [303, 303]);
       const decided = answers.filter(({ headers }) => headers.get('location')?.includes('answered='));
       assert.equal(decided.length, 1);
       await until(() => callbackStatuses(receiver, reference), hasAtLeast(1));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { registrationOptions } from '../../src/security/passkey.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 describe('the options for a new passkey', () => {
   it('name the algorithms that every Node.js verifies: EdDSA, ES256 and RS256', async () => {
@@ -12,9 +13,6 @@ describe('the options for a new passkey', () => {
       randomBytes(32),
       [],
     );
-    assert.deepEqual(
-      pubKeyCredParams.map(({ alg }) => alg),
-      [-8, -7, -257],
-    );
+    assert.deepEqual(valuesOf(pubKeyCredParams, 'alg'), [-8, -7, -257]);
   });
 });

@@ -1,17 +1,15 @@
 // A live server is served by an account with the application's rights alone, tried with real accounts that have one more each.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { ConfigError } from '../../src/settings/config.ts';
 import { APPLICATION } from '../../src/db/platform/access.ts';
-import { openDatabase, type Database } from '../../src/db/platform/database.ts';
+import { type Database } from '../../src/db/platform/database.ts';
 import { OWNER } from '../../src/engines/postgres/server.ts';
 import { createLog } from '../../src/log.ts';
 import { checkDatabase } from '../../src/server/check-database.ts';
-import { createTestDatabase, postgres, testLog, type TestDatabase } from '../support/engines.ts';
+import { createTestDatabase, postgres, testLog, type TestDatabase, openAt } from '../support/engines.ts';
 import { tamper } from '../db/rows.ts';
-
-const LIMITS = { poolSize: 1, statementTimeoutMs: 10_000, connectTimeoutMs: 10_000, onIdleError: () => undefined };
+import { queryAt } from '../support/one-client.ts';
 
 /** How an account gets more, how that ends if it does not end with the account, and what the refusal names. */
 type Case = { readonly give: string; readonly take?: string; readonly named: string };
@@ -108,18 +106,11 @@ describe('an account of the database', () => {
   });
   after(() => database.drop());
 
-  async function query(...statements: readonly string[]): Promise<void> {
-    const client = new Client({ connectionString: (await postgres()).urlFor(name) });
-    await client.connect();
-    try {
-      for (const sql of statements) await client.query(inThisRun(sql));
-    } finally {
-      await client.end();
-    }
-  }
+  const query = async (...statements: readonly string[]) =>
+    queryAt((await postgres()).urlFor(name), ...statements.map(inThisRun));
   const inThisRun = (text: string): string => text.replaceAll('$account', account).replaceAll('$database', name);
   function open(): Database {
-    const db = openDatabase({ ...LIMITS, url });
+    const db = openAt(url, { poolSize: 1 });
     opened.push(db);
     return db;
   }

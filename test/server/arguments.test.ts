@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/project-root.ts';
 import { builtFile } from '../support/build.ts';
+import { useConcurrentTests } from '../support/concurrent-tests.ts';
 
 const root = findProjectRoot();
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
@@ -45,7 +46,7 @@ function isProgram(file: string): boolean {
 type Ended = { readonly code: number; readonly out: string; readonly err: string };
 
 /** Without any setting, in a data folder of its own, which says afterwards whether anything was begun. */
-function run(program: readonly string[], argument: string): Promise<Ended & { readonly dataDir: string }> {
+function start(program: readonly string[], argument: string): Promise<Ended & { readonly dataDir: string }> {
   const dataDir = join(mkdtempSync(join(tmpdir(), 'malipo-arguments-')), 'var');
   const env = { PATH: process.env['PATH'], HOME: dataDir, MALIPO_DATA_DIR: dataDir };
   return new Promise((resolve) => {
@@ -55,9 +56,21 @@ function run(program: readonly string[], argument: string): Promise<Ended & { re
   });
 }
 
+const started = new Map<string, ReturnType<typeof start>>();
+
+/** As `start`; once for a program that has several names. */
+function run(program: readonly string[], argument: string): ReturnType<typeof start> {
+  const command = [...program, argument].join(' ');
+  const running = started.get(command) ?? start(program, argument);
+  started.set(command, running);
+  return running;
+}
+
 describe('a program', () => {
+  // Several at once: each waits for files most of the time.
+  const test = useConcurrentTests(3);
   for (const [name, program] of Object.entries(PROGRAMS)) {
-    it(`answers --help and what it does not know, and does nothing else: ${name}`, async () => {
+    test(`answers --help and what it does not know, and does nothing else: ${name}`, async () => {
       const help = await run(program, '--help');
       assert.equal(help.code, 0, help.err);
       assert.match(help.out, /^usage: /);

@@ -11,8 +11,7 @@ import type { MetricDescription } from '../../src/server/metrics/metric-descript
 import { newId } from '../../src/domain/ids.ts';
 import { exchange } from '../api/raw-http.ts';
 import { pay, untilState } from '../support/payments.ts';
-import { fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
-import { addPerson, logIn } from '../support/people.ts';
+import { untilPayoutState, releasedPayout } from '../support/payouts.ts';
 import { expressions, namesOf, rules } from '../support/alert-files.ts';
 import { scrape, type Scrape } from '../support/scrape.ts';
 import { eventually } from '../support/test-environment.ts';
@@ -35,10 +34,7 @@ describe('the metrics of a server that has worked', () => {
     await untilState(testEnv, await pay(testEnv, '000'), 'succeeded');
     await untilState(testEnv, await pay(testEnv, '001'), 'failed');
     const merchant = await testEnv.addMerchant();
-    await fund(testEnv, merchant, 50_000);
-    const approver = await logIn(testEnv, await addPerson(testEnv, merchant.id, ['approver']));
-    const payout = await requestPayout(testEnv, '000', { merchant });
-    assert.equal((await release(approver, payout)).status, 200);
+    const payout = await releasedPayout(testEnv, '000', { merchant });
     await untilPayoutState(testEnv, payout, 'succeeded');
     await askForEverything(testEnv.baseUrl);
     seen = await eventually('the folded figures of all that happened', async () => {

@@ -2,19 +2,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { ConfigError } from '../../src/settings/config.ts';
-import { openDatabase, type Database } from '../../src/db/platform/database.ts';
+import { type Database } from '../../src/db/platform/database.ts';
 import { findEnvironment } from '../../src/db/platform/deployment.ts';
 import { migrate } from '../../src/db/platform/migrate.ts';
 import type { DatabaseUrls } from '../../src/engines/postgres/server.ts';
 import { checkDatabase } from '../../src/server/check-database.ts';
 import { prepareDatabase } from '../../src/server/prepare-database.ts';
-import { createTestDatabase, postgres, testLog } from '../support/engines.ts';
+import { createTestDatabase, postgres, testLog, openAt } from '../support/engines.ts';
 import { openTcpLine } from '../support/tcp-line.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-
-const LIMITS = { poolSize: 2, statementTimeoutMs: 10_000, connectTimeoutMs: 10_000, onIdleError: () => undefined };
+import { queryAt } from '../support/one-client.ts';
 
 describe('a database', () => {
   const opened: Database[] = [];
@@ -27,11 +25,11 @@ describe('a database', () => {
   });
   afterEach(async () => {
     for (const db of opened.splice(0)) await db.close();
-    await query((await postgres()).adminUrl, `DROP DATABASE ${name}`);
+    await queryAt((await postgres()).adminUrl, `DROP DATABASE ${name}`);
   });
 
   function open(url: string): Database {
-    const db = openDatabase({ ...LIMITS, url });
+    const db = openAt(url, { poolSize: 2 });
     opened.push(db);
     return db;
   }
@@ -104,10 +102,3 @@ describe('a server', () => {
     }
   });
 });
-
-async function query(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(sql);
-  await client.end();
-}

@@ -10,6 +10,7 @@ import { linesOf } from '../support/log-lines.ts';
 import { pay } from '../support/payments.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { columnsOf } from '../support/values-of.ts';
 
 const CALM = new Set(['info', 'debug']);
 
@@ -36,14 +37,11 @@ describe('the log of a delivery that is dead-lettered', () => {
     assert.equal((await server.stop()).code, 0);
     const lines = linesOf(logFile);
     const attempts = lines.filter((line) => line.msg === 'webhook attempt' && line['deliveryId'] === id);
-    assert.deepEqual(
-      attempts.map(({ attemptNumber, state }) => [attemptNumber, state]),
-      [
-        [1, 'retrying'],
-        [2, 'retrying'],
-        [3, 'dead_lettered'],
-      ],
-    );
+    assert.deepEqual(columnsOf(attempts, 'attemptNumber', 'state'), [
+      [1, 'retrying'],
+      [2, 'retrying'],
+      [3, 'dead_lettered'],
+    ]);
     assert.deepEqual(
       lines.filter(({ level }) => !CALM.has(level)),
       [],

@@ -1,10 +1,7 @@
 // The fields that the source writes into the log: every name is on this list, which has nothing personal and nothing secret.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import ts from 'typescript';
-import { findProjectRoot } from '../../src/project-root.ts';
+import { trackedFiles, sourceOf } from '../support/source-tree.ts';
 
 const LEVELS = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
 
@@ -41,6 +38,7 @@ const HARMLESS = new Set([
   'operator',
   'operatorCode',
   'operatorReceipt',
+  'operatorReference',
   'paymentId',
   'pid',
   'port',
@@ -80,8 +78,6 @@ const READ_BY_HAND = new Set([
   'activities/reconciliation.ts fault',
 ]);
 
-const root = findProjectRoot();
-
 /** The names of the fields that a call logs, and `file expression` for what is no name; null when the node is no such call. */
 function fieldsOf(node: ts.Node, file: string, source: ts.SourceFile): string[] | null {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return null;
@@ -96,14 +92,10 @@ function fieldsOf(node: ts.Node, file: string, source: ts.SourceFile): string[] 
 }
 
 function loggedFields(): string[] {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root });
-  const files = listed
-    .toString()
-    .split('\n')
-    .filter((file) => /^(src|activities|workflows)\/.*\.ts$/.test(file) && existsSync(join(root, file)));
+  const files = trackedFiles.filter((file) => /^(src|activities|workflows)\/.*\.ts$/.test(file));
   return files.flatMap((file) => {
     const found: string[] = [];
-    const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest);
+    const source = sourceOf(file);
     const visit = (node: ts.Node): void => {
       found.push(...(fieldsOf(node, file, source) ?? []));
       ts.forEachChild(node, visit);

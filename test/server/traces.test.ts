@@ -12,6 +12,7 @@ import { eventually } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { startCollector, type ReceivedSpan } from './collector.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
 const THEIR_TRACE = { traceId: 'ab'.repeat(16), spanId: 'cd'.repeat(8) };
@@ -190,9 +191,6 @@ describe('a collector that never answers', () => {
     await server.stop();
     assert.ok(collector.bodies.length > 1);
     const complaints = lines.filter(({ msg }) => msg.startsWith('spans could not be sent'));
-    assert.deepEqual(
-      complaints.map(({ level }) => level),
-      ['warn'],
-    );
+    assert.deepEqual(valuesOf(complaints, 'level'), ['warn']);
   });
 });

@@ -4,7 +4,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { NativeConnection } from '@temporalio/worker';
 import { loadConfig } from '../../src/settings/config.ts';
-import { openDatabase, statement } from '../../src/db/platform/database.ts';
+import { statement } from '../../src/db/platform/database.ts';
 import { listen } from '../../src/db/platform/listener.ts';
 import { migrate } from '../../src/db/platform/migrate.ts';
 import { temporalTarget } from '../../src/temporal/transport.ts';
@@ -17,6 +17,7 @@ import {
   temporal,
   testLog,
   type TestDatabase,
+  openAt,
 } from '../support/engines.ts';
 import { eventually } from '../support/test-environment.ts';
 import { openTlsFront, pemFile, turnOnTls, type TlsFront } from '../support/tls.ts';
@@ -64,13 +65,7 @@ describe('a connection to PostgreSQL', () => {
     `${url}?sslmode=verify-full&sslrootcert=${authorities[authority]}`;
 
   async function isEncrypted(url: string): Promise<boolean> {
-    const db = openDatabase({
-      url,
-      poolSize: 1,
-      statementTimeoutMs: 10_000,
-      connectTimeoutMs: 10_000,
-      onIdleError: () => undefined,
-    });
+    const db = openAt(url, { poolSize: 1 });
     try {
       const [row] = await db.run<{ ssl: boolean }>(
         statement('test_ssl')`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`,

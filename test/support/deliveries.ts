@@ -3,10 +3,12 @@ import { APPLICATION } from '../../src/db/platform/access.ts';
 import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { Database } from '../../src/db/platform/database.ts';
 import type { DeliveryState } from '../../src/domain/webhooks/delivery.ts';
-import type { DeliveryId, EndpointId } from '../../src/domain/ids.ts';
+import type { DeliveryId, EndpointId, MerchantId } from '../../src/domain/ids.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { temporalClient } from './engines.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
+import { oneRow } from '../db/rows.ts';
+import type { BacklogTarget } from '../../bench/backlog.ts';
 
 export type StoredDelivery = {
   readonly id: DeliveryId;
@@ -110,4 +112,10 @@ export async function hasWorkflow(deliveryId: DeliveryId): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** The merchant's endpoint, as the one that a backlog of deliveries is for. */
+export async function backlogTarget({ db }: TestEnvironment, merchantId: MerchantId): Promise<BacklogTarget> {
+  const sql = 'SELECT id FROM endpoints WHERE merchant_id = $1';
+  return { merchantId, endpointId: (await oneRow<{ id: EndpointId }>(db, sql, [merchantId])).id };
 }

@@ -20,12 +20,11 @@ import {
   NativeConnection,
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
-import { Client as PgClient } from 'pg';
 import { z } from 'zod';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { APPLICATION, REPORTS } from '../../src/db/platform/access.ts';
 import { accessToDatabase } from '../../src/db/platform/create-accounts.ts';
-import { openDatabase, type Database } from '../../src/db/platform/database.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../../src/db/platform/database.ts';
 import { stampEnvironment } from '../../src/db/platform/deployment.ts';
 import { migrate } from '../../src/db/platform/migrate.ts';
 import { accessTo, OWNER, type PostgresAccess } from '../../src/engines/postgres/server.ts';
@@ -37,6 +36,7 @@ import type { SdkMetrics } from '../../src/server/metrics/sdk-metrics.ts';
 import { testAttestor } from './attestation.ts';
 import { keepersFolder, leaseEngines, NAMESPACE, type TemporalPlace } from './engine-lease.ts';
 import { hashOfFiles } from './hash-of-files.ts';
+import { queryAt } from './one-client.ts';
 import { atRunEnd } from './run-end.ts';
 
 export { NAMESPACE };
@@ -91,17 +91,12 @@ const keeper = once(async () => {
 
 /** Leaves the server to the next run as it was: its own settings, and no database but the templates and Temporal's. */
 async function tidyUp(adminUrl: string): Promise<void> {
-  const left = await administer(
+  const left = await queryAt(
     adminUrl,
     `SELECT format('DROP DATABASE %I WITH (FORCE)', datname) AS sql FROM pg_database
      WHERE NOT datistemplate AND datname NOT IN ('postgres', 'malipo', 'temporal', 'temporal_visibility')`,
   );
-  await administer(
-    adminUrl,
-    ...left.map(({ sql }) => String(sql)),
-    'ALTER SYSTEM RESET ALL',
-    'SELECT pg_reload_conf()',
-  );
+  await queryAt(adminUrl, ...left.map(({ sql }) => String(sql)), 'ALTER SYSTEM RESET ALL', 'SELECT pg_reload_conf()');
 }
 
 export type TestPostgres = PostgresAccess & { readonly pid: number };
@@ -115,22 +110,22 @@ export const postgres = once(async (): Promise<TestPostgres> => {
 const template = once(async (): Promise<string> => {
   const server = await postgres();
   const name = `malipo_template_${hashOfFiles(['src/db'])}`;
-  const [found] = await administer(
+  const [found] = await queryAt(
     server.adminUrl,
     `SELECT datistemplate AS "isComplete" FROM pg_database WHERE datname = '${name}'`,
   );
   if (found?.['isComplete'] === true) return name;
-  if (found) await administer(server.adminUrl, `DROP DATABASE ${name}`);
+  if (found) await queryAt(server.adminUrl, `DROP DATABASE ${name}`);
   const { ownerUrl } = await server.ensureAccounts(name);
   await migrateAndStamp(ownerUrl);
-  await administer(server.adminUrl, `ALTER DATABASE ${name} IS_TEMPLATE true`);
+  await queryAt(server.adminUrl, `ALTER DATABASE ${name} IS_TEMPLATE true`);
   return name;
 });
 
 /** As `npm run migrate` does for the test environment. */
 export async function migrateAndStamp(ownerUrl: string): Promise<void> {
   await migrate(ownerUrl, join(root, 'src/db/schema'));
-  const db = openDatabase({ ...LIMITS, url: ownerUrl });
+  const db = openAt(ownerUrl);
   await stampEnvironment(db, 'test', new Date());
   await db.close();
 }
@@ -216,9 +211,14 @@ export type TestDatabase = {
 // They decide nothing: they only end what would wait for ever.
 const LIMITS = { poolSize: 20, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000, onIdleError: () => undefined };
 
+/** Opens the database at this address, with limits that decide nothing unless others are given. The caller closes it. */
+export function openAt(url: string, options: Partial<DatabaseOptions> = {}): Database {
+  return openDatabase({ ...LIMITS, url, ...options });
+}
+
 export function openTestDatabase(applicationUrl: string, adminUrl: string): Pick<TestDatabase, 'url' | 'db'> {
-  const application = openDatabase({ ...LIMITS, url: applicationUrl, attestor: testAttestor });
-  const admin = openDatabase({ ...LIMITS, url: adminUrl });
+  const application = openAt(applicationUrl, { attestor: testAttestor });
+  const admin = openAt(adminUrl);
   const closeBoth = async (): Promise<void> => {
     await Promise.all([application.close(), admin.close()]);
   };
@@ -230,14 +230,14 @@ export function openOneConnection(
   { url }: Pick<TestDatabase, 'url'>,
   connection?: { readonly claimsFromQueues: true },
 ): Database {
-  return openDatabase({ ...LIMITS, poolSize: 1, url, attestor: testAttestor, ...connection });
+  return openAt(url, { poolSize: 1, attestor: testAttestor, ...connection });
 }
 
 /** Creates a separate database with the current schema, copied from a template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const [server, source] = [await postgres(), await template()];
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(
+  await queryAt(
     server.adminUrl,
     `CREATE DATABASE ${name} TEMPLATE ${source} OWNER ${OWNER}`,
     ...accessToDatabase(name, [APPLICATION, REPORTS]),
@@ -262,23 +262,10 @@ const DROP_TRIES = 12;
 async function dropUnused(adminUrl: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await administer(adminUrl, `DROP DATABASE ${name}`);
+      await queryAt(adminUrl, `DROP DATABASE ${name}`);
       return;
     } catch (error) {
       if (tries === DROP_TRIES || (error as { readonly code?: string }).code !== IN_USE) throw error;
     }
-  }
-}
-
-/** Returns the rows of the last statement. */
-async function administer(adminUrl: string, ...statements: readonly string[]): Promise<Record<string, unknown>[]> {
-  const client = new PgClient({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    let rows: Record<string, unknown>[] = [];
-    for (const sql of statements) ({ rows } = await client.query<Record<string, unknown>>(sql));
-    return rows;
-  } finally {
-    await client.end();
   }
 }

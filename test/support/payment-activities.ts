@@ -6,11 +6,19 @@ import type { Database } from '../../src/db/platform/database.ts';
 import type { PaymentSnapshot } from '../../src/domain/payments/lifecycle.ts';
 import type { PaymentRef } from '../../src/domain/payments/payment.ts';
 import type { CallGrants } from '../../activities/call-grants.ts';
+import { contextOf, TEST_CLOCKS } from '../db/rows.ts';
+import { testLog } from './engines.ts';
 
 export const ALL_GRANTED: CallGrants = {
   take: () => Promise.resolve(true),
   takeForQueries: (_operator, wanted) => Promise.resolve(wanted),
 };
+
+/** What activities and the queue are bound to in tests, with the parts that a test gives besides or instead. */
+export function workerDeps<Parts extends object>(db: Database, parts: Parts) {
+  const payments = contextOf(db);
+  return { db, payments, releases: payments.releases, clocks: TEST_CLOCKS, log: testLog, ...parts };
+}
 
 type Queried = { readonly snapshot: PaymentSnapshot; readonly hasStatus: boolean };
 export type TestActivities = Omit<PaymentActivities, 'sendWithOperator' | 'queryStatusWithOperator'> & {

@@ -1,8 +1,9 @@
 // The events of a payment: as recorded, and as the receiver has them.
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/platform/database.ts';
-import type { Payment } from './payments.ts';
+import { untilState, type Payment } from './payments.ts';
 import type { ReceivedEvent } from './receiver.ts';
+import { promptsRaised } from './sandbox-operator.ts';
 import { eventually, PATIENCE_MS, type TestEnvironment } from './test-environment.ts';
 
 /** The transitions of a collection that is paid in the ordinary way, as `transitionsOf` gives them. */
@@ -53,4 +54,15 @@ export function transitionsOf(events: readonly ReceivedEvent[]): string[] {
     assert.match(type, new RegExp(`^(collection|payout)\\.${data.object.state}$`));
     return `${data.previous_state ?? 'nothing'} > ${data.object.state}${data.late === true ? ' late' : ''}`;
   });
+}
+
+/** Waits until the collection is paid in the ordinary way, by a single prompt. */
+export async function untilPaidOnce(
+  testEnv: TestEnvironment,
+  payment: Payment,
+  timeoutMs = PATIENCE_MS,
+): Promise<void> {
+  await untilState(testEnv, payment, 'succeeded', timeoutMs);
+  assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
+  assert.equal(await promptsRaised(testEnv, payment.phone), 1);
 }

@@ -1,4 +1,5 @@
 // Creates payouts over the API, lets people decide on them, and inspects them.
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
@@ -7,6 +8,7 @@ import { newCollection, record, paid } from '../db/rows.ts';
 import { collectionFields, type ApiResponse } from './api.ts';
 import { PATIENCE_MS, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import { createPayment, fetchAs, phoneFor, untilShownAs, type Payment } from './payments.ts';
+import { logInAs } from './people.ts';
 import { sandboxTransactions } from './sandbox-operator.ts';
 import type { Browser } from './browser.ts';
 
@@ -43,6 +45,20 @@ export async function requestPayout(
   const json = collectionFields({ phone: phoneFor(row), amount });
   const workflowId = payoutWorkflowId(merchant.id, idempotencyKey);
   return createPayment(testEnv, '/v1/api/payouts', { merchant, idempotencyKey, json, workflowId });
+}
+
+/** A payout that another person has released, of money that the merchant got for it. */
+export async function releasedPayout(
+  testEnv: TestEnvironment,
+  row: string,
+  options: PayoutOptions = {},
+): Promise<Payout> {
+  const { merchant = testEnv.merchant } = options;
+  await fund(testEnv, merchant, 20_000);
+  const payout = await requestPayout(testEnv, row, options);
+  const response = await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
+  assert.equal(response.status, 200, response.text);
+  return payout;
 }
 
 export function releaseRefund(approver: Browser, id: string): Promise<ApiResponse> {

@@ -6,6 +6,7 @@ import { requiresSecondFactor, type Role } from '../../src/domain/accounts/membe
 import { hashPassword } from '../../src/security/password.ts';
 import { generateTotpSecret, totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
+import { rewrite } from './attestation.ts';
 import { openBrowser, type Browser } from './browser.ts';
 import type { TestEnvironment } from './test-environment.ts';
 
@@ -74,13 +75,31 @@ export async function logIn(testEnv: ServerUnderTest, person: TestPerson, stepsL
   return browser;
 }
 
+export type LoggedInPerson = { readonly person: TestPerson; readonly browser: Browser };
+
+/** Adds a member as `addPerson` does, and logs them in. */
+export async function enter(...who: Parameters<typeof addPerson>): Promise<LoggedInPerson> {
+  const person = await addPerson(...who);
+  return { person, browser: await logIn(who[0], person) };
+}
+
 /** Adds a member in these roles, logs them in and returns their browser. */
 export async function logInAs(
   testEnv: ServerUnderTest,
   merchantId: MerchantId,
   ...roles: readonly Role[]
 ): Promise<Browser> {
-  return logIn(testEnv, await addPerson(testEnv, merchantId, roles));
+  return (await enter(testEnv, merchantId, roles)).browser;
+}
+
+/** As if the second factor in the person's sessions had been verified so much earlier. */
+export async function ageSecondFactor(
+  { db }: Pick<ServerUnderTest, 'db'>,
+  { id }: TestPerson,
+  by: '5 minutes' | '6 minutes' | '1 hour',
+): Promise<void> {
+  const age = 'UPDATE sessions SET second_factor_at = second_factor_at - $2::interval WHERE user_id = $1';
+  await rewrite(db, age, [id, by]);
 }
 
 /** Enrols a second factor in the session, and returns its secret. Its present code is used up. */

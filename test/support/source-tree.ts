@@ -1,19 +1,19 @@
 // The project's source files as the tidy test reads them: what each imports, and what its functions do.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { findProjectRoot } from '../../src/project-root.ts';
 
 export const root = findProjectRoot();
 
-/** Every file that is committed, or would be. */
+/** Every file that is committed, or would be, and is there. */
 export const trackedFiles = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
 })
   .toString()
   .split('\n')
-  .filter((file) => file !== '');
+  .filter((file) => file !== '' && existsSync(join(root, file)));
 export const files = trackedFiles.filter((file) => /\.(tsx?|mjs)$/.test(file));
 export const codeFiles = files.filter((file) => /^(src|workflows|activities|console)\//.test(file));
 

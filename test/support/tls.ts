@@ -3,9 +3,9 @@ import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
-import { Client } from 'pg';
 import type { PostgresAccess } from '../../src/engines/postgres/server.ts';
 import type { Certificate } from './certificates.ts';
+import { queryAt } from './one-client.ts';
 
 /** Writes a text to a file of the run, and returns its path. */
 export function pemFile(folder: string, name: string, text: string): string {
@@ -27,11 +27,8 @@ export async function turnOnTls(server: PostgresAccess, { key, cert }: Certifica
 }
 
 async function alter(server: PostgresAccess, settings: readonly (readonly [string, string])[]): Promise<void> {
-  const client = new Client({ connectionString: server.adminUrl });
-  await client.connect();
-  for (const [name, value] of settings) await client.query(`ALTER SYSTEM SET ${name} = '${value}'`);
-  await client.query('SELECT pg_reload_conf()');
-  await client.end();
+  const alterations = settings.map(([name, value]) => `ALTER SYSTEM SET ${name} = '${value}'`);
+  await queryAt(server.adminUrl, ...alterations, 'SELECT pg_reload_conf()');
 }
 
 export type TlsFront = { readonly address: string; close(): Promise<void> };

@@ -1,10 +1,10 @@
 // Tests that an endpoint that keeps up gets more attempts at once than it began with, and one that is overloaded gets fewer.
 import assert from 'node:assert/strict';
 import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
-import type { EndpointId } from '../../src/domain/ids.ts';
 import { LEAST_COUNT, STARTING_COUNT } from '../../src/domain/webhooks/endpoint-limit.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { backlogTarget } from '../support/deliveries.ts';
 
 describe('the attempts at once to one endpoint', () => {
   const testEnv = useTestEnvironment({
@@ -23,10 +23,6 @@ describe('the attempts at once to one endpoint', () => {
     together: number,
   ): Promise<{ target: BacklogTarget; atOnce: number[] }> {
     const merchant = await testEnv.addMerchant();
-    const { rows } = await testEnv.db.pool.query<{ id: EndpointId }>(
-      'SELECT id FROM endpoints WHERE merchant_id = $1',
-      [merchant.id],
-    );
     const atOnce: number[] = [];
     const held: (() => void)[] = [];
     let open = 0;
@@ -41,7 +37,7 @@ describe('the attempts at once to one endpoint', () => {
         for (const answer of held.splice(0)) answer();
       }, 30);
     });
-    return { target: { merchantId: merchant.id, endpointId: rows[0]!.id }, atOnce };
+    return { target: await backlogTarget(testEnv, merchant.id), atOnce };
   }
 
   it('become more than at the beginning while it keeps up', async () => {

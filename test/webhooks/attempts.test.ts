@@ -7,7 +7,7 @@ import { eventually, PATIENT_ATTEMPTS, type TestEnvironment, type TestMerchant }
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay } from '../support/payments.ts';
 import type { ReceivedWebhook, Respond } from '../support/receiver.ts';
-import { valuesOf } from '../support/values-of.ts';
+import { columnsOf, valuesOf } from '../support/values-of.ts';
 
 const ATTEMPTS = 4;
 /** The time limit of attempts without a complete answer, and how many of them are made. */
@@ -70,14 +70,11 @@ describe('a delivery', () => {
       assert.equal(headers['malipo-event-id'], received[0]!.headers['malipo-event-id']);
     }
     const attempts = await attemptsOf(testEnv.db, delivery.id);
-    assert.deepEqual(
-      attempts.map(({ number, status }) => [number, status]),
-      [
-        [1, 500],
-        [2, 500],
-        [3, 200],
-      ],
-    );
+    assert.deepEqual(columnsOf(attempts, 'number', 'status'), [
+      [1, 500],
+      [2, 500],
+      [3, 200],
+    ]);
   });
 
   it('is dead-lettered after the whole schedule, with every attempt stored', async () => {

@@ -1,9 +1,10 @@
 // Tests that no endpoint or merchant delays another: dead and slow receivers and bursts beside a healthy receiver.
 import assert from 'node:assert/strict';
 import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
-import type { EndpointId } from '../../src/domain/ids.ts';
 import { eventually, PATIENT_ATTEMPTS, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { countRows } from '../db/rows.ts';
+import { backlogTarget } from '../support/deliveries.ts';
 
 const EVENTS = 2000;
 /** The last case also waits for what the burst before it left. */
@@ -19,10 +20,7 @@ type Target = BacklogTarget & { readonly merchant: TestMerchant };
 
 async function addTarget(testEnv: TestEnvironment): Promise<Target> {
   const merchant = await testEnv.addMerchant();
-  const { rows } = await testEnv.db.pool.query<{ id: EndpointId }>('SELECT id FROM endpoints WHERE merchant_id = $1', [
-    merchant.id,
-  ]);
-  return { merchant, merchantId: merchant.id, endpointId: rows[0]!.id };
+  return { merchant, ...(await backlogTarget(testEnv, merchant.id)) };
 }
 
 const receivedFrom = (testEnv: TestEnvironment, { merchant }: Target) => testEnv.receiver.all(merchant.id).length;
@@ -55,11 +53,9 @@ describe('deliveries to a healthy endpoint', () => {
     testEnv.receiver.answerWith(dead.merchant.id, () => undefined);
     await makeBacklog(testEnv.db, [dead], { count: EVENTS });
     await eventually('the dead endpoint to count as failing', async () => {
-      const { rows } = await testEnv.db.pool.query(
-        'SELECT 1 FROM endpoints WHERE id = $1 AND failing_since IS NOT NULL',
-        [dead.endpointId],
+      return (
+        (await countRows(testEnv.db, 'endpoints WHERE id = $1 AND failing_since IS NOT NULL', [dead.endpointId])) === 1
       );
-      return rows.length === 1;
     });
     const beside = await rateOf(healthy);
     console.log(

@@ -3,20 +3,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
 import { availableBalance, callBack, fetchPayment, pay, untilState, type Payment } from '../support/payments.ts';
 import { PAID_TRANSITIONS, storedEvents, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
 import { promptsRaised } from '../support/sandbox-operator.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-
-async function storedCallbacks(testEnv: TestEnvironment): Promise<number> {
-  const { rows } = await testEnv.db.pool.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM operator_callbacks',
-  );
-  return rows[0]!.count;
-}
+import { countRows } from '../db/rows.ts';
 
 async function latestRun({ workflowId }: Payment): Promise<{ runId: string; status: string }> {
   const { runId, status } = await (await temporalClient()).workflow.getHandle(workflowId).describe();
@@ -91,7 +85,7 @@ describe('a callback of the operator', () => {
 
   it('leads to a bounded number of status queries and stored callbacks when it is repeated without end', async () => {
     const payment = await promptedPayment();
-    const storedBefore = await storedCallbacks(testEnv);
+    const storedBefore = await countRows(testEnv.db, 'operator_callbacks');
     const beganMs = Date.now();
     for (let i = 0; i < 40; i++) await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     await eventually('a status query', () => operator.statusQueries(payment.operatorReference) > 0);
@@ -100,14 +94,14 @@ describe('a callback of the operator', () => {
     const mostQueries = Math.ceil((Date.now() - beganMs) / QUERY_GAP_MS) + 1;
     const queries = operator.statusQueries(payment.operatorReference);
     assert.ok(queries >= 1 && queries <= mostQueries, `${queries} status queries, ${mostQueries} at most`);
-    assert.equal((await storedCallbacks(testEnv)) - storedBefore, 20);
+    assert.equal((await countRows(testEnv.db, 'operator_callbacks')) - storedBefore, 20);
   });
 
   it('receives a response and is not stored when it is for an unknown payment', async () => {
-    const before = await storedCallbacks(testEnv);
+    const before = await countRows(testEnv.db, 'operator_callbacks');
     const response = await callBack(testEnv, randomUUID(), 'SUCCESSFUL');
     assert.deepEqual([response.status, await response.json()], [200, {}]);
-    assert.equal(await storedCallbacks(testEnv), before);
+    assert.equal(await countRows(testEnv.db, 'operator_callbacks'), before);
   });
 
   it('changes nothing and starts no workflow at once when it comes after a failure', async () => {
@@ -190,6 +184,6 @@ describe('the address for callbacks', () => {
   it('receives the callbacks when it differs from the public address', async () => {
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'succeeded');
-    await eventually('the callback', async () => (await storedCallbacks(testEnv)) > 0);
+    await eventually('the callback', async () => (await countRows(testEnv.db, 'operator_callbacks')) > 0);
   });
 });

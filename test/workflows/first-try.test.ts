@@ -10,6 +10,7 @@ import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { countRows } from '../db/rows.ts';
 
 describe('a refusal by the operator', () => {
   const operator = useFixture(startScriptedOperator);
@@ -54,11 +55,7 @@ describe('a released payout that nobody tried to send before its deadline', () =
     const response = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
     assert.equal(response.status, 200, response.text);
     await eventually('the send deadline', async () => {
-      const { rows } = await testEnv.db.pool.query(
-        'SELECT 1 FROM payments WHERE id = $1 AND send_deadline_at < now()',
-        [payout.id],
-      );
-      return rows.length === 1;
+      return (await countRows(testEnv.db, 'payments WHERE id = $1 AND send_deadline_at < now()', [payout.id])) === 1;
     });
     assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
     await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });

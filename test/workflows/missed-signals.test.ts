@@ -1,8 +1,7 @@
 // Signals that come at the moment at which a workflow looks elsewhere: none is lost.
 import assert from 'node:assert/strict';
 import type { WorkerInterceptors } from '@temporalio/worker';
-import type { CollectionId } from '../../src/domain/ids.ts';
-import { untilOneWaits } from '../db/rows.ts';
+import { whileLocked } from '../db/rows.ts';
 import { temporalClient } from '../support/engines.ts';
 import { callBack, pay, untilState } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
@@ -87,11 +86,9 @@ describe('a callback about a collection', () => {
   it('leads to a query at once when it comes while the expiry is being recorded', async () => {
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'reconciling');
-    const client = await testEnv.db.pool.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE', [payment.id as CollectionId]);
-      await untilOneWaits(testEnv.db);
+    const lock = { sql: 'SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE', values: [payment.id] };
+    const recording = () => Promise.resolve();
+    await whileLocked(testEnv.db, lock, recording, async () => {
       operator.setStatus({ status: 'SUCCESSFUL' });
       assert.equal((await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL')).status, 200);
       const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
@@ -99,10 +96,7 @@ describe('a callback about a collection', () => {
         const { events } = await handle.fetchHistory();
         return events?.some(({ workflowExecutionSignaledEventAttributes: signal }) => Boolean(signal));
       });
-      await client.query('COMMIT');
-    } finally {
-      client.release(true);
-    }
+    });
     await untilState(testEnv, payment, 'succeeded');
     assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
       'initiated > prompted',

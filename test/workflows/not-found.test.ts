@@ -5,21 +5,24 @@ import { findOpenDiscrepancies } from '../../src/db/payments/discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
 import { AMINA } from '../support/staff.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
-import { balanceOf, fund, release, requestPayout, untilPayoutState, type Payout } from '../support/payouts.ts';
-import { logInAs } from '../support/people.ts';
-import { CUT, startScriptedOperator } from '../support/scripted-operator.ts';
+import { balanceOf, untilPayoutState, type Payout, releasedPayout } from '../support/payouts.ts';
+import { CUT, type ScriptedOperator } from '../support/scripted-operator.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import { useFixture } from '../support/use-fixture.ts';
-import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { useConcurrentTests, withOwnOperator } from '../support/concurrent-tests.ts';
 
+const PATIENT_MS = 3_600_000;
 const NOT_FOUND = json(404, { code: 'RESOURCE_NOT_FOUND', message: 'Requested resource was not found.' });
 
 describe('a payout whose send is in doubt and that the operator does not know', () => {
-  const operator = useFixture(startScriptedOperator);
-  const useEnvironment = (spanMs: number) =>
-    useTestEnvironment(() => ({
-      environment: {
-        MALIPO_MTN_MOMO_BASE_URL: operator.url,
+  // All at once, each with an operator of its own: they wait for the send deadline.
+  const test = useConcurrentTests(5);
+
+  type Check = (testEnv: TestEnvironment, operator: ScriptedOperator) => Promise<void>;
+
+  /** The operator cuts every send, and knows none of them for as long as `check` has it say nothing else. */
+  const testInDoubt = (title: string, spanMs: number, check: Check) => {
+    test(title, () => {
+      const settings = {
         MALIPO_POLL_SCHEDULE_MS: '100',
         MALIPO_RECONCILE_SCHEDULE_MS: '100',
         // Long enough for the first try to begin.
@@ -29,24 +32,14 @@ describe('a payout whose send is in doubt and that the operator does not know', 
         MALIPO_NOT_FOUND_GAP_MS: '100',
         MALIPO_NOT_FOUND_SPAN_MS: String(spanMs),
         MALIPO_LATE_CHECK_AGES_MS: '1000,2000,4000,8000,16000,32000,64000,128000',
-      },
-    }));
-  const patientEnv = useEnvironment(3_600_000);
-  const testEnv = useEnvironment(500);
-  beforeEach(() => {
-    operator.answerPrompts(CUT);
-    operator.answerStatusQueries(NOT_FOUND);
-  });
-  after(() => operator.stop());
-
-  async function sendInDoubt(at: TestEnvironment): Promise<Payout> {
-    const merchant = await at.addMerchant();
-    await fund(at, merchant, 20_000);
-    const payout = await requestPayout(at, '000', { merchant });
-    const response = await release(await logInAs(at, merchant.id, 'approver'), payout);
-    assert.equal(response.status, 200, response.text);
-    return payout;
-  }
+      };
+      return withOwnOperator(settings, async (testEnv, operator) => {
+        operator.answerPrompts(CUT);
+        operator.answerStatusQueries(NOT_FOUND);
+        await check(testEnv, operator);
+      });
+    });
+  };
 
   async function settleAll({ db }: TestEnvironment, { id }: Payout): Promise<void> {
     for (const { id: of, subject } of await findOpenDiscrepancies(db, 100)) {
@@ -59,66 +52,82 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     (await db.pool.query<{ count: number }>('SELECT not_found_count AS count FROM payments WHERE id = $1', [id]))
       .rows[0]?.count ?? 0;
 
-  it('stays reconciling with its money held, and succeeds when the operator turns out to have paid it', async () => {
-    const payout = await sendInDoubt(patientEnv);
-    await eventually('several statuses that count', async () => (await countOf(patientEnv, payout)) > 3, 60_000);
-    await untilPayoutState(patientEnv, payout, 'reconciling');
-    assert.deepEqual(await balanceOf(patientEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
-    operator.answerStatusQueries(null);
-    operator.setStatus({ status: 'SUCCESSFUL' });
-    await untilPayoutState(patientEnv, payout, 'succeeded');
-    assert.deepEqual(transitionsOf(await untilAllReceived(patientEnv, payout)).slice(-2), [
-      'released > reconciling',
-      'reconciling > succeeded',
-    ]);
-  });
-
-  for (const [what, status] of [
-    ['paid, with an amount that cannot be read', { status: 'SUCCESSFUL', amount: '1,000' }],
-    ['in a state that nobody knows', { status: 'ON_HOLD' }],
-  ] as const) {
-    it(`keeps its money held until an outcome when the operator once said that it is ${what}, and then not_found`, async () => {
-      operator.answerStatusQueries(null);
-      operator.setStatus(status);
-      const payout = await sendInDoubt(testEnv);
-      const isAccepted = async () =>
-        (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE id = $1 AND accepted_at IS NOT NULL', [payout.id]))
-          .rowCount === 1;
-      await eventually('the acceptance', isAccepted, 60_000);
-      await untilPayoutState(testEnv, payout, 'reconciling');
-      operator.answerStatusQueries(NOT_FOUND);
-      const queries = operator.statusQueries(payout.operatorReference);
-      await eventually('more queries', () => operator.statusQueries(payout.operatorReference) > queries + 10, 60_000);
-      assert.equal(await countOf(testEnv, payout), 0);
+  testInDoubt(
+    'stays reconciling with its money held, and succeeds when the operator turns out to have paid it',
+    PATIENT_MS,
+    async (testEnv, operator) => {
+      const payout = await releasedPayout(testEnv, '000');
+      await eventually('several statuses that count', async () => (await countOf(testEnv, payout)) > 3, 60_000);
       await untilPayoutState(testEnv, payout, 'reconciling');
       assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
       operator.answerStatusQueries(null);
       operator.setStatus({ status: 'SUCCESSFUL' });
       await untilPayoutState(testEnv, payout, 'succeeded');
-      await settleAll(testEnv, payout);
-    });
+      assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payout)).slice(-2), [
+        'released > reconciling',
+        'reconciling > succeeded',
+      ]);
+    },
+  );
+
+  for (const [what, status] of [
+    ['paid, with an amount that cannot be read', { status: 'SUCCESSFUL', amount: '1,000' }],
+    ['in a state that nobody knows', { status: 'ON_HOLD' }],
+  ] as const) {
+    testInDoubt(
+      `keeps its money held until an outcome when the operator once said that it is ${what}, and then not_found`,
+      500,
+      async (testEnv, operator) => {
+        operator.answerStatusQueries(null);
+        operator.setStatus(status);
+        const payout = await releasedPayout(testEnv, '000');
+        const isAccepted = async () =>
+          (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE id = $1 AND accepted_at IS NOT NULL', [payout.id]))
+            .rowCount === 1;
+        await eventually('the acceptance', isAccepted, 60_000);
+        await untilPayoutState(testEnv, payout, 'reconciling');
+        operator.answerStatusQueries(NOT_FOUND);
+        const queries = operator.statusQueries(payout.operatorReference);
+        await eventually('more queries', () => operator.statusQueries(payout.operatorReference) > queries + 10, 60_000);
+        assert.equal(await countOf(testEnv, payout), 0);
+        await untilPayoutState(testEnv, payout, 'reconciling');
+        assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
+        operator.answerStatusQueries(null);
+        operator.setStatus({ status: 'SUCCESSFUL' });
+        await untilPayoutState(testEnv, payout, 'succeeded');
+        await settleAll(testEnv, payout);
+      },
+    );
   }
 
-  it('has the count begin again when the operator once gives no usable answer', async () => {
-    const payout = await sendInDoubt(patientEnv);
-    await eventually('a status that counts', async () => (await countOf(patientEnv, payout)) > 0, 60_000);
-    operator.answerStatusQueries(json(503, { code: 'SERVICE_UNAVAILABLE' }));
-    await eventually('the count to begin again', async () => (await countOf(patientEnv, payout)) === 0);
-  });
+  testInDoubt(
+    'has the count begin again when the operator once gives no usable answer',
+    PATIENT_MS,
+    async (testEnv, operator) => {
+      const payout = await releasedPayout(testEnv, '000');
+      await eventually('a status that counts', async () => (await countOf(testEnv, payout)) > 0, 60_000);
+      operator.answerStatusQueries(json(503, { code: 'SERVICE_UNAVAILABLE' }));
+      await eventually('the count to begin again', async () => (await countOf(testEnv, payout)) === 0);
+    },
+  );
 
-  it('fails and frees its money when the operator says so often enough, and is a discrepancy once that was not true', async () => {
-    const payout = await sendInDoubt(testEnv);
-    const shown = await untilPayoutState(testEnv, payout, 'failed');
-    assert.equal(shown.failure?.code, 'operator_unavailable');
-    assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
-    assert.ok((await countOf(testEnv, payout)) >= 3);
-    // It is still rechecked, and nobody calls back.
-    operator.answerStatusQueries(null);
-    operator.setStatus({ status: 'SUCCESSFUL' });
-    const found = async () => (await findOpenDiscrepancies(testEnv.db, 1))[0];
-    const { subject, kind } = await eventually('the discrepancy', found, 60_000);
-    assert.deepEqual([subject, kind], [payout.id, 'paid_after_failed']);
-    assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
-    await settleAll(testEnv, payout);
-  });
+  testInDoubt(
+    'fails and frees its money when the operator says so often enough, and is a discrepancy once that was not true',
+    500,
+    async (testEnv, operator) => {
+      const payout = await releasedPayout(testEnv, '000');
+      const shown = await untilPayoutState(testEnv, payout, 'failed');
+      assert.equal(shown.failure?.code, 'operator_unavailable');
+      assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
+      assert.ok((await countOf(testEnv, payout)) >= 3);
+      // It is still rechecked, and nobody calls back.
+      operator.answerStatusQueries(null);
+      operator.setStatus({ status: 'SUCCESSFUL' });
+      const found = async () => (await findOpenDiscrepancies(testEnv.db, 1))[0];
+      const { subject, kind } = await eventually('the discrepancy', found, 60_000);
+      assert.deepEqual([subject, kind], [payout.id, 'paid_after_failed']);
+      assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
+      await settleAll(testEnv, payout);
+    },
+  );
 });

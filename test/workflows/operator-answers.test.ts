@@ -8,31 +8,32 @@ import { temporalClient } from '../support/engines.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { availableBalance, fetchPayment, pay, untilState, type Payment } from '../support/payments.ts';
 import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
-import { balanceOf, fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
-import { logInAs } from '../support/people.ts';
+import { balanceOf, untilPayoutState, releasedPayout } from '../support/payouts.ts';
 import { CUT, startScriptedOperator, ACCEPTED, type ScriptedStatus } from '../support/scripted-operator.ts';
+import { useConcurrentTests, withOwnOperator } from '../support/concurrent-tests.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+
+const SETTINGS = {
+  MALIPO_POLL_SCHEDULE_MS: '100',
+  MALIPO_RECONCILE_SCHEDULE_MS: '100',
+  MALIPO_OPERATOR_TIMEOUT_MS: '500',
+};
+const EXPIRING = {
+  MALIPO_PROMPT_WINDOW_MS: '400',
+  MALIPO_RECONCILE_FOR_MS: '400',
+  // What expired in one case is not queried again in the next.
+  MALIPO_LATE_CHECK_AGES_MS: '3600000',
+};
 
 describe('an answer of the operator', () => {
   const operator = useFixture(startScriptedOperator);
   const useEnvironment = (changes: Readonly<Record<string, string>> = {}) =>
     useTestEnvironment(() => ({
-      environment: {
-        MALIPO_MTN_MOMO_BASE_URL: operator.url,
-        MALIPO_POLL_SCHEDULE_MS: '100',
-        MALIPO_RECONCILE_SCHEDULE_MS: '100',
-        MALIPO_OPERATOR_TIMEOUT_MS: '500',
-        ...changes,
-      },
+      environment: { MALIPO_MTN_MOMO_BASE_URL: operator.url, ...SETTINGS, ...changes },
     }));
   const testEnv = useEnvironment();
-  const expiringEnv = useEnvironment({
-    MALIPO_PROMPT_WINDOW_MS: '400',
-    MALIPO_RECONCILE_FOR_MS: '400',
-    // What expired in one case is not queried again in the next.
-    MALIPO_LATE_CHECK_AGES_MS: '3600000',
-  });
+  const expiringEnv = useEnvironment(EXPIRING);
   const reconcilingEnv = useEnvironment({
     MALIPO_PROMPT_WINDOW_MS: '1000',
     MALIPO_RECONCILE_SCHEDULE_MS: '2500,300000',
@@ -58,52 +59,44 @@ describe('an answer of the operator', () => {
     await settleDiscrepancy(at.db, { id, how: 'cleared with the operator', by: AMINA, at: new Date() });
   }
 
+  // All at once, each with an operator of its own.
+  const test = useConcurrentTests(5);
+  const assertLeftToPerson = (answer: ScriptedStatus, reported: string | null) =>
+    withOwnOperator({ ...SETTINGS, ...EXPIRING }, async (ownEnv, ownOperator) => {
+      ownOperator.setStatus(answer);
+      const payment = await paymentOfNewMerchant(ownEnv);
+      const { kind, reportedAmount, reportedCurrency } = await discrepancyOf(ownEnv, payment);
+      assert.equal(kind, 'paid_otherwise');
+      assert.equal(reportedAmount === null ? null : `${reportedAmount} ${reportedCurrency}`, reported);
+      const countQueries = () => ownOperator.statusQueries(payment.operatorReference);
+      const queries = countQueries();
+      await eventually('more status queries', () => countQueries() > queries + 5);
+      assert.equal((await fetchPayment(ownEnv, payment)).state, 'reconciling');
+      assert.equal(await availableBalance(ownEnv, payment.merchant), 0);
+      await settle(ownEnv, payment);
+      const shown = await untilState(ownEnv, payment, 'expired');
+      assert.equal(shown.failure?.code, 'unknown');
+      assert.equal(await availableBalance(ownEnv, payment.merchant), 0);
+    });
+
   const WRONG_ANSWERS: readonly [string, ScriptedStatus, string][] = [
     ['more than was requested', { status: 'SUCCESSFUL', amount: '50000' }, '50000 UGX'],
     ['less than was requested', { status: 'SUCCESSFUL', amount: '4999' }, '4999 UGX'],
     ['the right number in another currency', { status: 'SUCCESSFUL', currency: 'EUR' }, '5000 EUR'],
   ];
-
   for (const [what, answer, reported] of WRONG_ANSWERS) {
-    it(`is a discrepancy at once when it says that ${what} was paid, which a person must settle`, async () => {
-      operator.setStatus(answer);
-      const payment = await paymentOfNewMerchant(expiringEnv);
-      const discrepancy = await discrepancyOf(expiringEnv, payment);
-      assert.equal(discrepancy.kind, 'paid_otherwise');
-      assert.equal(`${discrepancy.reportedAmount} ${discrepancy.reportedCurrency}`, reported);
-      const queries = operator.statusQueries(payment.operatorReference);
-      await eventually('more status queries', () => operator.statusQueries(payment.operatorReference) > queries + 5);
-      assert.equal((await fetchPayment(expiringEnv, payment)).state, 'reconciling');
-      assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
-      await settle(expiringEnv, payment);
-      const shown = await untilState(expiringEnv, payment, 'expired');
-      assert.equal(shown.failure?.code, 'unknown');
-      assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
-    });
+    test(`is a discrepancy at once when it says that ${what} was paid, which a person must settle`, () =>
+      assertLeftToPerson(answer, reported));
   }
-
   for (const amount of ['-5000', '5,000']) {
-    it(`is a discrepancy at once when it says that ${amount} was paid, which nobody can read`, async () => {
-      operator.setStatus({ status: 'SUCCESSFUL', amount });
-      const payment = await paymentOfNewMerchant(expiringEnv);
-      const { kind, reportedAmount } = await discrepancyOf(expiringEnv, payment);
-      assert.deepEqual([kind, reportedAmount], ['paid_otherwise', null]);
-      const queries = operator.statusQueries(payment.operatorReference);
-      await eventually('more status queries', () => operator.statusQueries(payment.operatorReference) > queries + 5);
-      assert.equal((await fetchPayment(expiringEnv, payment)).state, 'reconciling');
-      assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
-      await settle(expiringEnv, payment);
-      await untilState(expiringEnv, payment, 'expired');
-    });
+    test(`is a discrepancy at once when it says that ${amount} was paid, which nobody can read`, () =>
+      assertLeftToPerson({ status: 'SUCCESSFUL', amount }, null));
   }
 
   it('holds the money of a payout of which it says that other money was paid, until it says otherwise', async () => {
     const merchant = await testEnv.addMerchant();
     operator.setStatus({ status: 'SUCCESSFUL', amount: '1' });
-    await fund(testEnv, merchant, 20_000);
-    const payout = await requestPayout(testEnv, '000', { merchant });
-    const response = await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
-    assert.equal(response.status, 200, response.text);
+    const payout = await releasedPayout(testEnv, '000', { merchant });
     await untilPayoutState(testEnv, payout, 'reconciling');
     await discrepancyOf(testEnv, payout);
     assert.deepEqual(await balanceOf(testEnv, merchant), [20_000 - payout.amount, payout.amount]);

@@ -1,11 +1,12 @@
 // Payments while the operator, or our own worker, is away.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { type TestEnvironment } from '../support/test-environment.ts';
 import { availableBalance, fetchPayment, pay, untilState, type Payment } from '../support/payments.ts';
-import { PAID_TRANSITIONS, transitionsOf, untilAllReceived } from '../support/payment-events.ts';
+import { transitionsOf, untilAllReceived, untilPaidOnce } from '../support/payment-events.ts';
 import { promptsRaised, sandboxTransactions, switchFaults } from '../support/sandbox-operator.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { useConcurrentTests, inOwnEnvironment } from '../support/concurrent-tests.ts';
 
 describe('a payment whose prompt deadline passes before a worker can send it', () => {
   const DEADLINE_MS = 400;
@@ -48,9 +49,7 @@ describe('a payment while the operator does not answer', () => {
     await sleep(800);
     assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
     await switchFaults(testEnv, {});
-    await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
-    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+    await untilPaidOnce(testEnv, payment);
   });
 
   it('does not fail on errors of the operator’s own', async () => {
@@ -79,36 +78,43 @@ describe('a payment while the operator does not answer', () => {
 });
 
 describe('a payment while the operator is away until after the prompt deadline', () => {
-  let testEnv: TestEnvironment;
-  afterEach(() => testEnv.stop());
+  // Both at once: they wait for the prompt deadline.
+  const test = useConcurrentTests(2);
 
-  async function payWhileAway(environment: Readonly<Record<string, string>>): Promise<Payment> {
+  async function payWhileAway(
+    environment: Readonly<Record<string, string>>,
+    check: (testEnv: TestEnvironment, payment: Payment) => Promise<void>,
+  ): Promise<void> {
     // Long enough for the first try to begin: a payment that nobody tried to send ends as our own outage.
-    testEnv = await startTestEnvironment({ environment: { MALIPO_PROMPT_DEADLINE_MS: '20000', ...environment } });
-    await switchFaults(testEnv, { down: true });
-    return pay(testEnv, '000');
+    const settings = { MALIPO_PROMPT_DEADLINE_MS: '20000', ...environment };
+    await inOwnEnvironment({ startsServer: true, environment: settings }, async (testEnv) => {
+      await switchFaults(testEnv, { down: true });
+      await check(testEnv, await pay(testEnv, '000'));
+    });
   }
 
-  it('expires without a prompt when the operator then does not know it', async () => {
-    const payment = await payWhileAway({ MALIPO_NOT_FOUND_GRACE_MS: '3500', MALIPO_RECONCILE_FOR_MS: '60000' });
-    await untilState(testEnv, payment, 'reconciling');
-    await switchFaults(testEnv, {});
-    const shown = await untilState(testEnv, payment, 'expired');
-    assert.equal(shown.failure?.code, 'operator_unavailable');
-    const transitions = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), transitions);
-    assert.equal(await promptsRaised(testEnv, payment.phone), 0);
-  });
+  const KNOWN_LATER = { MALIPO_NOT_FOUND_GRACE_MS: '3500', MALIPO_RECONCILE_FOR_MS: '60000' };
+  test('expires without a prompt when the operator then does not know it', () =>
+    payWhileAway(KNOWN_LATER, async (testEnv, payment) => {
+      await untilState(testEnv, payment, 'reconciling');
+      await switchFaults(testEnv, {});
+      const shown = await untilState(testEnv, payment, 'expired');
+      assert.equal(shown.failure?.code, 'operator_unavailable');
+      const transitions = ['initiated > reconciling', 'reconciling > expired'];
+      assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), transitions);
+      assert.equal(await promptsRaised(testEnv, payment.phone), 0);
+    }));
 
-  it('expires as unknown, and does not fail, when the operator never comes back', async () => {
-    const payment = await payWhileAway({
-      MALIPO_OPERATOR_TIMEOUT_MS: '300',
-      MALIPO_NOT_FOUND_GRACE_MS: '400',
-      MALIPO_RECONCILE_FOR_MS: '3000',
-    });
-    const shown = await untilState(testEnv, payment, 'expired');
-    assert.equal(shown.failure?.code, 'unknown');
-    const transitions = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), transitions);
-  });
+  const NEVER_BACK = {
+    MALIPO_OPERATOR_TIMEOUT_MS: '300',
+    MALIPO_NOT_FOUND_GRACE_MS: '400',
+    MALIPO_RECONCILE_FOR_MS: '3000',
+  };
+  test('expires as unknown, and does not fail, when the operator never comes back', () =>
+    payWhileAway(NEVER_BACK, async (testEnv, payment) => {
+      const shown = await untilState(testEnv, payment, 'expired');
+      assert.equal(shown.failure?.code, 'unknown');
+      const transitions = ['initiated > reconciling', 'reconciling > expired'];
+      assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), transitions);
+    }));
 });

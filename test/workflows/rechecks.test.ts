@@ -4,8 +4,7 @@ import { makeCollection, makeMerchant, tamper } from '../db/rows.ts';
 import { temporalClient } from '../support/engines.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { transitionsOf, untilAllReceived } from '../support/payment-events.ts';
-import { balanceOf, fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
-import { addPerson, logIn } from '../support/people.ts';
+import { balanceOf, untilPayoutState, releasedPayout } from '../support/payouts.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
@@ -44,10 +43,7 @@ describe('money that the operator returned without a callback that arrives', () 
 
   it('is found by a late check of the payout, and given back to the merchant', async () => {
     const merchant = await testEnv.addMerchant();
-    await fund(testEnv, merchant, 20_000);
-    const approver = await logIn(testEnv, await addPerson(testEnv, merchant.id, ['approver']));
-    const payout = await requestPayout(testEnv, '015', { merchant });
-    assert.equal((await release(approver, payout)).status, 200);
+    const payout = await releasedPayout(testEnv, '015', { merchant });
     await untilPayoutState(testEnv, payout, 'reversed');
     assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
     assert.equal(await workflowsOf(payout), 1);

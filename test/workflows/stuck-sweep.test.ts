@@ -1,18 +1,11 @@
 // A sweep that cannot progress: it is ended, so that the next one runs.
 import assert from 'node:assert/strict';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { workflowBundle } from '../support/engines.ts';
 import { scheduleOf, sweep } from '../support/sweeps.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { alteredBundle } from '../support/altered-bundle.ts';
 
-/** The present workflows, but each task of a sweep fails. */
-async function bundleWithBrokenSweep(): Promise<WorkflowBundleWithSourceMap> {
-  const bundle = await workflowBundle();
-  const passage = 'const purged = await';
-  assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
-  return { ...bundle, code: bundle.code.replace(passage, () => `throw new Error('broken');${passage}`) };
-}
+const PASSAGE = 'const purged = await';
 
 describe('a sweep that cannot progress', () => {
   const testEnv = useTestEnvironment({
@@ -21,9 +14,10 @@ describe('a sweep that cannot progress', () => {
   });
 
   it('is ended after its time, and the next one completes', async () => {
+    // Each task of a sweep fails.
     const broken = await testEnv.startServer(
       { MALIPO_ROLES: 'worker' },
-      { workflowBundle: await bundleWithBrokenSweep() },
+      { workflowBundle: await alteredBundle(PASSAGE, `throw new Error('broken');${PASSAGE}`) },
     );
     const schedule = await scheduleOf(testEnv);
     await eventually('the schedule', () => schedule.describe().catch(() => null));

@@ -7,7 +7,7 @@ import {
 } from '../../workflows/contract.ts';
 import { listHousekeeping } from '../../src/db/platform/housekeeping.ts';
 import { checkLedger } from '../../src/operations/payments/check-ledger.ts';
-import { tamper } from '../db/rows.ts';
+import { tamper, expireIdempotencyKey } from '../db/rows.ts';
 import { eventually, startTestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { scheduleOf, sweep } from '../support/sweeps.ts';
@@ -59,9 +59,7 @@ describe('the sweep', () => {
 
   it('removes idempotency keys that are older than 30 days, and no others', async () => {
     const [old, young] = [await pay(testEnv, '000'), await pay(testEnv, '000')];
-    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
-      old.idempotencyKey,
-    ]);
+    await expireIdempotencyKey(testEnv.db, old.idempotencyKey);
     await sweep(testEnv);
     const { rows } = await testEnv.db.pool.query<{ key: string }>(
       'SELECT key FROM idempotency_keys WHERE key = ANY($1)',

@@ -32,6 +32,8 @@ import { eventually } from '../support/test-environment.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { setWork } from '../db/work-rows.ts';
+import { backlogTarget } from '../support/deliveries.ts';
+import { inOpenTransaction } from '../db/rows.ts';
 
 /** For a machine that does much else. */
 const PATIENCE_MS = 90_000;
@@ -264,10 +266,8 @@ describe('the holder of Temporal', function () {
     );
     testEnv.receiver.answerWith(merchant.id, null);
     const deliveries = deliveryTaskQueue(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX);
-    const { rows } = await testEnv.db.pool.query<{ id: string }>('SELECT id FROM endpoints WHERE merchant_id = $1', [
-      other.id,
-    ]);
-    const input = { deliveryId, replayCount: 0, endpointId: rows[0]?.id };
+    const { endpointId } = await backlogTarget(testEnv, other.id);
+    const input = { deliveryId, replayCount: 0, endpointId };
     assert.deepEqual(await holder.run(deliveries, 'sendDelivery', input), { result: 'delivered' });
     assert.equal(testEnv.receiver.all(other.id).length, 0);
     assert.deepEqual(await holder.run(deliveries, 'sendDelivery', input), { result: 'not_owed' });
@@ -277,18 +277,14 @@ describe('the holder of Temporal', function () {
     const doneAsOf = async () =>
       (await listHousekeeping(testEnv.db)).find(({ task }) => task === 'whole_ledger_check')?.doneAsOf ?? null;
     const before = await doneAsOf();
-    const client = await testEnv.db.pool.connect();
-    try {
-      await client.query('BEGIN');
+    await inOpenTransaction(testEnv.db, async (client) => {
       // The check waits for it.
       await client.query('LOCK TABLE ledger_accounts IN ACCESS EXCLUSIVE MODE');
       const { workflowId } = await startSweep(testEnv, wholeLedgerCheckScheduleId);
       await holder.complete(workflowId, 'checkWholeLedger', []);
       await untilStatus(workflowId, 'COMPLETED');
       assert.deepEqual(await doneAsOf(), before);
-    } finally {
-      client.release(true);
-    }
+    });
     const beganAt = new Date();
     assert.equal((await sweep(testEnv, wholeLedgerCheckScheduleId)).status, 'COMPLETED');
     const after = await doneAsOf();

@@ -1,10 +1,11 @@
 // What somebody does who has the application’s account of the database.
 import { createHash } from 'node:crypto';
-import { Client, type QueryResult } from 'pg';
+import type { QueryResult } from 'pg';
 import type { ApiResponse } from '../../support/api.ts';
 import { forgetUsedCodes, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { openBrowser } from '../../support/browser.ts';
 import type { TestEnvironment } from '../../support/test-environment.ts';
+import { withClient } from '../../support/one-client.ts';
 
 export const sha256 = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();
 
@@ -13,11 +14,8 @@ export function applicationDatabase(testEnv: TestEnvironment): {
   query: (sql: string, values?: unknown[]) => Promise<QueryResult>;
 } {
   return {
-    async query(sql, values = []) {
-      const client = new Client({ connectionString: testEnv.config.settings.MALIPO_DATABASE_URL.reveal() });
-      await client.connect();
-      return client.query(sql, values).finally(() => client.end());
-    },
+    query: (sql, values = []) =>
+      withClient(testEnv.config.settings.MALIPO_DATABASE_URL.reveal(), (client) => client.query(sql, values)),
   };
 }
 

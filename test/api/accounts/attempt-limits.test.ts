@@ -5,7 +5,7 @@ import { retainedSince } from '../../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, PASSWORD } from '../../support/people.ts';
+import { addPerson, codeOf, PASSWORD, enter } from '../../support/people.ts';
 import { auditRows } from '../../support/audit-rows.ts';
 import { API_ONLY, assertError, assertNotAuthenticated, startAnotherServer } from '../responses.ts';
 
@@ -151,8 +151,7 @@ describe('failed log-ins', () => {
   });
 
   it('do not affect the open sessions of their account, whose own attempts have a separate limit', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
     const attemptInSession = (path: string, json: object) => browser.call('POST', `${SESSION}/${path}`, { json });
     for (let n = 0; n < PER_ACCOUNT - 1; n++)

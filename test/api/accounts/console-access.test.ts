@@ -4,11 +4,11 @@ import { newId } from '../../../src/domain/ids.ts';
 import { ROLES, type Role } from '../../../src/domain/accounts/member.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, logInAs, logIn, PASSWORD } from '../../support/people.ts';
+import { addPerson, logInAs, logIn, PASSWORD, enter } from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
-import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { API_ONLY, assertError, assertNotAuthenticated, assertDenied } from '../responses.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
 
 /** The roles table of the contract, by route. An owner may call every route; a route that is not listed is open to all roles. */
@@ -111,8 +111,7 @@ describe('the console', () => {
           const isStepUp = name.endsWith('/step-up');
           assert.ok(response.status !== 403 || isStepUp, `${role}: ${name} ${response.text}`);
         } else {
-          assertError(response, 'permission_denied');
-          const row = await assertAudited(testEnv, response, { outcome: 'refused' });
+          const row = await assertDenied(testEnv, response);
           assert.equal(row.action, name.replace('{id}', ':id'));
         }
       }
@@ -133,8 +132,7 @@ describe('the console', () => {
     for (const { method, path } of routes.filter((route) => route.method !== 'GET')) {
       for (const headers of foreign) {
         const response = await browser.call(method, path, { headers });
-        assertError(response, 'permission_denied');
-        await assertAudited(testEnv, response, { outcome: 'refused' });
+        await assertDenied(testEnv, response);
       }
     }
     for (const { path } of routes.filter((route) => route.method === 'GET')) {
@@ -154,8 +152,7 @@ describe('the console', () => {
 
     it('lists entries newest first, in pages, of this merchant only', async () => {
       const merchant = await testEnv.addMerchant();
-      const person = await addPerson(testEnv, merchant.id, ['owner']);
-      const owner = await logIn(testEnv, person);
+      const { person, browser: owner } = await enter(testEnv, merchant.id, ['owner']);
       for (let n = 0; n < 4; n++)
         await owner.call('POST', '/v1/console/keys', { json: { name: `k${n}`, scopes: ['balance:read'] } });
       const first = await owner.call('GET', `${AUDIT}?limit=3`);
@@ -221,12 +218,7 @@ describe('the public API with a session', () => {
           subject_id: String(response.json['id']),
         });
       } else {
-        assertError(response, 'permission_denied');
-        await assertAudited(testEnv, response, {
-          action: 'POST /v1/api/collections',
-          outcome: 'refused',
-          user_id: person.id,
-        });
+        await assertDenied(testEnv, response, { action: 'POST /v1/api/collections', user_id: person.id });
       }
     }
   });

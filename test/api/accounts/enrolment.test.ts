@@ -5,16 +5,15 @@ import { requiresSecondFactor, ROLES } from '../../../src/domain/accounts/member
 import { collectionFields } from '../../support/api.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, enrolSecondFactor, logIn, logInAs, PASSWORD } from '../../support/people.ts';
-import { assertAudited } from '../../support/audit-rows.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, logInAs, PASSWORD, enter } from '../../support/people.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
-import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { API_ONLY, assertError, assertNotAuthenticated, assertDenied } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;
 const WITHOUT = { hasSecondFactor: false };
-const REFUSED = { outcome: 'refused', after: { reason: 'has yet to enrol a second factor' } };
+const NOT_ENROLLED = { after: { reason: 'has yet to enrol a second factor' } };
 
 describe('a role that requires a second factor', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -34,8 +33,7 @@ describe('a role that requires a second factor', () => {
       const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, [role], WITHOUT));
       for (const { method, path } of routes) {
         const response = await browser.call(method, path, { json: method === 'GET' ? undefined : {} });
-        assertError(response, 'permission_denied');
-        await assertAudited(testEnv, response, REFUSED);
+        await assertDenied(testEnv, response, NOT_ENROLLED);
       }
       assert.equal((await browser.call('GET', SESSION)).status, 200);
       await enrolSecondFactor(browser);
@@ -53,13 +51,11 @@ describe('a role that requires a second factor', () => {
   it('counts from the request after it was granted', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchantId, 'owner');
-    const person = await addPerson(testEnv, merchantId, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, merchantId, ['viewer']);
     assert.equal((await browser.call('GET', '/v1/api/balance')).status, 200);
     await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['maker'] } });
     const refused = await browser.call('POST', '/v1/api/collections', { json: collectionFields() });
-    assertError(refused, 'permission_denied');
-    await assertAudited(testEnv, refused, REFUSED);
+    await assertDenied(testEnv, refused, NOT_ENROLLED);
     await enrolSecondFactor(browser);
     assert.equal((await browser.call('POST', '/v1/api/collections', { json: collectionFields() })).status, 202);
   });

@@ -1,19 +1,17 @@
 // What somebody gains who writes rows with the application's account of the database, and calls the API: nothing.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { apiKeyHint, generateApiKey, hashApiKey } from '../../../src/security/api-key.ts';
 import { hashPassword } from '../../../src/security/password.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { collectionFields } from '../../support/api.ts';
 import { fund } from '../../support/payouts.ts';
-import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { rewrite } from '../../support/attestation.ts';
-import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { tamper } from '../../db/rows.ts';
+import { tamper, whileLocked } from '../../db/rows.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { applicationDatabase, sha256, tryToLogIn } from './application-database.ts';
 
@@ -124,27 +122,20 @@ describe('with the application’s account of the database alone', () => {
       person.id,
     ]);
     const { rows } = await database.query('SELECT totp_secret_sealed AS sealed FROM users WHERE id = $1', [person.id]);
-    const holder = new Client({ connectionString: testEnv.config.settings.MALIPO_DATABASE_URL.reveal() });
-    await holder.connect();
-    try {
-      // The enrolment waits after its session was read, and before it reads the row of its person.
-      await holder.query('BEGIN');
-      await holder.query('LOCK TABLE attempt_counters IN ACCESS EXCLUSIVE MODE');
-      const hide = 'UPDATE users SET totp_secret_sealed = $2, totp_last_step = NULL WHERE id = $1';
-      await database.query(hide, [person.id, null]);
-      const enrolment = browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } });
-      await eventually('the enrolment to wait', async () => {
-        const { rowCount } = await testEnv.db.pool.query(
-          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-        );
-        return rowCount === 1;
-      });
-      await database.query(hide, [person.id, (rows[0] as { sealed: string }).sealed]);
-      await holder.query('COMMIT');
-      assertError(await enrolment, 'permission_denied');
-    } finally {
-      await holder.end();
-    }
+    const setSecret = (sealed: string | null) =>
+      database.query('UPDATE users SET totp_secret_sealed = $2, totp_last_step = NULL WHERE id = $1', [
+        person.id,
+        sealed,
+      ]);
+    await setSecret(null);
+    // The enrolment waits after its session was read, and before it reads the row of its person.
+    const enrolment = await whileLocked(
+      testEnv.db,
+      { sql: 'LOCK TABLE attempt_counters IN ACCESS EXCLUSIVE MODE' },
+      () => browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } }),
+      () => setSecret((rows[0] as { sealed: string }).sealed),
+    );
+    assertError(enrolment, 'permission_denied');
   });
 
   it('nobody adds a passkey or a recovery code to the account of somebody', async () => {
@@ -325,8 +316,7 @@ describe('with the application’s account of the database alone', () => {
   });
 
   it('what the service itself wrote still counts', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
-    const browser = await logIn(testEnv, person);
+    const { browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
     await enrolSecondFactor(browser);
     assert.equal((await release(browser, await queuedPayout())).status, 200);
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { call } from '../../support/api.ts';
 import { recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, logIn, logInAs, PASSWORD } from '../../support/people.ts';
+import { addPerson, logIn, logInAs, PASSWORD, enter } from '../../support/people.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 
 const ACCEPT = '/v1/console/invitations/accept';
@@ -14,8 +14,7 @@ describe('a password that is guessed first', () => {
   const post = (path: string, json: object) => call(testEnv.baseUrl, 'POST', path, { json, idempotencyKey: null });
 
   it('is not set by the person', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     for (const wrong of ['password1234', person.email, 'Test merchant', 'Test-Merchant-2026!']) {
       const json = { current_password: PASSWORD, new_password: wrong };
       const refused = await browser.call('POST', '/v1/console/session/password', { json });

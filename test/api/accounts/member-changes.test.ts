@@ -5,9 +5,10 @@ import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson } from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
-import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { API_ONLY, assertError, assertNotAuthenticated, assertDenied } from '../responses.ts';
 import { createMemberClient } from './member-client.ts';
 import { rewrite } from '../../support/attestation.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const MEMBERS = '/v1/console/members';
 
@@ -108,13 +109,10 @@ describe('a change of a member’s roles', () => {
     assertError(await members.withdraw(one, withdrawn), 'state_conflict');
     const replaced = (await members.change(one, person.id, ['maker'])).json['id'];
     const next = await members.change(one, person.id, ['approver']);
-    assert.deepEqual(
-      (await auditRows(testEnv, next)).map(({ action, subject_id: subject }) => [action, subject]),
-      [
-        ['member_change.replaced', replaced],
-        ['member_change.proposed', next.json['id']],
-      ],
-    );
+    assert.deepEqual(columnsOf(await auditRows(testEnv, next), 'action', 'subject_id'), [
+      ['member_change.replaced', replaced],
+      ['member_change.proposed', next.json['id']],
+    ]);
     for (const id of [rejected, withdrawn, replaced])
       assertError(await members.decide(two, id, 'approve'), 'state_conflict');
     assert.equal((await members.decide(two, next.json['id'], 'approve')).status, 200);
@@ -144,13 +142,10 @@ describe('a change of a member’s roles', () => {
     const meanwhile = await members.change(two, person.id, ['developer']);
     assert.equal(meanwhile.status, 200);
     const entries = await auditRows(testEnv, meanwhile);
-    assert.deepEqual(
-      entries.map(({ action, subject_id: subject }) => [action, subject]),
-      [
-        ['member.roles_changed', person.id],
-        ['member_change.replaced', id],
-      ],
-    );
+    assert.deepEqual(columnsOf(entries, 'action', 'subject_id'), [
+      ['member.roles_changed', person.id],
+      ['member_change.replaced', id],
+    ]);
     assertError(await members.decide(two, id, 'approve'), 'state_conflict');
     // A row that was changed by other means is detected when the change would take effect.
     const again = (await members.change(one, person.id, ['developer', 'maker'])).json['id'];
@@ -163,20 +158,16 @@ describe('a change of a member’s roles', () => {
     const rogue = await members.add(merchantId, 'owner');
     const removal = (await members.remove(one, rogue.person.id)).json['id'];
     const rejected = await members.decide(rogue, removal, 'reject');
-    assertError(rejected, 'permission_denied');
-    await assertAudited(testEnv, rejected, { outcome: 'refused', after: { reason: 'rejects a change of their own' } });
+    await assertDenied(testEnv, rejected, { after: { reason: 'rejects a change of their own' } });
     const demotion = (await members.change(two, rogue.person.id, ['viewer'])).json['id'];
     const same = await members.change(rogue, rogue.person.id, ['owner']);
     assert.deepEqual([same.status, same.json['roles']], [200, ['owner']]);
     assert.deepEqual(await auditRows(testEnv, same), []);
     const escape = await members.change(rogue, rogue.person.id, ['viewer', 'owner']);
-    assert.deepEqual(
-      (await auditRows(testEnv, escape)).map(({ action, subject_id: subject }) => [action, subject]),
-      [
-        ['member.roles_changed', rogue.person.id],
-        ['member_change.replaced', demotion],
-      ],
-    );
+    assert.deepEqual(columnsOf(await auditRows(testEnv, escape), 'action', 'subject_id'), [
+      ['member.roles_changed', rogue.person.id],
+      ['member_change.replaced', demotion],
+    ]);
     const approved = await members.decide(two, removal, 'approve');
     assert.equal(approved.status, 200, approved.text);
     const before = { member: rogue.person.id, roles: ['viewer', 'owner'] };

@@ -1,7 +1,7 @@
 // What a session tells a front-end beforehand: factors, enrolment, how long a verification is fresh, what needs one, what waits.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, logInAs, PASSWORD } from '../../support/people.ts';
+import { addPerson, codeOf, logIn, logInAs, PASSWORD, enter, ageSecondFactor } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { fund, release, requestPayout } from '../../support/payouts.ts';
@@ -35,8 +35,7 @@ describe('the person’s own session', () => {
   });
 
   it('is used by what its person asks for, and not by what a page asks for by itself', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const isUsedBy = async (method: string, path: string, headers: Record<string, string> = {}) => {
       await rewrite(testEnv.db, `UPDATE sessions SET last_used_at = now() - interval '1 hour' WHERE user_id = $1`, [
         person.id,
@@ -69,13 +68,8 @@ describe('the person’s own session', () => {
   it('says until when the verification is fresh: five minutes after it', async () => {
     const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     assert.equal(freshForMs(await look(await logIn(testEnv, viewer)), 'created_at'), FRESH_FOR_MS);
-    const approver = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
-    const browser = await logIn(testEnv, approver);
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour' WHERE user_id = $1`,
-      [approver.id],
-    );
+    const { person: approver, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
+    await ageSecondFactor(testEnv, approver, '1 hour');
     assert.equal(freshForMs(await look(browser), 'second_factor_at'), FRESH_FOR_MS);
     const renewed = await browser.call('POST', `${SESSION}/step-up`, {
       json: { totp: codeOf(approver.totpSecret, 1) },
@@ -85,8 +79,7 @@ describe('the person’s own session', () => {
   });
 
   it('shows no verification to a person who has yet to enrol', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker'], { hasSecondFactor: false });
-    const browser = await logIn(testEnv, person);
+    const { browser } = await enter(testEnv, testEnv.merchant.id, ['maker'], { hasSecondFactor: false });
     assert.equal((await look(browser))['fresh_until'], null);
     await browser.call('POST', `${SESSION}/step-up`, { json: { password: PASSWORD } });
     assert.equal((await look(browser))['fresh_until'], null);

@@ -4,12 +4,11 @@ import { newId } from '../../../src/domain/ids.ts';
 import { hashToken } from '../../../src/security/token.ts';
 import { call } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, logIn, logInAs } from '../../support/people.ts';
+import { addPerson, logIn, logInAs, enter, ageSecondFactor } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
 import { openBrowser, cookieOf, type Browser } from '../../support/browser.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
-import { rewrite } from '../../support/attestation.ts';
 
 const SESSIONS = '/v1/console/sessions';
 const MEMBERS = '/v1/console/members';
@@ -33,8 +32,7 @@ describe('the sessions of a person', () => {
   });
 
   it('show from where they were opened and by which browser, shortened', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const headers = { 'user-agent': `Mozilla/5.0 ${'x'.repeat(300)}` };
     await browser.call('POST', '/v1/console/session', {
       headers,
@@ -165,14 +163,9 @@ describe('the sessions of a person', () => {
     await addPerson(testEnv, other.id, ['viewer'], { email: person.email });
     const [here, there] = [await logIn(testEnv, person), await logIn(testEnv, { ...person, merchantId: other.id })];
     const end = (by: Browser) => by.call('DELETE', `${MEMBERS}/${person.id}/sessions`);
-    const admin = await addPerson(testEnv, merchantId, ['admin']);
-    const browser = await logIn(testEnv, admin);
+    const { person: admin, browser } = await enter(testEnv, merchantId, ['admin']);
     assertError(await end(await logInAs(testEnv, merchantId, 'approver')), 'permission_denied');
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
-      [admin.id],
-    );
+    await ageSecondFactor(testEnv, admin, '5 minutes');
     assertError(await end(browser), 'permission_denied');
     assert.ok(await isOpen(here));
     const ended = await end(await logIn(testEnv, admin));

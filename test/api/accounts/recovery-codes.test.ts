@@ -2,11 +2,19 @@
 import assert from 'node:assert/strict';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, logInAs, PASSWORD, type TestPerson } from '../../support/people.ts';
+import {
+  addPerson,
+  codeOf,
+  logIn,
+  logInAs,
+  PASSWORD,
+  type TestPerson,
+  enter,
+  ageSecondFactor,
+} from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
-import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
-import { rewrite } from '../../support/attestation.ts';
+import { API_ONLY, assertError, assertNotAuthenticated, assertDenied } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
 const CODES = `${SESSION}/recovery-codes`;
@@ -56,8 +64,7 @@ describe('recovery codes', () => {
   });
 
   it('are gone with the last second factor of their person', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     await create(browser);
     const json = { password: PASSWORD, totp: codeOf(person.totpSecret, 1) };
     const removed = await browser.call('POST', `${FACTOR}/remove`, { json });
@@ -66,30 +73,23 @@ describe('recovery codes', () => {
   });
 
   it('are replaced by new ones, for which a fresh second factor is needed', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
     const [old = ''] = await create(browser);
     const [fresh = ''] = await create(browser);
     assertNotAuthenticated(await logInWith(person, { recovery_code: old }));
     assert.equal((await logInWith(person, { recovery_code: fresh })).status, 201);
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
-      [person.id],
-    );
+    await ageSecondFactor(testEnv, person, '5 minutes');
     assertError(await ask(browser), 'permission_denied');
     const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await ask(viewer), 'state_conflict');
   });
 
   it('are renewed by nobody who has a fresh session without the password, which cannot be guessed so', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver']);
     const [code = ''] = await create(browser);
     for (let n = 0; n < 10; n++) {
       const refused = await ask(browser, 'wrong');
-      assertError(refused, 'permission_denied');
-      await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'wrong password' } });
+      await assertDenied(testEnv, refused, { after: { reason: 'wrong password' } });
     }
     assertError(await ask(browser), 'rate_limited');
     assert.equal((await logInWith(person, { recovery_code: code })).status, 201, 'the earlier ones are valid');

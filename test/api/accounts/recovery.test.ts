@@ -12,10 +12,11 @@ import { createAuthenticator } from '../../support/authenticator.ts';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, enrolSecondFactor, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { countRows } from '../../db/rows.ts';
 
 const RECOVERY = '/v1/console/recovery';
 const SESSION = '/v1/console/session';
@@ -47,8 +48,7 @@ describe('a recovery', () => {
   });
 
   it('takes passkeys and recovery codes away too, for whoever may have one of them', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     assert.equal(
       (await browser.call('POST', `${SESSION}/recovery-codes`, { json: { password: PASSWORD } })).status,
       201,
@@ -215,8 +215,7 @@ describe('a recovery', () => {
     const now = new Date();
     const ended = { retainedSince: retainedSince(REAL_CLOCKS, now), endedBefore: now, limit: 10 };
     assert.ok((await purgeExpiredRecords(testEnv.db, ended)) >= 1);
-    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM recoveries WHERE user_id = $1', [person.id]);
-    assert.equal(rows.length, 0);
+    assert.equal(await countRows(testEnv.db, 'recoveries WHERE user_id = $1', [person.id]), 0);
   });
 
   it('requires an acceptable password, and is not used up by a refused one', async () => {
@@ -238,8 +237,8 @@ describe('a recovery', () => {
     assertError(await use(token), 'rate_limited');
     await testEnv.db.pool.query('DELETE FROM attempt_counters');
     assert.equal((await use(token)).status, 204);
-    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM attempt_counters WHERE failures > 0');
-    assert.equal(rows.length, 0, 'the right token takes back its own attempt');
+    const failed = await countRows(testEnv.db, 'attempt_counters WHERE failures > 0');
+    assert.equal(failed, 0, 'the right token takes back its own attempt');
   });
 
   it('is refused from another site, and its token opens no session', async () => {
@@ -250,8 +249,7 @@ describe('a recovery', () => {
   });
 
   it('discards a second factor whose enrolment somebody else began', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const enrolment = await browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } });
     const secret = String(enrolment.json['secret']);
     await use((await start(person)).token);

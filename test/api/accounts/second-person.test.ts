@@ -8,7 +8,7 @@ import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, enrolSecondFactor, logIn } from '../../support/people.ts';
 import { assertAudited } from '../../support/audit-rows.ts';
-import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { API_ONLY, assertError, assertNotAuthenticated, assertDenied } from '../responses.ts';
 import { createMemberClient, type LoggedInMember } from './member-client.ts';
 import { rewrite } from '../../support/attestation.ts';
 
@@ -92,11 +92,7 @@ describe('a second person', () => {
       const { id } = (await members.invite(one, ['approver'])).json;
       for (const verb of ['approve', 'reject'] as const) {
         const refused = await members.decide(one, id, verb);
-        assertError(refused, 'permission_denied');
-        await assertAudited(testEnv, refused, {
-          outcome: 'refused',
-          after: { reason: 'decides on an invitation of their own' },
-        });
+        await assertDenied(testEnv, refused, { after: { reason: 'decides on an invitation of their own' } });
         assertError(
           await members.decide(await members.add(merchantId, 'approver', 'maker'), id, verb),
           'permission_denied',
@@ -205,8 +201,7 @@ describe('a second person', () => {
     members.assertWaits(await members.change(one, String(viewer.json['id']), ['approver']));
     const openInvitation = (await members.invitationsOf(one)).find(({ email }) => email === other.email)!;
     const withdrawn = await one.browser.call('DELETE', `/v1/console/invitations/${openInvitation.id}`);
-    assertError(withdrawn, 'permission_denied');
-    await assertAudited(testEnv, withdrawn, { outcome: 'refused', subject_id: openInvitation.id });
+    await assertDenied(testEnv, withdrawn, { subject_id: openInvitation.id });
     assertError(await members.invite(one, ['viewer'], other.email), 'permission_denied');
     const two = await join(other);
     assert.deepEqual(await members.approversOf(two), [['waiting', [two.person.id]]]);

@@ -1,7 +1,7 @@
 // The shorter sessions of people whose roles require a second factor.
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import assert from 'node:assert/strict';
-import { addPerson, logIn } from '../../support/people.ts';
+import { logIn, enter } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { API_ONLY, assertNotAuthenticated } from '../responses.ts';
 import { rewrite } from '../../support/attestation.ts';
@@ -15,8 +15,7 @@ describe('a session', () => {
 
   for (const role of ['owner', 'admin', 'maker', 'approver'] as const) {
     it(`of somebody in the role ${role} ends after thirty minutes without use, and after twelve hours in any case`, async () => {
-      const person = await addPerson(testEnv, testEnv.merchant.id, [role]);
-      const browser = await logIn(testEnv, person);
+      const { person, browser } = await enter(testEnv, testEnv.merchant.id, [role]);
       await age('last_used_at', '29 minutes 50 seconds');
       assert.equal((await look(browser)).status, 200);
       await age('last_used_at', '30 minutes 1 second');
@@ -28,16 +27,14 @@ describe('a session', () => {
   }
 
   it('is over once its person is no member any more, although nobody ended it', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     assert.equal((await look(browser)).status, 200);
     await rewrite(testEnv.db, 'UPDATE members SET removed_at = now() WHERE user_id = $1', [person.id]);
     assertNotAuthenticated(await look(browser));
   });
 
   it('has the shorter limits from the request after its person got such a role', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     await age('last_used_at', '31 minutes');
     assert.equal((await look(browser)).status, 200);
     await age('last_used_at', '31 minutes');

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { call } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logInAs, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import { assertAudited, auditRows } from '../../support/audit-rows.ts';
 import { cookieOf, openBrowser, type Browser } from '../../support/browser.ts';
-import { API_ONLY, assertError, assertNotAuthenticated, startAnotherServer } from '../responses.ts';
+import { API_ONLY, assertError, assertNotAuthenticated, startAnotherServer, assertDenied } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { rewrite } from '../../support/attestation.ts';
 
@@ -135,8 +135,7 @@ describe('logging in', () => {
   });
 
   it('ends the session that the browser had before', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const { cookie } = browser;
     assert.equal((await browser.call('POST', SESSION, { json: credentials(person) })).status, 201);
     assert.notEqual(browser.cookie, cookie);
@@ -162,8 +161,7 @@ describe('logging in', () => {
 
   describe('with a one-time code', () => {
     it('verifies the second factor', async () => {
-      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(testEnv, person);
+      const { browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const { json } = await browser.call('GET', SESSION);
       assert.equal(json['has_second_factor'], true);
       assert.ok(Math.abs(Date.parse(String(json['second_factor_at'])) - Date.now()) < 10_000);
@@ -249,8 +247,7 @@ describe('a session', () => {
   });
 
   it('ends at once when the member is removed, and does not return with them', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     assert.equal((await owner.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertNotAuthenticated(await look(browser));
@@ -259,8 +256,7 @@ describe('a session', () => {
   });
 
   it('has the current roles of the member, not those of the log-in', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['developer'] } });
     assert.deepEqual((await look(browser)).json['roles'], ['developer']);
@@ -279,8 +275,7 @@ describe('a session', () => {
       browser.call('POST', `${SESSION}/step-up`, { json });
 
     it('has a fresh second factor by a code, and a new token that replaces the old one', async () => {
-      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(testEnv, person);
+      const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       await rewrite(testEnv.db, `UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
       const { cookie } = browser;
       const response = await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
@@ -304,8 +299,7 @@ describe('a session', () => {
     });
 
     it('refuses a used, wrong or missing code, a wrong password, and a password instead of a code', async () => {
-      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(testEnv, person);
+      const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const plain = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       const refusals: readonly (readonly [Browser, Record<string, unknown>])[] = [
         [browser, { totp: codeOf(person.totpSecret) }],
@@ -319,16 +313,14 @@ describe('a session', () => {
       for (const [who, fields] of refusals) {
         const { cookie } = who;
         const response = await stepUp(who, fields);
-        assertError(response, 'permission_denied');
-        await assertAudited(testEnv, response, { action: `POST ${SESSION}/step-up`, outcome: 'refused' });
+        await assertDenied(testEnv, response, { action: `POST ${SESSION}/step-up` });
         assert.equal(who.cookie, cookie);
         assert.equal((await look(who)).status, 200, 'the session stays as it was');
       }
     });
 
     it('accepts a code once when two calls use it at once', async () => {
-      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(testEnv, person);
+      const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const totp = codeOf(person.totpSecret, 1);
       const { cookie } = browser;
       const both = await Promise.all(

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Role } from '../../../src/domain/accounts/member.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
-import { makeCollection } from '../../db/rows.ts';
+import { makeCollection, countRows, whileLocked } from '../../db/rows.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { addPerson, codeOf, forgetUsedCodes, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { auditRows } from '../../support/audit-rows.ts';
 import { openBrowser, type Browser } from '../../support/browser.ts';
 import type { ApiResponse } from '../../support/api.ts';
-import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const SESSION = '/v1/console/session';
 const SWITCH = `${SESSION}/merchant`;
@@ -92,8 +92,7 @@ describe('a person of two merchants', () => {
       [second, second].map((id) => browser.call('POST', SWITCH, { headers: { cookie }, json: { merchant_id: id } })),
     );
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401]);
-    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [person.id]);
-    assert.equal(rowCount, 1);
+    assert.equal(await countRows(testEnv.db, 'sessions WHERE user_id = $1', [person.id]), 1);
   });
 
   it('gets nowhere where they are no member: a stranger’s merchant, an unknown one and a former one are refused alike', async () => {
@@ -113,10 +112,7 @@ describe('a person of two merchants', () => {
     }
     assert.equal(texts.size, 1);
     assert.equal(merchantIn(await browser.call('GET', SESSION)), first);
-    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM audit_entries WHERE merchant_id = $1', [
-      stranger.id,
-    ]);
-    assert.equal(rowCount, 0);
+    assert.equal(await countRows(testEnv.db, 'audit_entries WHERE merchant_id = $1', [stranger.id]), 0);
   });
 
   it('is not let in by a membership that was written by hand', async () => {
@@ -147,25 +143,14 @@ describe('a person of two merchants', () => {
   it('takes no session past a recovery or a new password that comes at the same moment', async () => {
     const person = await addToBoth(['viewer'], ['viewer']);
     const browser = await logIn(testEnv, person);
-    const other = await testEnv.db.pool.connect();
-    try {
-      await other.query('BEGIN');
-      await other.query('SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE', [person.id]);
-      const switched = switchTo(browser, second);
-      await eventually('the switch to wait', async () => {
-        const { rows } = await other.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rows.length === 1;
-      });
-      await other.query('DELETE FROM sessions WHERE user_id = $1', [person.id]);
-      await other.query('COMMIT');
-      assertNotAuthenticated(await switched);
-    } finally {
-      other.release();
-    }
-    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM sessions WHERE user_id = $1', [person.id]);
-    assert.equal(rowCount, 0);
+    const switched = await whileLocked(
+      testEnv.db,
+      { sql: 'SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE', values: [person.id] },
+      () => switchTo(browser, second),
+      (other) => other.query('DELETE FROM sessions WHERE user_id = $1', [person.id]),
+    );
+    assertNotAuthenticated(switched);
+    assert.equal(await countRows(testEnv.db, 'sessions WHERE user_id = $1', [person.id]), 0);
   });
 
   it('keeps the session at one merchant when the other one removes them', async () => {
@@ -240,13 +225,10 @@ describe('a person of two merchants', () => {
       'SELECT merchant_id, action, a::text AS text FROM audit_entries a WHERE request_id = $1 ORDER BY id',
       [switched.headers.get('malipo-request-id')],
     );
-    assert.deepEqual(
-      rows.map(({ merchant_id: id, action }) => [id, action]),
-      [
-        [first, 'session.closed'],
-        [second, 'session.opened'],
-      ],
-    );
+    assert.deepEqual(columnsOf(rows, 'merchant_id', 'action'), [
+      [first, 'session.closed'],
+      [second, 'session.opened'],
+    ]);
     assert.ok(!rows[0]?.text.includes(second) && !rows[1]?.text.includes(first));
     assert.match(rows[1]?.text ?? '', /earlier_session/);
   });
@@ -274,11 +256,7 @@ describe('a person of two merchants', () => {
       const { message } = assertError(refused, 'permission_denied');
       assert.match(message, /Your session is now for another merchant than this page shows/);
     }
-    const { rowCount } = await testEnv.db.pool.query(
-      "SELECT 1 FROM payments WHERE kind = 'payout' AND merchant_id = $1",
-      [second],
-    );
-    assert.equal(rowCount, 0);
+    assert.equal(await countRows(testEnv.db, "payments WHERE kind = 'payout' AND merchant_id = $1", [second]), 0);
     const shown = await browser.call('GET', '/v1/console/payouts', { headers: { 'malipo-merchant': second } });
     assert.equal(shown.status, 200, shown.text);
   });

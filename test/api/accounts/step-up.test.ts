@@ -1,17 +1,16 @@
 // Acts that need a step-up: they are refused without a verification within five minutes, by the second factor where there is one.
 import assert from 'node:assert/strict';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../../support/people.ts';
-import { assertAudited } from '../../support/audit-rows.ts';
+import { codeOf, logIn, PASSWORD, type TestPerson, enter } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
-import { API_ONLY, assertError } from '../responses.ts';
+import { API_ONLY, assertError, assertDenied } from '../responses.ts';
 import { rewrite } from '../../support/attestation.ts';
 
 const SESSION = '/v1/console/session';
 const NEW_PASSWORD = 'another horse, another battery';
-const REFUSED = { outcome: 'refused', after: { reason: 'needs a step-up first' } };
+const STEP_UP_FIRST = { after: { reason: 'needs a step-up first' } };
 
 /** A new act in the console needs a step-up, or a line here that says why not. */
 const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
@@ -67,18 +66,15 @@ describe('an act that needs a step-up', () => {
   };
 
   it('counts the log-in as a verification, for five minutes', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer']);
     await age(person, 'verified_at', 300);
     const refused = await act(browser);
-    assertError(refused, 'permission_denied');
-    await assertAudited(testEnv, refused, { ...REFUSED, action: `POST ${SESSION}/password` });
+    await assertDenied(testEnv, refused, { ...STEP_UP_FIRST, action: `POST ${SESSION}/password` });
     assert.equal((await act(await logIn(testEnv, person))).status, 200);
   });
 
   it('is done after the password of a person without a second factor', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['developer']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['developer']);
     await age(person, 'verified_at', 3600);
     assertError(await act(browser), 'permission_denied');
     await stepUp(browser, { password: PASSWORD });
@@ -86,12 +82,10 @@ describe('an act that needs a step-up', () => {
   });
 
   it('is done after the second factor of a person who has one, and not after anything else', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     await age(person, 'second_factor_at', 3600);
     const refused = await act(browser);
-    assertError(refused, 'permission_denied');
-    await assertAudited(testEnv, refused, REFUSED);
+    await assertDenied(testEnv, refused, STEP_UP_FIRST);
     await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
     assert.equal((await act(browser)).status, 200);
   });

@@ -5,7 +5,7 @@ import { phoneFor } from '../../support/payments.ts';
 import { promptsRaised } from '../../support/sandbox-operator.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { contextOf, paid, basisFor } from '../../db/rows.ts';
+import { contextOf, paid, basisFor, countRows } from '../../db/rows.ts';
 import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { attemptKey } from '../../../src/domain/payments/checkout.ts';
@@ -112,10 +112,7 @@ describe('a payer at a checkout', function () {
     assert.match(asked.html, /data-seconds="\d+">0:\d\d</);
     assert.match(asked.html, /\*165#/);
     assert.equal(await promptsRaised(testEnv, phone), 1);
-    const { rows } = await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection' AND phone = $1", [
-      phone,
-    ]);
-    assert.equal(rows.length, 1);
+    assert.equal(await countRows(testEnv.db, "payments WHERE kind = 'collection' AND phone = $1", [phone]), 1);
   });
 
   it('leads to the page of the attempt that another post of the form is making, and from there to the form until it is made', async () => {
@@ -278,8 +275,7 @@ describe('a payer at a checkout in a currency of several countries', function ()
   it('says which country a number is of that is one of two, and nobody is asked before', async () => {
     const { id: merchantId } = await testEnv.addMerchant('XOF');
     const { make } = await checkoutMaker(testEnv, merchantId);
-    const count = async () =>
-      (await testEnv.db.pool.query("SELECT 1 FROM payments WHERE kind = 'collection'")).rowCount;
+    const count = () => countRows(testEnv.db, "payments WHERE kind = 'collection'");
     for (const [country, expected] of [
       ['BJ', '2290197123456'],
       ['BJ', '2290196123456'],

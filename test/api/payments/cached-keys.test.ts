@@ -8,10 +8,11 @@ import { findApiKeyByHash, touchApiKey } from '../../../src/db/accounts/api-key.
 import type { Database } from '../../../src/db/platform/database.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
-import { contextOf } from '../../db/rows.ts';
+import { contextOf, expireIdempotencyKey, countRows } from '../../db/rows.ts';
 import { rewrite } from '../../support/attestation.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { REQUEST } from '../../domain/payments/collections.ts';
 
 const PATH = '/v1/api/collections';
 
@@ -26,13 +27,10 @@ describe('a cached key', () => {
   const create = (options: CallOptions = {}) =>
     call(testEnv.baseUrl, 'POST', PATH, { key, json: collectionFields(), ...options });
   const idempotencyKey = () => randomUUID();
-  const collectionsOf = async (usedKey: string): Promise<number> => {
-    const { rows } = await testEnv.db.pool.query<{ count: number }>(
-      `SELECT count(*)::int AS count FROM payments c JOIN api_keys k ON k.id = c.api_key_id WHERE k.key_sha256 = $1`,
-      [hashApiKey(usedKey)],
-    );
-    return rows[0]?.count ?? 0;
-  };
+  const collectionsOf = (usedKey: string) =>
+    countRows(testEnv.db, 'payments c JOIN api_keys k ON k.id = c.api_key_id WHERE k.key_sha256 = $1', [
+      hashApiKey(usedKey),
+    ]);
 
   it('has its collection accepted in one statement, and in none without the version of its row', async () => {
     const known = (await findApiKeyByHash(testEnv.db, hashApiKey(key)))!;
@@ -51,14 +49,7 @@ describe('a cached key', () => {
       merchantCurrency: known.merchantCurrency,
       apiKeyId: known.id,
       idempotencyKey: idempotencyKey(),
-      request: {
-        phone: '256772000100',
-        amountMinor: 5000n,
-        reference: 'R',
-        currency: null,
-        description: null,
-        metadata: {},
-      },
+      request: { ...REQUEST, reference: 'R' },
       requestId: 'req_1',
       isAcceptingWork: true,
     };
@@ -140,9 +131,7 @@ describe('a cached key', () => {
       await create({ idempotencyKey: used, json: collectionFields({ amount: 2500 }) }),
       'idempotency_key_reused',
     );
-    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
-      used,
-    ]);
+    await expireIdempotencyKey(testEnv.db, used);
     const anew = await create({ idempotencyKey: used, json: collectionFields({ amount: 2500 }) });
     assert.deepEqual([anew.status, anew.headers.get('idempotent-replayed')], [202, null]);
   });

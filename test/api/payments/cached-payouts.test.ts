@@ -10,7 +10,7 @@ import { fund } from '../../support/payouts.ts';
 import { addPerson } from '../../support/people.ts';
 import type { TestMerchant } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { countRows, oneRow, whileLocked } from '../../db/rows.ts';
+import { countRows, oneRow, whileLocked, inOpenTransaction } from '../../db/rows.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 
 const PATH = '/v1/api/payouts';
@@ -51,15 +51,11 @@ describe('a cached key that creates payouts', () => {
   };
 
   it('has its payout accepted without being verified again', async () => {
-    const client = await testEnv.db.pool.connect();
-    try {
-      await client.query('BEGIN');
+    await inOpenTransaction(testEnv.db, async (client) => {
       // Whoever verifies a key reads this table, and would wait.
       await client.query('LOCK TABLE api_key_uses IN ACCESS EXCLUSIVE MODE');
       for (let n = 0; n < 3; n++) assert.equal((await create()).status, 202);
-    } finally {
-      client.release(true);
-    }
+    });
     assert.equal(await held(), 5 * AMOUNT);
   });
 

@@ -8,6 +8,7 @@ import { fund } from '../../support/payouts.ts';
 import { logInAs } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 type Row = { readonly idempotency_keys: readonly string[]; readonly payout: Readonly<Record<string, unknown>> };
 type Checked = {
@@ -51,10 +52,7 @@ describe('the check of payouts', () => {
       ['phone phone_unsupported', 'reference parameter_invalid'],
       ['amount parameter_missing', 'phone parameter_missing', 'reference parameter_missing'],
     ]);
-    assert.deepEqual(
-      checked.map(({ operator }) => operator),
-      ['mtn-momo', null, null, null, null, null],
-    );
+    assert.deepEqual(valuesOf(checked, 'operator'), ['mtn-momo', null, null, null, null, null]);
   });
 
   it('makes nothing', async () => {

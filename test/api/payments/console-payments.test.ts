@@ -10,6 +10,7 @@ import { addPerson, logIn, type TestPerson } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 type Row = Readonly<Record<string, unknown>> & { readonly id: string };
 type ListedPage = { readonly data: readonly Row[]; readonly has_more: boolean; readonly next_cursor: string | null };
@@ -122,10 +123,7 @@ describe('payments in the console', () => {
     const listed = await call(baseUrl, 'GET', '/v1/api/collections?idempotency_key=order-7', {
       headers: { cookie: viewer.cookie },
     });
-    assert.deepEqual(
-      (listed.json as unknown as ListedPage).data.map(({ id }) => id),
-      [byPerson?.id],
-    );
+    assert.deepEqual(valuesOf((listed.json as unknown as ListedPage).data, 'id'), [byPerson?.id]);
   });
 
   it('show no name of a person whose account was changed by hand', async () => {
@@ -202,11 +200,7 @@ describe('payments in the console', () => {
     for (const [sort, payouts] of Object.entries(orders)) {
       const first = await page(PAYOUTS, { sort, limit: '2' });
       const second = await page(PAYOUTS, { sort, limit: '2', cursor: first.next_cursor! });
-      assert.deepEqual(
-        [...idsOf(first), ...idsOf(second)],
-        payouts.map(({ id }) => id),
-        sort,
-      );
+      assert.deepEqual([...idsOf(first), ...idsOf(second)], valuesOf(payouts, 'id'), sort);
       assert.equal(second.next_cursor, null);
     }
     const { next_cursor: cursor } = await page(PAYOUTS, { sort: 'largest', limit: '1' });

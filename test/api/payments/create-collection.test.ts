@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertHeaders, issuesOf } from '../responses.ts';
+import { countRows } from '../../db/rows.ts';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -127,8 +128,7 @@ describe('creating a collection', () => {
   });
 
   it('stores nothing of a refused request', async () => {
-    const count = async () =>
-      (await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM idempotency_keys')).rows[0]?.n;
+    const count = () => countRows(testEnv.db, 'idempotency_keys');
     const before = await count();
     const idempotencyKey = randomUUID();
     assertError(await create({ idempotencyKey, json: collectionFields({ amount: 1 }) }), 'amount_out_of_bounds');

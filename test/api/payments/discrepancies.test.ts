@@ -33,6 +33,7 @@ import { startScriptedOperator, type ScriptedOperator } from '../../support/scri
 import { scheduleOf, sweep } from '../../support/sweeps.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { makeRecheckDue } from '../../db/work-rows.ts';
+import { expireIdempotencyKey } from '../../db/rows.ts';
 
 const PAID = { status: 'SUCCESSFUL' } as const;
 const REFUSED = { status: 'FAILED', reason: 'PAYEE_NOT_FOUND' } as const;
@@ -263,9 +264,7 @@ describe('an operator that contradicts a final payment', () => {
   it('can reverse an old payout whose key is in use again, and the new payout’s workflow gets no signal', async () => {
     const idempotencyKey = randomUUID();
     const old = await finalPayout(PAID, idempotencyKey);
-    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
-      idempotencyKey,
-    ]);
+    await expireIdempotencyKey(testEnv.db, idempotencyKey);
     const queued = await requestPayout(testEnv, '000', { merchant, idempotencyKey });
     assert.equal(queued.workflowId, old.workflowId);
     operator.setStatus(RETURNED);
@@ -285,9 +284,7 @@ describe('an operator that contradicts a final payment', () => {
     const old = await pay(testEnv, '000', { merchant, idempotencyKey });
     await untilState(testEnv, old, 'succeeded');
     await untilClosed(old.workflowId);
-    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
-      idempotencyKey,
-    ]);
+    await expireIdempotencyKey(testEnv.db, idempotencyKey);
     operator.setStatus({ status: 'PENDING' });
     const recent = await pay(testEnv, '000', { merchant, idempotencyKey });
     await untilState(testEnv, recent, 'prompted');

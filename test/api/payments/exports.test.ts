@@ -4,7 +4,7 @@ import { csvResponse, type CsvExport } from '../../../src/api/csv-export.ts';
 import { COLLECTION_COLUMNS } from '../../../src/api/schemas/payments/csv.ts';
 import type { Session } from '../../../src/domain/accounts/session.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
-import { makeCollection, newCollection } from '../../db/rows.ts';
+import { makeCollection, newCollection, oneRow } from '../../db/rows.ts';
 import { actedBy, makePayout, makePerson, makeShop } from '../../db/payments/payout-rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { addPerson, logIn } from '../../support/people.ts';
@@ -17,8 +17,7 @@ describe('an export as CSV', () => {
   const linesOf = (text: string) => text.split('\r\n').slice(0, -1);
 
   async function nameOf(id: string): Promise<string> {
-    const { rows } = await testEnv.db.pool.query<{ name: string }>('SELECT name FROM users WHERE id = $1', [id]);
-    return rows[0]!.name;
+    return (await oneRow<{ name: string }>(testEnv.db, 'SELECT name FROM users WHERE id = $1', [id])).name;
   }
 
   async function shopWithViewer() {

@@ -7,6 +7,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { phoneFor } from '../../support/payments.ts';
 import { sandboxTransactions } from '../../support/sandbox-operator.ts';
 import { assertError } from '../responses.ts';
+import { expireIdempotencyKey, countRows } from '../../db/rows.ts';
 
 describe('simultaneous calls with one idempotency key', () => {
   const testEnv = useTestEnvironment();
@@ -22,8 +23,8 @@ describe('simultaneous calls with one idempotency key', () => {
       'state'
     ];
   const untilPaid = (id: unknown) => eventually('the payment', async () => (await stateOf(id)) === 'succeeded');
-  const rowsOf = async (idempotencyKey: string) =>
-    (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
+  const rowsOf = (idempotencyKey: string) =>
+    countRows(testEnv.db, 'payments WHERE idempotency_key = $1', [idempotencyKey]);
 
   /** The first of the accepted responses, which all have one text; fails unless every other response is "in flight". */
   function firstAccepted(responses: readonly ApiResponse[]): ApiResponse {
@@ -88,9 +89,7 @@ describe('simultaneous calls with one idempotency key', () => {
     const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
     const first = await create(idempotencyKey, { phone });
     await untilPaid(first.json['id']);
-    await testEnv.db.pool.query("UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1", [
-      idempotencyKey,
-    ]);
+    await expireIdempotencyKey(testEnv.db, idempotencyKey);
     const second = await create(idempotencyKey, { phone });
     assert.notEqual(second.json['id'], first.json['id']);
     await untilPaid(second.json['id']);

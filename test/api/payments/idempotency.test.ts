@@ -7,6 +7,7 @@ import type { TestMerchant } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertHeaders } from '../responses.ts';
 import { holdIdempotencyKey } from './in-flight-key.ts';
+import { countRows } from '../../db/rows.ts';
 
 describe('an idempotency key', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -23,8 +24,8 @@ describe('an idempotency key', () => {
       ...options,
     });
   const withHeader = (value: string) => create(null, { headers: { 'idempotency-key': value } });
-  const rowsOf = async (idempotencyKey: string) =>
-    (await testEnv.db.pool.query('SELECT 1 FROM payments WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
+  const rowsOf = (idempotencyKey: string) =>
+    countRows(testEnv.db, 'payments WHERE idempotency_key = $1', [idempotencyKey]);
   const age = (idempotencyKey: string, interval: string) =>
     testEnv.db.pool.query('UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key = $1', [
       idempotencyKey,

@@ -9,6 +9,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { exchange } from '../raw-http.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { allRows, countRows } from '../../db/rows.ts';
 
 const PATH = '/operators/mtn-momo/callbacks';
 const JSON_TYPE = 'application/json';
@@ -32,15 +33,13 @@ describe('an operator’s callback', () => {
     });
     return { id: String(json['id']), reference: String(json['operator_reference']) };
   }
-  const storedFor = async (id: string) =>
-    (
-      await testEnv.db.pool.query<StoredCallback>(
-        'SELECT body, content_type, source_address, operator FROM operator_callbacks WHERE payment_id = $1 ORDER BY id',
-        [id],
-      )
-    ).rows;
-  const countStored = async () =>
-    (await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM operator_callbacks')).rows[0]?.n;
+  const storedFor = (id: string) =>
+    allRows<StoredCallback>(
+      testEnv.db,
+      'SELECT body, content_type, source_address, operator FROM operator_callbacks WHERE payment_id = $1 ORDER BY id',
+      [id],
+    );
+  const countStored = () => countRows(testEnv.db, 'operator_callbacks');
 
   function assertAcknowledged(response: ApiResponse): void {
     assert.equal(response.status, 200, response.text);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { CollectionId, ReversalId } from '../../../src/domain/ids.ts';
-import { record } from '../../db/rows.ts';
+import { record, countRows } from '../../db/rows.ts';
 import { assertError } from '../responses.ts';
 import { PAYMENT_CHANGED } from '../../../workflows/contract.ts';
 import { reversalWorkflowId } from '../../../src/temporal/workflow-ids.ts';
@@ -87,11 +87,7 @@ describe('a succeeded collection', () => {
     const { payment, merchant } = await paid();
     await callBack(testEnv, payment.operatorReference, 'FAILED');
     await eventually('the recheck that follows to end', async () => {
-      const { rows } = await testEnv.db.pool.query<{ count: string }>(
-        'SELECT count(*) FROM operator_callbacks WHERE payment_id = $1',
-        [payment.id],
-      );
-      return Number(rows[0]?.count) === 2;
+      return (await countRows(testEnv.db, 'operator_callbacks WHERE payment_id = $1', [payment.id])) === 2;
     });
     assert.equal((await untilState(testEnv, payment, 'succeeded')).state, 'succeeded');
     assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);

@@ -7,10 +7,11 @@ import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { call as apiCall, collectionFields } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';
-import { addPerson, logIn } from '../../support/people.ts';
+import { addPerson, logIn, enter } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { columnsOf, valuesOf } from '../../support/values-of.ts';
 
 type Hit = Readonly<Record<string, unknown>> & { readonly id: string; readonly found_by: string };
 
@@ -86,13 +87,10 @@ describe('the search of the console', () => {
       const data = (await developer.call('GET', `/v1/console/search?${q}`)).json['data'] as Hit[];
       return data.length === 2 && data;
     });
-    assert.deepEqual(
-      hits.map(({ kind, id, found_by: foundBy, title }) => [kind, id, foundBy, title]),
-      [
-        ['api_request', requestId, 'id', 'POST /v1/api/collections'],
-        ['collection', made.json['id'], 'request_id', null],
-      ],
-    );
+    assert.deepEqual(columnsOf(hits, 'kind', 'id', 'found_by', 'title'), [
+      ['api_request', requestId, 'id', 'POST /v1/api/collections'],
+      ['collection', made.json['id'], 'request_id', null],
+    ]);
     assert.deepEqual(await find(requestId), [[made.json['id'], 'request_id']]);
     assert.deepEqual(await find(`${requestId.slice(0, -1)}${requestId.endsWith('0') ? '1' : '0'}`), []);
   });
@@ -174,10 +172,7 @@ describe('events, deliveries and audit entries', () => {
       await makeCollection(db, merchant.id, 'prompted'),
     ];
     const events = await list('/v1/console/events', { object_id: one.id });
-    assert.deepEqual(
-      events.map(({ type }) => type),
-      ['collection.succeeded', 'collection.prompted'],
-    );
+    assert.deepEqual(valuesOf(events, 'type'), ['collection.succeeded', 'collection.prompted']);
     const [event] = await list('/v1/console/events', { object_id: other.id, type: 'collection.prompted' });
     assert.equal(event?.['object_id'], other.id);
     const deliveries = await list('/v1/console/deliveries', { object_id: one.id, endpoint_id: endpointId });
@@ -191,8 +186,7 @@ describe('events, deliveries and audit entries', () => {
 
   it('are found by subject, actor, action, outcome and time', async () => {
     const { db, merchant } = testEnv;
-    const owner = await addPerson(testEnv, merchant.id, ['owner']);
-    const browser = await logIn(testEnv, owner);
+    const { person: owner, browser } = await enter(testEnv, merchant.id, ['owner']);
     const json = { name: 'Till', scopes: ['collections:read'] };
     const created = await browser.call('POST', '/v1/console/keys', { json });
     assert.equal(created.status, 201, created.text);

@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { requestPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
-import { addPerson, logInAs, logIn } from '../../support/people.ts';
+import { logInAs, enter } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call, collectionFields } from '../../support/api.ts';
@@ -69,8 +69,7 @@ describe('a request whose body arrives slowly', () => {
 
   it('creates no payout once its maker has lost the role, or their session has ended', async () => {
     const balance = await balanceOf(testEnv, testEnv.merchant);
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
-    const maker = await logIn(testEnv, person);
+    const { person, browser: maker } = await enter(testEnv, testEnv.merchant.id, ['maker']);
     const change = { json: { roles: ['viewer'] } };
     const demote = async () => {
       assert.equal((await owner.call('PATCH', `/v1/console/members/${person.id}`, change)).status, 200);
@@ -89,8 +88,7 @@ describe('a request whose body arrives slowly', () => {
 
   it('creates no payout once its key was revoked, or the key’s maker has lost the role', async () => {
     const balance = await balanceOf(testEnv, testEnv.merchant);
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['admin']);
-    const admin = await logIn(testEnv, person);
+    const { person, browser: admin } = await enter(testEnv, testEnv.merchant.id, ['admin']);
     const other = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     const addKey = async () => {
       const { json } = await admin.call('POST', '/v1/console/keys', { json: { name: 'A', scopes: ['payouts:write'] } });

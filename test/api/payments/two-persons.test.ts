@@ -21,7 +21,7 @@ import {
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
-import { addPerson, codeOf, logInAs, logIn } from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, enter, ageSecondFactor } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { tamper } from '../../db/rows.ts';
@@ -109,8 +109,7 @@ describe('the two-person rule', () => {
 
   it('refuses a release by an approver who was removed, in a session opened before that', async () => {
     const payout = await requestPayout(testEnv, '000');
-    const person = await addPerson(testEnv, merchant.id, ['approver']);
-    const browser = await logIn(testEnv, person);
+    const { person, browser } = await enter(testEnv, merchant.id, ['approver']);
     const admin = await logInAs(testEnv, merchant.id, 'admin', 'approver');
     assert.equal((await admin.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertNotAuthenticated(await release(browser, payout));
@@ -175,13 +174,8 @@ describe('the two-person rule', () => {
 
   it('requires a fresh second factor of an approver who has one', async () => {
     const payout = await requestPayout(testEnv, '000');
-    const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
-    const browser = await logIn(testEnv, person);
-    await rewrite(
-      testEnv.db,
-      `UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1`,
-      [person.id],
-    );
+    const { person, browser } = await enter(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
+    await ageSecondFactor(testEnv, person, '6 minutes');
     assertError(await release(browser, payout), 'permission_denied');
     const many = { json: { ids: [(await requestPayout(testEnv, '000')).id] }, idempotencyKey: randomUUID() };
     const releaseMany = () => browser.call('POST', '/v1/console/payouts/release', many);

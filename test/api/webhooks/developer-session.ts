@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lockMerchant } from '../../../src/db/webhooks/endpoint.ts';
 import type { DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
 import type { CollectionState } from '../../../src/domain/payments/collection.ts';
-import { makeCollection } from '../../db/rows.ts';
+import { makeCollection, untilSoManyWait } from '../../db/rows.ts';
 import type { ApiResponse } from '../../support/api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
-import { addPerson, logIn, type TestPerson } from '../../support/people.ts';
+import { type TestPerson, enter } from '../../support/people.ts';
 import type { Browser } from '../../support/browser.ts';
 import { parseSignature, signatureOf, type ReceivedWebhook } from '../../support/receiver.ts';
 
@@ -59,8 +59,7 @@ export type DeveloperSession = {
 /** A new merchant with no endpoint, and a developer of it who is logged in. */
 export async function openDeveloperSession(testEnv: TestEnvironment): Promise<DeveloperSession> {
   const merchant = await testEnv.addMerchant();
-  const person = await addPerson(testEnv, merchant.id, ['developer']);
-  const browser = await logIn(testEnv, person);
+  const { person, browser } = await enter(testEnv, merchant.id, ['developer']);
   const developer: DeveloperSession = {
     merchant,
     person,
@@ -114,13 +113,7 @@ export async function atOnce<Value>(
   await db.withTransaction(async (tx) => {
     await lockMerchant(tx, id);
     running = calls.map((call) => call());
-    await eventually(`${calls.length} to wait`, async () => {
-      const { rows } = await db.pool.query<{ waiting: number }>(
-        `SELECT count(*)::int AS waiting FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows[0]?.waiting === calls.length;
-    });
+    await untilSoManyWait(db, calls.length);
   });
   return Promise.all(running);
 }

@@ -16,8 +16,7 @@ import { newId, type MerchantId, type UserId } from '../../../src/domain/ids.ts'
 import { attestRows, type AttestRows } from '../../../src/operations/accounts/attest-rows.ts';
 import { createRowAttestor, type RowAttestor } from '../../../src/security/row-attestation.ts';
 import { AMINA } from '../../support/staff.ts';
-import { eventually } from '../../support/test-environment.ts';
-import { makeMember, makeMerchant, tamper } from '../rows.ts';
+import { makeMember, makeMerchant, tamper, untilOneWaits } from '../rows.ts';
 import { codeOr } from '../payments/payout-rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
@@ -110,10 +109,7 @@ describe('the attestations of rows', () => {
     await db.withTransaction((tx) =>
       changeAttestedRow(tx, 'users', [userId], async () => {
         insertions.push(opened.pool.query(insert, [newId('psk'), userId]));
-        await eventually('the insert to wait', async () => {
-          const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-          return (await opened.pool.query(sql)).rowCount === 1;
-        });
+        await untilOneWaits(opened);
       }),
     );
     await Promise.all(insertions);

@@ -1,13 +1,6 @@
 // Invalid rows of the audit logs' hash chains, each with the rule that refuses it.
-import {
-  insert,
-  insertRow,
-  refusedChanges,
-  ruleCase,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
+import { insert, insertRow, refusedChanges, ruleCase } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,6 @@
 // The hash chains of audit logs: every entry gets its link, and whatever is changed by hand afterwards is found.
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey, createSecretKey, randomBytes, verify } from 'node:crypto';
-import { Client } from 'pg';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { listRecordedChains, listLinkedEntries, listUnlinkedEntries } from '../../../src/db/accounts/audit-chain.ts';
 import type { Database } from '../../../src/db/platform/database.ts';
@@ -16,7 +15,9 @@ import type { KeyRing } from '../../../src/security/sealing.ts';
 import { postgres } from '../../support/engines.ts';
 import { makeMerchant } from '../rows.ts';
 import { AMINA } from '../../support/staff.ts';
-import { useDatabasePerCase } from '../use-database.ts';
+import { useDatabasePerCase, useMerchantPerCase } from '../use-database.ts';
+import { columnsOf, valuesOf } from '../../support/values-of.ts';
+import { withClient } from '../../support/one-client.ts';
 
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const OTHER_RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
@@ -33,17 +34,14 @@ type ExportedEntry = { readonly position: number; readonly previous: string; rea
 
 describe('the hash chain of an audit log', () => {
   const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
+  const merchant = useMerchantPerCase(db);
 
-  const record = (action: string, of: MerchantId | null = merchantId, after: object | null = { amount: 5 }) =>
+  const record = (action: string, of: MerchantId | null = merchant.id, after: object | null = { amount: 5 }) =>
     db.withTransaction((tx) => recordStaffAct(tx, of, AMINA, { action, subjectId: null, after, at: MONDAY }));
   const link = () => linkAuditEntries(db, LIMIT);
   const sign = (at: Date, ring = RING) => signAuditHeads(db, { ring, at, limit: LIMIT });
   const faults = async (kept: readonly KeptHead[] = [], ring = RING) =>
-    (await verifyAudit(db, { chain: kept.length > 0 ? merchantId : null, kept, ring, at: MONDAY })).faults;
+    (await verifyAudit(db, { chain: kept.length > 0 ? merchant.id : null, kept, ring, at: MONDAY })).faults;
 
   async function recordLinked(...actions: readonly string[]): Promise<void> {
     for (const action of actions) await record(action);
@@ -52,7 +50,7 @@ describe('the hash chain of an audit log', () => {
 
   async function exported(after = 0n): Promise<string[]> {
     const lines: string[] = [];
-    for await (const line of exportAudit(db, merchantId, after)) lines.push(line);
+    for await (const line of exportAudit(db, merchant.id, after)) lines.push(line);
     return lines;
   }
 
@@ -61,18 +59,15 @@ describe('the hash chain of an audit log', () => {
     await record('a.done');
     await record('b.done', other);
     await record('c.done', null);
-    await record('d.done', merchantId, null);
+    await record('d.done', merchant.id, null);
     assert.equal(await link(), 4);
     assert.equal(await link(), 0);
     const lines = await exported();
     const entries = lines.map((line) => JSON.parse(line) as ExportedEntry);
-    assert.deepEqual(
-      entries.map(({ position, action, previous }) => [position, action, previous]),
-      [
-        [1, 'a.done', '0'.repeat(64)],
-        [2, 'd.done', createHash('sha256').update(lines[0]!).digest('hex')],
-      ],
-    );
+    assert.deepEqual(columnsOf(entries, 'position', 'action', 'previous'), [
+      [1, 'a.done', '0'.repeat(64)],
+      [2, 'd.done', createHash('sha256').update(lines[0]!).digest('hex')],
+    ]);
     assert.deepEqual(await exported(1n), lines.slice(1));
     const {
       chains,
@@ -100,10 +95,10 @@ describe('the hash chain of an audit log', () => {
 
   it('has an entry whose transaction commits after a later one was linked', async () => {
     await db.withTransaction(async (tx) => {
-      await recordStaffAct(tx, merchantId, AMINA, { action: 'late.done', subjectId: null, at: MONDAY });
+      await recordStaffAct(tx, merchant.id, AMINA, { action: 'late.done', subjectId: null, at: MONDAY });
       await recordLinked('early.done');
     });
-    assert.equal((await verifyAudit(db, { chain: merchantId, kept: [], ring: RING, at: MONDAY })).waiting, 1);
+    assert.equal((await verifyAudit(db, { chain: merchant.id, kept: [], ring: RING, at: MONDAY })).waiting, 1);
     await link();
     const actions = (await exported()).map((line) => (JSON.parse(line) as ExportedEntry).action);
     assert.deepEqual(actions, ['early.done', 'late.done']);
@@ -113,13 +108,10 @@ describe('the hash chain of an audit log', () => {
   it('is signed once an hour, if there is something new, and can be verified with the public key alone', async () => {
     await recordLinked('a.done', 'b.done');
     const [head] = await sign(MONDAY);
-    assert.deepEqual([head!.chain, head!.position], [merchantId, 2n]);
+    assert.deepEqual([head!.chain, head!.position], [merchant.id, 2n]);
     await recordLinked('c.done');
     assert.deepEqual(await sign(WITHIN_THE_HOUR), []);
-    assert.deepEqual(
-      (await sign(AFTER_THE_HOUR)).map(({ position }) => position),
-      [3n],
-    );
+    assert.deepEqual(valuesOf(await sign(AFTER_THE_HOUR), 'position'), [3n]);
     assert.deepEqual(await sign(new Date('2026-11-26T00:00:00.000Z')), []);
     assert.deepEqual(await faults(), []);
 
@@ -129,7 +121,7 @@ describe('the hash chain of an audit log', () => {
       key: { kty: 'OKP', crv: 'Ed25519', x: signed['public_key']! },
       format: 'jwk',
     });
-    const parts = ['malipo: head of an audit log', merchantId, 2, signed['hash'], signed['signed_at']];
+    const parts = ['malipo: head of an audit log', merchant.id, 2, signed['hash'], signed['signed_at']];
     const signature = Buffer.from(signed['signature']!, 'base64url');
     assert.ok(verify(null, Buffer.from(JSON.stringify(parts)), key, signature));
   });
@@ -151,10 +143,7 @@ describe('the hash chain of an audit log', () => {
     await createAuditChains({ db, ring: RING, log }).run();
     const [end] = await listRecordedChains(db, null);
     const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    assert.deepEqual(
-      said.map(({ chain, head }) => [chain, head]),
-      [[merchantId, `1:${end!.hash.toString('hex')}`]],
-    );
+    assert.deepEqual(columnsOf(said, 'chain', 'head'), [[merchant.id, `1:${end!.hash.toString('hex')}`]]);
   });
 
   describe('once somebody with the database has', () => {
@@ -265,7 +254,7 @@ describe('the hash chain of an audit log', () => {
     });
 
     it('linked an entry twice, the log shows it', async () => {
-      const [, entry] = (await listLinkedEntries(db, merchantId, 0n, LIMIT)).map((linked) => linked.entry);
+      const [, entry] = (await listLinkedEntries(db, merchant.id, 0n, LIMIT)).map((linked) => linked.entry);
       const { rows } = await asSuperuser(db, 'SELECT hash FROM audit_links WHERE position = 4');
       const previous = (rows[0]!['hash'] as Buffer).toString('hex');
       await asSuperuser(db, 'ALTER TABLE audit_links DROP CONSTRAINT audit_links_entry_id_key');
@@ -273,7 +262,7 @@ describe('the hash chain of an audit log', () => {
         db,
         `WITH chain AS (UPDATE audit_chains SET position = 5, hash = $1)
          INSERT INTO audit_links (chain, position, entry_id, hash) VALUES ($2, 5, $3, $1)`,
-        [hashAuditLine(auditLine(entry!, { chain: merchantId, position: 5n, previous })), merchantId, entry!.id],
+        [hashAuditLine(auditLine(entry!, { chain: merchant.id, position: 5n, previous })), merchant.id, entry!.id],
       );
       assert.match((await faults()).join('\n'), /1 entries have more than one link/);
     });
@@ -292,7 +281,7 @@ describe('the hash chain of an audit log', () => {
       await forgeFrom(`UPDATE audit_entries SET after = '{"amount":6}' WHERE action = 'b.done'`);
       const { rows } = await asSuperuser(db, 'SELECT hash FROM audit_links WHERE position = 3');
       const hash = rows[0]!['hash'] as Buffer;
-      const forged = signAuditHead({ chain: merchantId, position: 3n, hash, signedAt: MONDAY }, OTHER_RING);
+      const forged = signAuditHead({ chain: merchant.id, position: 3n, hash, signedAt: MONDAY }, OTHER_RING);
       await asSuperuser(db, 'UPDATE audit_heads SET hash = $1, public_key = $2, signature = $3', [
         hash,
         forged.publicKey,
@@ -336,7 +325,7 @@ describe('the hash chain of an audit log', () => {
     /** Changes entries, and then everything that is computed from them without a key. */
     async function forgeFrom(sql: string): Promise<void> {
       await asSuperuser(db, sql);
-      const chain = merchantId;
+      const chain = merchant.id;
       let previous = CHAIN_START;
       for (let position = 1n; position <= 4n; position++) {
         const { rows } = await asSuperuser(
@@ -363,12 +352,8 @@ describe('the hash chain of an audit log', () => {
 /** Runs statements that no trigger and no foreign key sees. */
 async function asSuperuser(db: Database, sql: string, values?: readonly unknown[]) {
   const { rows } = await db.pool.query<{ name: string }>('SELECT current_database() AS name');
-  const client = new Client({ connectionString: (await postgres()).urlFor(rows[0]!.name) });
-  await client.connect();
-  try {
+  return withClient((await postgres()).urlFor(rows[0]!.name), async (client) => {
     await client.query('SET session_replication_role = replica');
-    return await client.query<Record<string, unknown>>(sql, values && [...values]);
-  } finally {
-    await client.end();
-  }
+    return client.query<Record<string, unknown>>(sql, values && [...values]);
+  });
 }

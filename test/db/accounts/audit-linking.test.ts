@@ -1,13 +1,12 @@
 // What keeps audit entries from their link and logs from their signature: no account but the application's can, and it shows.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { Client, DatabaseError } from 'pg';
+import { DatabaseError, type Client } from 'pg';
 import { REPORTS } from '../../../src/db/platform/access.ts';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { insertAuditHead, listRecordedChains, lockAuditChains } from '../../../src/db/accounts/audit-chain.ts';
 import { measureAuditLag } from '../../../src/db/work/backlog.ts';
 import type { Database } from '../../../src/db/platform/database.ts';
-import type { MerchantId } from '../../../src/domain/ids.ts';
 import { linkAuditEntries, signAuditHeads } from '../../../src/operations/accounts/link-audit-entries.ts';
 import { verifyAudit } from '../../../src/operations/accounts/verify-audit.ts';
 import { createAuditChains } from '../../../src/dispatcher/audit-chains.ts';
@@ -17,8 +16,10 @@ import { signAuditHead } from '../../../src/security/audit-signature.ts';
 import type { KeyRing } from '../../../src/security/sealing.ts';
 import { postgres } from '../../support/engines.ts';
 import { AMINA } from '../../support/staff.ts';
-import { makeMerchant, tamper } from '../rows.ts';
-import { useDatabasePerCase } from '../use-database.ts';
+import { tamper } from '../rows.ts';
+import { useDatabasePerCase, useMerchantPerCase } from '../use-database.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { withClient } from '../../support/one-client.ts';
 
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const OTHER_RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
@@ -28,13 +29,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 describe('linking and signing audit logs', () => {
   const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
+  const merchant = useMerchantPerCase(db);
 
   const record = (at = new Date()) =>
-    db.withTransaction((tx) => recordStaffAct(tx, merchantId, AMINA, { action: 'a.done', subjectId: null, at }));
+    db.withTransaction((tx) => recordStaffAct(tx, merchant.id, AMINA, { action: 'a.done', subjectId: null, at }));
   const link = () => linkAuditEntries(db, LIMIT);
   const sign = (at = new Date()) => signAuditHeads(db, { ring: RING, at, limit: LIMIT });
   const faults = async (inMs = 0) => {
@@ -74,7 +72,7 @@ describe('linking and signing audit logs', () => {
     const at = new Date(Date.now() - 3 * HOUR_MS);
     await record(at);
     await link();
-    assert.match(await faults(), new RegExp(`${merchantId}: its entries since ${at.toISOString()} are not signed`));
+    assert.match(await faults(), new RegExp(`${merchant.id}: its entries since ${at.toISOString()} are not signed`));
     await tamper(db, "UPDATE audit_chains SET unsigned_since = now() - interval '3 hours' WHERE position > 0");
     const { unsignedAgeMs } = await measureAuditLag(db);
     assert.ok(unsignedAgeMs >= 3 * HOUR_MS && unsignedAgeMs < 5 * HOUR_MS, String(unsignedAgeMs));
@@ -86,16 +84,13 @@ describe('linking and signing audit logs', () => {
   it('is neither put off nor satisfied by a head that somebody writes with a key of their own', async () => {
     await record(new Date(Date.now() - 3 * HOUR_MS));
     await link();
-    const [end] = (await listRecordedChains(db, merchantId)).values();
+    const [end] = (await listRecordedChains(db, merchant.id)).values();
     const forged = signAuditHead({ ...end!, signedAt: new Date('9998-01-01T00:00:00.000Z') }, OTHER_RING);
     await db.withTransaction((tx) => insertAuditHead(tx, forged));
     assert.match(await faults(), /signed by a key that is not configured[^]*its entries since \S+ are not signed/);
     await record();
     await link();
-    assert.deepEqual(
-      (await sign()).map(({ position }) => position),
-      [2n],
-    );
+    assert.deepEqual(valuesOf(await sign(), 'position'), [2n]);
     assert.doesNotMatch(await faults(), /are not signed/);
   });
 
@@ -106,7 +101,7 @@ describe('linking and signing audit logs', () => {
     const chains = createAuditChains({ db, ring: RING, log, nowMs: () => nowMs });
     const named = () => lines.splice(0).map((line) => JSON.parse(line) as Record<string, unknown>);
     const forge = async (ring: KeyRing, change: Partial<AuditHead> = {}) => {
-      const end = (await listRecordedChains(db, merchantId))[0]!;
+      const end = (await listRecordedChains(db, merchant.id))[0]!;
       const forged = { ...signAuditHead({ ...end, signedAt: new Date() }, ring), ...change };
       await db.withTransaction((tx) => insertAuditHead(tx, forged));
     };
@@ -117,7 +112,7 @@ describe('linking and signing audit logs', () => {
       await chains.run();
       assert.deepEqual(
         named().map(({ chain, head }) => [chain, String(head).split(':')[0]]),
-        Array<unknown>(expected).fill([merchantId, '1']),
+        Array<unknown>(expected).fill([merchant.id, '1']),
         'once a minute',
       );
     }
@@ -147,11 +142,5 @@ describe('linking and signing audit logs', () => {
 
 async function asReports(db: Database, work: (client: Client) => Promise<void>): Promise<void> {
   const { rows } = await db.pool.query<{ name: string }>('SELECT current_database() AS name');
-  const client = new Client({ connectionString: (await postgres()).urlFor(rows[0]!.name, REPORTS) });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
+  await withClient((await postgres()).urlFor(rows[0]!.name, REPORTS), work);
 }

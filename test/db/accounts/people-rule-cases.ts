@@ -1,18 +1,8 @@
 // Invalid rows of users, members, sessions, invitations, policies and the audit log, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
 import { RECOVERY_RULE_CASES } from './recovery-rule-cases.ts';
-import {
-  insert,
-  insertRow,
-  refusedChanges,
-  ruleCase,
-  twoRows,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
+import { insert, insertRow, refusedChanges, ruleCase, twoRows, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 
 const LONG_EMAIL = `${'x'.repeat(250)}@a.bc`;
 

@@ -1,15 +1,7 @@
 // Invalid rows of proposals, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import {
-  insert,
-  ruleCase,
-  twoRows,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
+import { insert, ruleCase, twoRows, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 
 const DIGEST = Buffer.alloc(32, 3);
 const decided = (columns: Readonly<Record<string, unknown>>) => ({ decided_at: new Date(), ...columns });

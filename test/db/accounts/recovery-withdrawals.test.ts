@@ -14,8 +14,9 @@ import { hashToken } from '../../../src/security/token.ts';
 import { passwordHash } from '../../support/people.ts';
 import { recoveryToken } from '../../support/staff.ts';
 import { actedBy, makePerson, makeShop, queue, release, setPolicy, type Shop } from '../payments/payout-rows.ts';
-import { untilSoManyWait, whileLocked } from '../rows.ts';
+import { untilSoManyWait, whileLocked, countRows } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const SERVICE_LIMITS = { payoutExpiryMs: 7 * 86_400_000, leastWaitingTimeMs: 0 };
 const BECAUSE = { reason: 'the account was recovered' };
@@ -78,8 +79,7 @@ describe('the recovery of an account', () => {
     assert.deepEqual(await approversOf(id), ['queued', [otherApprover.userId]], 'one approval is not two');
     await release(db, recovered, id);
     assert.deepEqual(await approversOf(id), ['released', [otherApprover.userId, approver.userId]]);
-    const { rows } = await db.pool.query('SELECT 1 FROM approvals WHERE payment_id = $1', [id]);
-    assert.equal(rows.length, 3, 'what was withdrawn stays on record');
+    assert.equal(await countRows(db, 'approvals WHERE payment_id = $1', [id]), 3, 'what was withdrawn stays on record');
   });
 
   it('leaves what was released with its approvals as it was', async () => {
@@ -114,10 +114,7 @@ describe('the recovery of an account', () => {
       entry('policy_change.withdrawn', policyChange.change.id, owner),
     ]);
     const open = await listAllOpenInvitations(db, merchantId, new Date());
-    assert.deepEqual(
-      open.map(({ id, state, decidedAt }) => [id, state, decidedAt]),
-      [[others, 'pending', null]],
-    );
+    assert.deepEqual(columnsOf(open, 'id', 'state', 'decidedAt'), [[others, 'pending', null]]);
     const decide = (id: string) =>
       decideProposal(db, { kind: 'policy_change', id, decision: 'approved', by: actedBy(admin), at: new Date() });
     await assert.rejects(decide(policyChange.change.id), { code: 'state_conflict' });

@@ -4,8 +4,10 @@ import type { ActedBy } from '../../../src/domain/accounts/member.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { recordLeftOutRefusals, recordRefusal } from '../../../src/operations/accounts/audit-log.ts';
 import { actedBy } from '../payments/payout-rows.ts';
-import { makeMember, makeMerchant } from '../rows.ts';
+import { makeMember, makeMerchant, allRows } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { personWith } from '../../domain/accounts/persons.ts';
 
 const HOUR = 3_600_000;
 const NOW = new Date('2026-06-01T10:00:00Z');
@@ -18,17 +20,14 @@ describe('refusals of a person', () => {
   const db = useDatabasePerCase();
 
   const person = async (merchantId: MerchantId): Promise<ActedBy> =>
-    actedBy({
-      userId: await makeMember(db, merchantId, ['viewer']),
-      merchantId,
-      merchantCurrency: 'UGX',
-      roles: ['viewer'],
-      hasSecondFactor: false,
-      lostSecondFactor: false,
-      recoveredAt: null,
-      secondFactorAt: null,
-      verifiedAt: NOW,
-    });
+    actedBy(
+      personWith({
+        userId: await makeMember(db, merchantId, ['viewer']),
+        merchantId,
+        roles: ['viewer'],
+        verifiedAt: NOW,
+      }),
+    );
   const refuse = (by: ActedBy, at = NOW, { action = ACTION, reason = REASON } = {}) =>
     recordRefusal(db, { by, action, reason, subjectId: null, at });
   const times = async (count: number, act: () => Promise<unknown>) => {
@@ -47,10 +46,7 @@ describe('refusals of a person', () => {
     const merchantId = await makeMerchant(db);
     const [one, another] = [await person(merchantId), await person(merchantId)];
     await times(12, () => refuse(one));
-    assert.deepEqual(
-      (await entriesOf(one)).map(({ after }) => after),
-      Array(10).fill({ reason: REASON }),
-    );
+    assert.deepEqual(valuesOf(await entriesOf(one), 'after'), Array(10).fill({ reason: REASON }));
     await refuse(one, NOW, { reason: 'needs a step-up first' });
     await refuse(one, NOW, { action: 'POST /v1/console/invitations' });
     assert.equal((await entriesOf(one)).length, 12);
@@ -82,7 +78,6 @@ describe('refusals of a person', () => {
     assert.deepEqual(found, [{ action: ACTION, after: summary }]);
     await recordLeftOutRefusals(db, new Date(over.getTime() + HOUR), 100);
     assert.deepEqual(await furtherOf(by), [15], 'an hour in which each has an entry leaves nothing to say');
-    const { rows } = await db.pool.query('SELECT 1 FROM refusal_counts');
-    assert.deepEqual(rows, []);
+    assert.deepEqual(await allRows(db, 'SELECT 1 FROM refusal_counts'), []);
   });
 });

@@ -1,12 +1,13 @@
 // What the database announces of changes: each that is committed, once, and none that is not.
 import assert from 'node:assert/strict';
-import { openDatabase, withSavepoint } from '../../../src/db/platform/database.ts';
+import { withSavepoint } from '../../../src/db/platform/database.ts';
 import { insertCollection } from '../../../src/db/payments/collection.ts';
 import type { StateChange } from '../../../src/domain/payments/state-change.ts';
 import { makeMerchant, newCollection, record } from '../rows.ts';
 import { testAttestor } from '../../support/attestation.ts';
-import { createTestDatabase } from '../../support/engines.ts';
+import { createTestDatabase, openAt } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 describe('the changes that the database announces', () => {
   const announced: StateChange[] = [];
@@ -17,16 +18,8 @@ describe('the changes that the database announces', () => {
 
   async function openWatched() {
     const database = await createTestDatabase();
-    const opened = openDatabase({
-      url: database.url,
-      poolSize: 2,
-      statementTimeoutMs: 10_000,
-      connectTimeoutMs: 10_000,
-      onIdleError: () => undefined,
-      attestor: testAttestor,
-      onStateChange: (change) => announced.push(change),
-    });
-    return { db: opened, database };
+    const onStateChange = (change: StateChange) => announced.push(change);
+    return { db: openAt(database.url, { poolSize: 2, attestor: testAttestor, onStateChange }), database };
   }
 
   beforeEach(() => {
@@ -67,9 +60,6 @@ describe('the changes that the database announces', () => {
         throw new Error('no');
       }).catch(() => undefined);
     });
-    assert.deepEqual(
-      announced.map(({ id }) => id),
-      [kept.id],
-    );
+    assert.deepEqual(valuesOf(announced, 'id'), [kept.id]);
   });
 });

@@ -1,7 +1,7 @@
 // The rules that collections, payouts and reversals share, as cases for each of them.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
-import { ruleCase, update, wrongInserts, type RuleCase, type RuleFixture } from '../rule-cases.ts';
+import { insert, ruleCase, update, wrongInserts, type RuleCase, type RuleFixture } from '../rule-cases.ts';
 
 /** Columns of a collection or a payout that are wrong by themselves. */
 export function wrongPaymentColumns(table: 'collections' | 'payouts'): RuleCase[] {
@@ -71,6 +71,63 @@ export function requestedFieldCases(
       (fixture) => [update('payments', idOf(fixture), assignment)],
     ),
   );
+}
+
+/** What came of it changes with its state alone: each of these assignments is refused to one that stays in the state. */
+export function outcomeStaysCases<State extends string>(
+  noun: 'collection' | 'payout' | 'refund',
+  idIn: (fixture: RuleFixture, state: State) => string,
+  assignments: readonly (readonly [State, string])[],
+): RuleCase[] {
+  const kind = noun === 'refund' ? 'reversal' : noun;
+  const says = new RegExp(`outcome of ${kind} .* can change only together with its state`);
+  return assignments.map(([state, assignment]) =>
+    ruleCase(`to set ${assignedColumn(assignment)} of a ${noun} that stays ${state}`, says, (fixture) => [
+      update('payments', idIn(fixture, state), assignment),
+    ]),
+  );
+}
+
+const APPROVED = {
+  payout: { table: 'payout_approvals', what: 'an approval', id: newId('pay') },
+  refund: { table: 'reversal_approvals', what: 'an approval of a refund', id: newId('rev') },
+} as const;
+
+/** Who may approve what, how much and until when. */
+export function approvalCases(noun: keyof typeof APPROVED): RuleCase[] {
+  const { table, what, id } = APPROVED[noun];
+  const kind = noun === 'refund' ? 'reversal' : noun;
+  const byOthers = new RegExp(`${kind} .* can be approved only by an owner or an approver`);
+  const notQueued = new RegExp(`${kind} .* is not queued, has expired or belongs to another merchant`);
+  return [
+    ruleCase(`${what} by a member who is not an approver`, byOthers, (fixture) => [
+      insert(fixture, table, { user_id: fixture.developerId }),
+    ]),
+    ruleCase(`${what} by an owner of another merchant`, byOthers, (fixture) => [
+      insert(fixture, table, { user_id: fixture.otherMemberId }),
+    ]),
+    ruleCase(`${what} beyond the daily limit of its approver`, /approves more than the daily limit/, (fixture) => [
+      insert(fixture, 'policies', { merchant_id: fixture.merchantId, approver_daily_limit_minor: 1 }),
+      insert(fixture, table),
+    ]),
+    ruleCase(`an approval after the ${noun} expired`, notQueued, (fixture) => [
+      insert(fixture, table, { approved_at: new Date(Date.now() + 8 * 86_400_000) }),
+    ]),
+    ruleCase(`an approval of an unknown ${noun}`, /query returned no rows/, (fixture) => [
+      insert(fixture, table, { payment_id: id }),
+    ]),
+    ...(
+      [
+        ['payment_id', id, 'approvals_payment_id_fkey'],
+        ['user_id', newId('usr'), 'approvals_merchant_id_user_id_fkey'],
+      ] as const
+    ).map(([column, value, constraint]): RuleCase =>
+      ruleCase(`${what} with an unknown ${column}, with the trigger disabled`, constraint, (fixture) => [
+        { text: 'ALTER TABLE approvals DISABLE TRIGGER approvals_check', values: [] },
+        insert(fixture, table, { [column]: value }),
+      ]),
+    ),
+  ];
 }
 
 export const SENT_NOW = 'send_begun_at = now()';

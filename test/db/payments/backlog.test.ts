@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { countFailingWork, measureBacklog } from '../../../src/db/work/backlog.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
-import type { MerchantId } from '../../../src/domain/ids.ts';
 import { COLLECTION_STATES } from '../../../src/domain/payments/collection.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { startBackoffMs } from '../../../src/domain/work.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import { makeCollection, makeMerchant } from '../rows.ts';
-import { useDatabasePerCase } from '../use-database.ts';
+import { useDatabasePerCase, useMerchantPerCase } from '../use-database.ts';
 import { setWork } from '../work-rows.ts';
 import { makePayout, makeShop, queue } from './payout-rows.ts';
 import { makeReversal } from './refund-rows.ts';
@@ -17,20 +16,16 @@ const MINUTE = 60_000;
 
 describe('the backlog', () => {
   const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
+  const merchant = useMerchantPerCase(db);
 
   const ago = (ms: number) => new Date(Date.now() - ms);
   const measure = (limit = 100, lateAfterMs = MINUTE) => measureBacklog(db, { limit, lateAfterMs });
   const counts = async () => (await measure()).map(({ count }) => count);
   const makeOld = (promptDeadlineAt = new Date(Date.now() + MINUTE)) =>
-    makeCollection(db, merchantId, 'initiated', { createdAt: ago(2 * MINUTE), updatedAt: ago(0), promptDeadlineAt });
+    makeCollection(db, merchant.id, 'initiated', { createdAt: ago(2 * MINUTE), updatedAt: ago(0), promptDeadlineAt });
 
   it('is the collections that nobody has begun to send, whether their workflow is started or not', async () => {
-    for (const state of COLLECTION_STATES) await makeCollection(db, merchantId, state);
+    for (const state of COLLECTION_STATES) await makeCollection(db, merchant.id, state);
     assert.deepEqual(await counts(), [1]);
     const claimed = await claimUnstarted(db, 'collection', { limit: 10, graceMs: 0, leaseMs: 0 });
     await markStarted(
@@ -41,8 +36,8 @@ describe('the backlog', () => {
   });
 
   it('is no collection that is being sent, because that waits for the operator', async () => {
-    const { id } = await makeCollection(db, merchantId);
-    await markSendBegun(db, { kind: 'collection', id, merchantId }, new Date());
+    const { id } = await makeCollection(db, merchant.id);
+    await markSendBegun(db, { kind: 'collection', id, merchantId: merchant.id }, new Date());
     assert.deepEqual(await counts(), []);
   });
 
@@ -77,9 +72,9 @@ describe('the backlog', () => {
     await makeCollection(db, other);
     for (let i = 0; i < 5; i++) await makeOld();
     const backlog = new Map((await measure()).map((part) => [part.merchantId, part]));
-    assert.deepEqual([backlog.get(other)?.count, backlog.get(merchantId)?.count], [1, 5]);
-    assert.deepEqual([backlog.get(other)?.lateCount, backlog.get(merchantId)?.lateCount], [0, 5]);
-    const { oldestAgeMs = 0 } = backlog.get(merchantId) ?? {};
+    assert.deepEqual([backlog.get(other)?.count, backlog.get(merchant.id)?.count], [1, 5]);
+    assert.deepEqual([backlog.get(other)?.lateCount, backlog.get(merchant.id)?.lateCount], [0, 5]);
+    const { oldestAgeMs = 0 } = backlog.get(merchant.id) ?? {};
     assert.ok(oldestAgeMs >= 2 * MINUTE && oldestAgeMs < 10 * MINUTE, `${oldestAgeMs}`);
     assert.equal(
       (await measure(3)).reduce((sum, { count }) => sum + count, 0),
@@ -89,13 +84,13 @@ describe('the backlog', () => {
 
   it('is not late with what can no longer be done in time', async () => {
     await makeOld(ago(1));
-    assert.deepEqual(await measure(), [{ merchantId, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
+    assert.deepEqual(await measure(), [{ merchantId: merchant.id, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
   });
 
   it('is not late with work whose own workflow fails, and does not have quarantined work in it', async () => {
     await makeOld();
     await setWork(db, 'failures = 1', "kind = 'collection'");
-    assert.deepEqual(await measure(), [{ merchantId, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
+    assert.deepEqual(await measure(), [{ merchantId: merchant.id, count: 1, lateCount: 0, oldestAgeMs: 0 }]);
     assert.deepEqual(await countFailingWork(db), [{ kind: 'collection', failing: 1, quarantined: 0 }]);
     await setWork(db, 'failures = 10', "kind = 'collection'");
     assert.deepEqual(await measure(), []);

@@ -5,6 +5,7 @@ import { createCollection } from '../../../src/operations/payments/create-collec
 import { contextOf, makeMerchant, oneRow, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { makeShop, requestPayout } from './payout-rows.ts';
+import { REQUEST } from '../../domain/payments/collections.ts';
 
 const HOUR_MS = 3_600_000;
 // The times go into the ids by the millisecond, and an id may be a second ahead.
@@ -22,14 +23,7 @@ describe('after a clock was an hour ahead', () => {
         merchantId,
         merchantCurrency: 'UGX',
         idempotencyKey: randomUUID(),
-        request: {
-          phone: '256772000100',
-          amountMinor: 5000n,
-          reference: 'INV-1',
-          currency: null,
-          description: null,
-          metadata: {},
-        },
+        request: REQUEST,
         requestId: 'req_test',
         apiKeyId: null,
         isAcceptingWork: true,

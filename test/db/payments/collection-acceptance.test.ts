@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { findApiKeyByHash, type ApiKey } from '../../../src/db/accounts/api-key.ts';
-import { openDatabase } from '../../../src/db/platform/database.ts';
 import { acceptCollections, type Acceptance } from '../../../src/db/payments/collection-acceptance.ts';
 import { claimIdempotencyKey } from '../../../src/db/payments/idempotency-key.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
@@ -12,11 +11,10 @@ import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts
 import { getCollection } from '../../../src/db/payments/collection.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { testAttestor } from '../../support/attestation.ts';
-import { createTestDatabase } from '../../support/engines.ts';
+import { createTestDatabase, openAt } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { makeMerchant, newCollection } from '../rows.ts';
-
-const LIMITS = { poolSize: 8, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
+import { makeMerchant, newCollection, expireIdempotencyKey, countRows } from '../rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 describe('collections accepted in one statement', () => {
   const announced: StateChange[] = [];
@@ -29,9 +27,8 @@ describe('collections accepted in one statement', () => {
 
   async function openWatched() {
     const database = await createTestDatabase();
-    const onStateChange = (change: StateChange) => void announced.push(change);
-    const options = { url: database.url, ...LIMITS, onIdleError: () => undefined, attestor: testAttestor };
-    return { db: openDatabase({ ...options, onStateChange }), database };
+    const onStateChange = (change: StateChange) => announced.push(change);
+    return { db: openAt(database.url, { poolSize: 8, attestor: testAttestor, onStateChange }), database };
   }
 
   beforeEach(async () => {
@@ -58,10 +55,7 @@ describe('collections accepted in one statement', () => {
 
   const accept = (...acceptances: readonly Acceptance[]) => acceptCollections(fixture.db, acceptances);
   const idsOf = (acceptances: readonly Acceptance[]) => new Set(acceptances.map(({ collection }) => collection.id));
-  const countOf = async (sql: string): Promise<number> => {
-    const { rows } = await fixture.db.pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${sql}`);
-    return rows[0]?.count ?? 0;
-  };
+  const countOf = (sql: string) => countRows(fixture.db, sql);
 
   it('are recorded whole, with their responses, totals, figures and live updates, and announced', async () => {
     const { db } = fixture;
@@ -88,10 +82,7 @@ describe('collections accepted in one statement', () => {
     const unknown = acceptance({ apiKeyId: 'key_00000000000000000000000000' as ApiKey['id'] });
     const keyless = acceptance({ apiKeyId: null });
     assert.deepEqual(await accept(stale, good, unknown, keyless), idsOf([good]));
-    assert.deepEqual(
-      announced.map(({ id }) => id),
-      [good.collection.id],
-    );
+    assert.deepEqual(valuesOf(announced, 'id'), [good.collection.id]);
     assert.equal(await countOf(`idempotency_keys WHERE merchant_id = '${merchantId}'`), 1);
   });
 
@@ -122,8 +113,7 @@ describe('collections accepted in one statement', () => {
   it('are accepted under a key whose response has expired', async () => {
     const idempotencyKey = randomUUID();
     await accept(acceptance({ idempotencyKey }));
-    const sql = `UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`;
-    await fixture.db.pool.query(sql, [idempotencyKey]);
+    await expireIdempotencyKey(fixture.db, idempotencyKey);
     const again = acceptance({ idempotencyKey });
     assert.deepEqual(await accept(again), idsOf([again]));
   });

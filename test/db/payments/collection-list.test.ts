@@ -1,11 +1,12 @@
 // Lists of collections read one index range at any depth, with whichever filters.
 import assert from 'node:assert/strict';
 import { listCollections, type CollectionFilter } from '../../../src/db/payments/collection.ts';
-import type { Database, Queryable, Statement } from '../../../src/db/platform/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { lowestIdAt, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import { makeMerchant } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { withWork } from '../work-rows.ts';
+import { plansOf, PLAN_MODES, type PlanMode, type Plan, buffersOf } from './list-plans.ts';
 
 const ROWS_PER_MERCHANT = 20_000;
 const SECOND = 1000;
@@ -13,15 +14,6 @@ const FIRST_AT_MS = Date.parse('2026-01-01T00:00:00.000Z');
 const LIMIT = 21;
 // A page of 21 rows: the way down the index, its leaves, and a heap page for each row.
 const MOST_BUFFERS = 60;
-
-type Plan = {
-  readonly 'Node Type': string;
-  readonly 'Actual Rows': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-  readonly Plans?: readonly Plan[];
-};
 
 describe('a list of collections', () => {
   const db = useDatabase();
@@ -37,6 +29,12 @@ describe('a list of collections', () => {
 
   const atRow = (row: number) => new Date(FIRST_AT_MS + row * 2 * SECOND);
   const idAtRow = (row: number) => lowestIdAt('col', atRow(row).getTime());
+
+  const planOf = async (filter: CollectionFilter, mode: PlanMode) => {
+    const plans = await plansOf(db, mode, (explained) => listCollections(explained, merchantId, filter, LIMIT));
+    assert.equal(plans.length, 1);
+    return plans[0]!;
+  };
 
   // A single filter reads one range of its own index.
   const single: readonly [string, CollectionFilter][] = [
@@ -58,9 +56,9 @@ describe('a list of collections', () => {
     ],
   ];
   for (const [what, filter] of single) {
-    for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
+    for (const mode of PLAN_MODES) {
       it(`reads one index range ${what} (${mode})`, async () => {
-        const plan = await explain(db, merchantId, filter, mode);
+        const plan = await planOf(filter, mode);
         assert.deepEqual(nodesOf(plan), ['Limit', 'Index Scan'], JSON.stringify(plan));
         assert.equal(removedBy(plan), 0);
         assert.ok(buffersOf(plan) <= MOST_BUFFERS, `${buffersOf(plan)} buffers`);
@@ -86,8 +84,8 @@ describe('a list of collections', () => {
   ];
   for (const [what, filter] of combined) {
     it(`walks an index in order and sorts nothing by ${what}`, async () => {
-      for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
-        const plan = await explain(db, merchantId, filter, mode);
+      for (const mode of PLAN_MODES) {
+        const plan = await planOf(filter, mode);
         assert.deepEqual(nodesOf(plan), ['Limit', 'Index Scan'], JSON.stringify(plan));
       }
     });
@@ -109,46 +107,10 @@ async function insertMany(db: Database, merchantId: MerchantId, offset: number):
   );
 }
 
-/** The plan of the statement that the list runs, after running it. */
-async function explain(
-  db: Database,
-  merchantId: MerchantId,
-  filter: CollectionFilter,
-  mode: 'force_custom_plan' | 'force_generic_plan',
-): Promise<Plan> {
-  const statements: { statement: Statement; values: readonly unknown[] }[] = [];
-  const recorder: Queryable = {
-    attestor: db.attestor,
-    announce: () => undefined,
-    run(statement, values) {
-      statements.push({ statement, values });
-      return Promise.resolve([]);
-    },
-  };
-  await listCollections(recorder, merchantId, filter, LIMIT);
-  const [{ statement, values }] = statements as [(typeof statements)[0]];
-  const client = await db.pool.connect();
-  try {
-    await client.query(`SET plan_cache_mode = ${mode}`);
-    await client.query(`PREPARE list AS ${statement.text}`);
-    const literals = values.map((value) => client.escapeLiteral(String(value))).join(', ');
-    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE list(${literals})`,
-    );
-    return rows[0]!['QUERY PLAN'][0].Plan;
-  } finally {
-    client.release(true);
-  }
-}
-
 function nodesOf(plan: Plan): string[] {
   return [plan['Node Type'], ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
 function removedBy(plan: Plan): number {
   return (plan['Rows Removed by Filter'] ?? 0) + (plan.Plans ?? []).reduce((sum, inner) => sum + removedBy(inner), 0);
-}
-
-function buffersOf(plan: Plan): number {
-  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
 }

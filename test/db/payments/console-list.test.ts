@@ -1,7 +1,7 @@
 // The console's lists of payments: each filter and order finds what it says, page by page, at the same cost at any depth.
 import assert from 'node:assert/strict';
 import { countCollections, pageCollections } from '../../../src/db/payments/collection.ts';
-import type { Database, Queryable, Statement } from '../../../src/db/platform/database.ts';
+import type { Database } from '../../../src/db/platform/database.ts';
 import { lowestIdAt, type CheckoutId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import {
@@ -15,6 +15,7 @@ import { makeMember, makeMerchant, tamper } from '../rows.ts';
 import { makeCheckout } from './checkouts.ts';
 import { useDatabase } from '../use-database.ts';
 import { withWork } from '../work-rows.ts';
+import { plansOf, PLAN_MODES, type Plan, buffersOf } from './list-plans.ts';
 
 const ROWS = 30_000;
 const SECOND = 1000;
@@ -22,17 +23,6 @@ const FIRST_AT_MS = Date.parse('2026-01-01T00:00:00.000Z');
 // What a page looks through, sorts or counts: rows, and a page of the heap and of an index for each at the worst.
 const MOST_BUFFERS = 25_000;
 const RARE = 'RARE-1';
-
-type Plan = {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-  readonly Plans?: readonly Plan[];
-};
-
-const PLAN_MODES = ['force_custom_plan', 'force_generic_plan'] as const;
-type PlanMode = (typeof PLAN_MODES)[number];
 
 describe('a list of payments in the console', () => {
   const db = useDatabase();
@@ -186,7 +176,7 @@ describe('a list of payments in the console', () => {
       for (const order of LIST_ORDERS) {
         for (const mode of PLAN_MODES) {
           const request = { filter: filter(), order, after: { id: idAt(atRow(15_000)), amountMinor: 250n }, limit: 20 };
-          for (const plan of await plansOf(mode, (explained) => pageCollections(explained, merchantId, request))) {
+          for (const plan of await plansOf(db, mode, (explained) => pageCollections(explained, merchantId, request))) {
             assert.deepEqual(wholeTables(plan), [], JSON.stringify(plan));
             assert.ok(buffersOf(plan) <= MOST_BUFFERS, `${order}: ${buffersOf(plan)} buffers`);
           }
@@ -211,45 +201,15 @@ describe('a list of payments in the console', () => {
           after: { id: idAt(atRow(500)), amountMinor: 1n },
           limit: 20,
         } as const;
-        const [plan] = await plansOf(mode, (explained) => pageCollections(explained, merchantId, request));
+        const [plan] = await plansOf(db, mode, (explained) => pageCollections(explained, merchantId, request));
         assert.ok(buffersOf(plan!) <= 130, `${JSON.stringify(filter)}: ${buffersOf(plan!)} buffers`);
       }
       const byAmount = { filter: { amountTo: 400n }, order: 'largest', after: null, limit: 20 } as const;
-      const [plan] = await plansOf(mode, (explained) => pageCollections(explained, merchantId, byAmount));
+      const [plan] = await plansOf(db, mode, (explained) => pageCollections(explained, merchantId, byAmount));
       assert.ok(buffersOf(plan!) <= 130, `${buffersOf(plan!)} buffers`);
     });
   }
-
-  /** Runs the work with every statement explained, as it is planned for these values or for any; resolves to the plans. */
-  async function plansOf(mode: PlanMode, work: (explained: Queryable) => Promise<unknown>): Promise<Plan[]> {
-    const plans: Plan[] = [];
-    await work({
-      attestor: db.attestor,
-      announce: () => undefined,
-      async run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-        plans.push(await planOf(db, mode, statement, values));
-        return db.run<Row>(statement, values);
-      },
-    });
-    return plans;
-  }
 });
-
-async function planOf(db: Database, mode: PlanMode, { text }: Statement, values: readonly unknown[]): Promise<Plan> {
-  const client = await db.pool.connect();
-  try {
-    await client.query(`SET plan_cache_mode = ${mode}`);
-    await client.query(`PREPARE list AS ${text}`);
-    const literal = (value: unknown) =>
-      client.escapeLiteral(Array.isArray(value) ? `{${value.join()}}` : String(value));
-    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE list(${values.map(literal).join(', ')})`,
-    );
-    return rows[0]!['QUERY PLAN'][0].Plan;
-  } finally {
-    client.release(true);
-  }
-}
 
 function numberOf({ idempotencyKey }: Collection): number {
   return Number(idempotencyKey.slice(2));
@@ -260,10 +220,6 @@ function wholeTables(plan: Plan): string[] {
   const { 'Node Type': node, 'Relation Name': table } = plan;
   const isWhole = node === 'Seq Scan' && table !== undefined && table !== 'checkouts';
   return [...(isWhole ? [table] : []), ...(plan.Plans ?? []).flatMap(wholeTables)];
-}
-
-function buffersOf(plan: Plan): number {
-  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
 }
 
 // Most are initiated; one in 300 failed, and one in 3,000 expired. Amounts repeat.

@@ -16,7 +16,7 @@ import { confirmRefund, makeReversal, recordReversal } from './refund-rows.ts';
 import { makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { AMINA } from '../../support/staff.ts';
-import { valuesOf } from '../../support/values-of.ts';
+import { columnsOf, valuesOf } from '../../support/values-of.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '4711' };
@@ -90,17 +90,14 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.deepEqual(await checkLedger(db), [], 'a settled discrepancy stays settled');
     const { items } = await listAuditEntries(db, merchantId, {}, 100);
     const settled = items.filter(({ action }) => action.endsWith('.discrepancy_settled'));
-    assert.deepEqual(
-      settled.map(({ user, action, subjectId, after }) => [user, action, subjectId, after]),
+    assert.deepEqual(columnsOf(settled, 'user', 'action', 'subjectId', 'after'), [
       [
-        [
-          null,
-          'payout.discrepancy_settled',
-          payout.id,
-          { kind: 'paid_after_failed', settlement: 'the payee sent it back' },
-        ],
+        null,
+        'payout.discrepancy_settled',
+        payout.id,
+        { kind: 'paid_after_failed', settlement: 'the payee sent it back' },
       ],
-    );
+    ]);
   });
 
   it('is recorded for a failed collection that the operator charged, and credits nothing', async () => {
@@ -167,10 +164,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.equal(repeated?.isNew, false);
     assert.deepEqual(await balance(), before);
     const faults = await checkLedger(db);
-    assert.deepEqual(
-      faults.map(({ subject }) => subject),
-      [prompted.id, released.id, paid.id, id],
-    );
+    assert.deepEqual(valuesOf(faults, 'subject'), [prompted.id, released.id, paid.id, id]);
     // No amount: Temporal keeps the faults. The discrepancy itself has it.
     assert.match(
       String(faults[0]?.fault),
@@ -218,10 +212,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     for (const id of [payouts[0]!.id, reversal.id]) {
       await tamper(db, `UPDATE payments SET updated_at = now() - interval '73 hours' WHERE id = $1`, [id]);
     }
-    assert.deepEqual(
-      (await checkLedger(db)).map(({ subject }) => subject),
-      [payouts[0]!.id, reversal.id],
-    );
+    assert.deepEqual(valuesOf(await checkLedger(db), 'subject'), [payouts[0]!.id, reversal.id]);
   });
 
   it('says so when what was paid cannot be read', async () => {

@@ -1,15 +1,7 @@
 // Wrong rows of the ledger, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import {
-  insertRow,
-  refusedChanges,
-  ruleCase,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
+import { insertRow, refusedChanges, ruleCase, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 
 const ACCOUNT_CASES: readonly RuleCase[] = [
   ...wrongInserts('ledger_accounts', [
@@ -232,69 +224,62 @@ const DISABLE_CHECK: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER
 
 const DISABLE_POSTING: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_post', values: [] };
 
+const ofPrompted =
+  (columns: Readonly<Record<string, unknown>>) =>
+  ({ collections }: RuleFixture) => ({ payment_id: collections.prompted, ...columns });
+
 const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
-  ['a transfer of zero, with the trigger disabled', () => ({ amount_minor: 0 }), 'ledger_transfers_amount_minor_check'],
+  ['a transfer of zero', () => ({ amount_minor: 0 }), 'ledger_transfers_amount_minor_check'],
   [
-    'a transfer of an unknown kind, with the trigger disabled',
+    'a transfer of an unknown kind',
     () => ({ kind: 'gift', status_kind: null, status_queried_at: null, status_attestation: null }),
     'ledger_transfers_kind_check',
   ],
   [
-    'a collection’s transfer of a payout, with the trigger disabled',
+    'a collection’s transfer of a payout',
     ({ payouts }) => ({ payment_id: payouts.succeeded }),
     'ledger_transfers_of_kind',
   ],
+  ['a transfer for an unknown collection', () => ({ payment_id: newId('col') }), 'ledger_transfers_payment_id_fkey'],
   [
-    'a transfer for an unknown collection, with the trigger disabled',
-    () => ({ payment_id: newId('col') }),
-    'ledger_transfers_payment_id_fkey',
-  ],
-  [
-    'a transfer from an account to itself, with the trigger disabled',
+    'a transfer from an account to itself',
     () => ({ credit_account_id: 'operator/mtn-momo/UGX' }),
     'ledger_transfers_check',
   ],
   [
-    'a transfer from an unknown account, with the trigger disabled',
-    (fixture) => ({ payment_id: fixture.collections.prompted, debit_account_id: 'operator/none/UGX' }),
+    'a transfer from an unknown account',
+    ofPrompted({ debit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_debit_account_id_currency_fkey',
   ],
   [
-    'a transfer to an unknown account, with the trigger disabled',
-    (fixture) => ({ payment_id: fixture.collections.prompted, credit_account_id: 'operator/none/UGX' }),
+    'a transfer to an unknown account',
+    ofPrompted({ credit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_credit_account_id_currency_fkey',
   ],
   [
-    'a transfer that makes money available without an attestation, with the trigger disabled',
-    (fixture) => ({ payment_id: fixture.collections.prompted, status_attestation: null }),
+    'a transfer that makes money available without an attestation',
+    ofPrompted({ status_attestation: null }),
     'ledger_transfers_attested',
   ],
   [
-    'a collection that was paid by no status, with the trigger disabled',
-    (fixture) => ({ payment_id: fixture.collections.prompted, status_kind: null, status_queried_at: null }),
+    'a collection that was paid by no status',
+    ofPrompted({ status_kind: null, status_queried_at: null }),
     'ledger_transfers_status',
   ],
   [
-    'a collection that was paid by a status that does not say so, with the trigger disabled',
-    (fixture) => ({ payment_id: fixture.collections.prompted, status_kind: 'pending' }),
+    'a collection that was paid by a status that does not say so',
+    ofPrompted({ status_kind: 'pending' }),
     'ledger_transfers_status',
   ],
+  ['a status without the time of its query', ofPrompted({ status_queried_at: null }), 'ledger_transfers_status'],
   [
-    'a status without the time of its query, with the trigger disabled',
-    (fixture) => ({ payment_id: fixture.collections.prompted, status_queried_at: null }),
-    'ledger_transfers_status',
-  ],
-  [
-    'a held balance below zero, with the trigger disabled',
-    (fixture) => ({
-      payment_id: fixture.collections.prompted,
-      debit_account_id: `${fixture.merchantId}/held`,
-    }),
+    'a held balance below zero',
+    (fixture) => ofPrompted({ debit_account_id: `${fixture.merchantId}/held` })(fixture),
     'ledger_accounts_held_not_negative',
   ],
   [
-    'a balance that is too large for a JSON number, with the trigger disabled',
-    (fixture) => ({ payment_id: fixture.collections.prompted, amount_minor: '9007199254740991' }),
+    'a balance that is too large for a JSON number',
+    ofPrompted({ amount_minor: '9007199254740991' }),
     'ledger_accounts_balance_range',
   ],
 ];
@@ -315,7 +300,10 @@ const TRANSFER_CASES: readonly RuleCase[] = [
   ),
   ruleCase('a second payment of one collection', 'ledger_transfers_once_per_payment', (fixture) => [transfer(fixture)]),
   ...CONSTRAINT_CASES.map(([what, columns, constraint]): RuleCase =>
-    ruleCase(what, constraint, (fixture) => [DISABLE_CHECK, transfer(fixture, columns(fixture))]),
+    ruleCase(`${what}, with the trigger disabled`, constraint, (fixture) => [
+      DISABLE_CHECK,
+      transfer(fixture, columns(fixture)),
+    ]),
   ),
   ...refusedChanges('ledger_transfers', ['UPDATE', 'DELETE', 'TRUNCATE'], 'amount_minor'),
 ];

@@ -8,6 +8,7 @@ import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { makeCollection, makeMerchant, paid, record, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makeShop, type Shop } from './payout-rows.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const FUNDS_MINOR = 1_000_000n;
 const STEPS = ['collected', 'reversed', 'held', 'voided', 'paid out', 'returned'] as const;
@@ -101,14 +102,11 @@ describe('the statement of the accounts', () => {
     const payout = await makePayout(db, shop, 'succeeded', 700n);
     const other = await makeCollection(db, await makeMerchant(db), 'succeeded');
     const ofPayout = await allEntries(shop.merchantId, { paymentId: payout.id });
-    assert.deepEqual(
-      ofPayout.map(({ account, kind, amountMinor, reference }) => [account, kind, amountMinor, reference]),
-      [
-        ['held', 'payout_paid', -700n, 'SAL-1'],
-        ['held', 'payout_held', 700n, 'SAL-1'],
-        ['available', 'payout_held', -700n, 'SAL-1'],
-      ],
-    );
+    assert.deepEqual(columnsOf(ofPayout, 'account', 'kind', 'amountMinor', 'reference'), [
+      ['held', 'payout_paid', -700n, 'SAL-1'],
+      ['held', 'payout_held', 700n, 'SAL-1'],
+      ['available', 'payout_held', -700n, 'SAL-1'],
+    ]);
     for (const paymentId of [other.id, newId('col')])
       assert.deepEqual(await allEntries(shop.merchantId, { paymentId }), []);
     const all = await allEntries(shop.merchantId);

@@ -1,7 +1,7 @@
 // The ledger under concurrent postings: balances are the sum of their entries, and the ledger check finds what is not.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase, type Database } from '../../../src/db/platform/database.ts';
+import { type Database } from '../../../src/db/platform/database.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
 import { checkLedger, checkRecentPayments } from '../../../src/operations/payments/check-ledger.ts';
@@ -10,6 +10,7 @@ import { getBalance } from '../../../src/db/payments/ledger.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow, paid, record, tamper, untilOneWaits } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { openAt } from '../../support/engines.ts';
 
 describe('the ledger', () => {
   const db = useDatabase();
@@ -93,13 +94,7 @@ describe('the ledger check', () => {
   async function withLockedLedger(
     work: (hasty: Database, unlock: () => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const hasty = openDatabase({
-      url: db.url,
-      poolSize: 2,
-      statementTimeoutMs: 100,
-      connectTimeoutMs: 10_000,
-      onIdleError: () => undefined,
-    });
+    const hasty = openAt(db.url, { poolSize: 2, statementTimeoutMs: 100 });
     // The check reads transfers only where there is an account.
     await makeMerchant(db);
     const holder = await db.pool.connect();

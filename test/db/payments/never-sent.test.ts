@@ -6,10 +6,8 @@ import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payme
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
-import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
-import { testActivities } from '../../support/payment-activities.ts';
-import { testLog } from '../../support/engines.ts';
-import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
+import { testActivities, workerDeps } from '../../support/payment-activities.ts';
+import { makeCollection, oneRow, record, tamper, whileLocked } from '../rows.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeShop, queue, recordPayout, release } from './payout-rows.ts';
@@ -209,14 +207,7 @@ describe('a try to send a payment', () => {
 
   /** The activities of a worker with an operator that must not be called. */
   const activities = () =>
-    testActivities({
-      db,
-      payments: contextOf(db),
-      releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-      operators: { 'mtn-momo': { sendPayout: fail, refundCollection: fail } },
-      clocks: TEST_CLOCKS,
-      log: testLog,
-    });
+    testActivities(workerDeps(db, { operators: { 'mtn-momo': { sendPayout: fail, refundCollection: fail } } }));
 
   it('reaches no operator when it begins in time and goes on only after the deadline', async () => {
     const { id, merchantId } = await queue(db, shop, 1000n);

@@ -10,64 +10,57 @@ const approvalIn = ({ merchantId, approverId }: RuleFixture) => ({
   attestation: 'a'.repeat(43),
 });
 
+/** What the rows of payments of all kinds start with, but for their kind, id and state. */
+const anyRow = ({ merchantId }: RuleFixture) => ({
+  merchant_id: merchantId,
+  currency: 'UGX',
+  phone: '256772000100',
+  operator: 'mtn-momo',
+  operator_reference: randomUUID(),
+  created_at: new Date(),
+  updated_at: new Date(),
+});
+
+/** What the rows of payouts and reversals start with besides. */
+const queuedRow = (fixture: RuleFixture) => ({
+  ...anyRow(fixture),
+  state: 'queued',
+  created_by: fixture.makerId,
+  approvals_required: 1,
+  expires_at: new Date(),
+  request_attestation: 'a'.repeat(43),
+});
+
 /** By the kind of the payment. */
 export const PAYMENT_ROWS = {
-  collections: ({ merchantId }) => ({
+  collections: (fixture) => ({
+    ...anyRow(fixture),
     id: newId('col'),
     kind: 'collection',
-    merchant_id: merchantId,
     idempotency_key: randomUUID(),
     state: 'initiated',
     amount_minor: 5000,
-    currency: 'UGX',
     reference: 'INV-1',
-    phone: '256772000100',
-    operator: 'mtn-momo',
-    operator_reference: randomUUID(),
     metadata: '{}',
-    created_at: new Date(),
-    updated_at: new Date(),
     send_deadline_at: new Date(),
   }),
-  payouts: ({ merchantId, makerId }) => ({
+  payouts: (fixture) => ({
+    ...queuedRow(fixture),
     id: newId('pay'),
     kind: 'payout',
-    merchant_id: merchantId,
     idempotency_key: randomUUID(),
-    state: 'queued',
     amount_minor: 1000,
-    currency: 'UGX',
     reference: 'SAL-1',
-    phone: '256772000100',
-    operator: 'mtn-momo',
-    operator_reference: randomUUID(),
     metadata: '{}',
-    created_by: makerId,
-    approvals_required: 1,
-    created_at: new Date(),
-    updated_at: new Date(),
-    expires_at: new Date(),
-    request_attestation: 'a'.repeat(43),
   }),
   payout_approvals: (fixture) => ({ payment_id: fixture.payouts.queued, ...approvalIn(fixture) }),
   reversal_approvals: (fixture) => ({ payment_id: fixture.reversals.queued, ...approvalIn(fixture) }),
-  reversals: ({ merchantId, makerId, refundableId }) => ({
+  reversals: (fixture) => ({
+    ...queuedRow(fixture),
     id: newId('rev'),
     kind: 'reversal',
-    merchant_id: merchantId,
-    collection_id: refundableId,
-    state: 'queued',
+    collection_id: fixture.refundableId,
     amount_minor: 100_000,
-    currency: 'UGX',
     reference: 'INV-1',
-    phone: '256772000100',
-    operator: 'mtn-momo',
-    operator_reference: randomUUID(),
-    created_by: makerId,
-    approvals_required: 1,
-    created_at: new Date(),
-    updated_at: new Date(),
-    expires_at: new Date(),
-    request_attestation: 'a'.repeat(43),
   }),
 } as const satisfies Readonly<Record<string, (fixture: RuleFixture) => object>>;

@@ -2,19 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
+import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts, statusQueryOf } from '../rule-cases.ts';
+import type { RuleCase } from '../rule-cases.ts';
 import {
-  insert,
-  move,
-  refusedChanges,
-  ruleCase,
-  twoRows,
-  update,
-  wrongInserts,
-  type RuleCase,
-  statusQueryOf,
-} from '../rule-cases.ts';
-import {
-  assignedColumn,
   illegalMoves,
   PAYMENT_FIELDS,
   requestedFieldCases,
@@ -23,6 +13,7 @@ import {
   sendCases,
   SENT_NOW,
   wrongPaymentColumns,
+  outcomeStaysCases,
 } from './any-payment-rule-cases.ts';
 
 const OF_NOTHING = { payment_id: null, resource_version: null };
@@ -115,21 +106,13 @@ const REQUESTED_FIELDS: readonly string[] = [...PAYMENT_FIELDS, `id = '${newId('
 const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ...requestStaysCases('collection', ({ collections }) => collections.prompted),
   ...requestedFieldCases('collection', ({ collections }) => collections.prompted, REQUESTED_FIELDS),
-  ...(
-    [
-      ['initiated', 'version = version + 1'],
-      ['prompted', "previous_state = 'reconciling'"],
-      ['failed', "failure_code = 'unknown'"],
-      ['succeeded', "operator_receipt = '43'"],
-      ['initiated', "send_deadline_at = send_deadline_at + interval '1 day'"],
-    ] as const
-  ).map(([state, assignment]): RuleCase =>
-    ruleCase(
-      `to set ${assignedColumn(assignment)} of a collection that stays ${state}`,
-      /outcome of collection .* can change only together with its state/,
-      ({ collections }) => [update('payments', collections[state], assignment)],
-    ),
-  ),
+  ...outcomeStaysCases('collection', ({ collections }, state) => collections[state], [
+    ['initiated', 'version = version + 1'],
+    ['prompted', "previous_state = 'reconciling'"],
+    ['failed', "failure_code = 'unknown'"],
+    ['succeeded', "operator_receipt = '43'"],
+    ['initiated', "send_deadline_at = send_deadline_at + interval '1 day'"],
+  ]),
   ruleCase(
     'a state change of a collection that does not count up the version',
     /must count up version/,

@@ -2,17 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
-import {
-  insert,
-  insertRow,
-  move,
-  ruleCase,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-  statusQueryOf,
-} from '../rule-cases.ts';
+import { insert, insertRow, move, ruleCase, wrongInserts, statusQueryOf } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 
 type Columns = Readonly<Record<string, unknown>>;
 

@@ -23,6 +23,8 @@ import {
   type ReleasePayouts,
 } from '../../../src/operations/payments/release-payment.ts';
 import { contextOf, makeCollection, makeMember, makeMerchant, paid, basisFor } from '../rows.ts';
+import { personWith } from '../../domain/accounts/persons.ts';
+import { REQUEST } from '../../domain/payments/collections.ts';
 
 /** A merchant with money, one person who requests payouts and two who may release them. */
 export type Shop = {
@@ -44,15 +46,7 @@ export async function makeShop(db: Database, balanceMinor: bigint): Promise<Shop
 }
 
 export async function makePerson(db: Database, merchantId: MerchantId, roles: readonly Role[]): Promise<Person> {
-  const userId = await makeMember(db, merchantId, roles);
-  const verified = {
-    hasSecondFactor: false,
-    lostSecondFactor: false,
-    recoveredAt: null,
-    secondFactorAt: null,
-    verifiedAt: new Date(),
-  };
-  return { userId, merchantId, merchantCurrency: 'UGX', roles, ...verified };
+  return personWith({ userId: await makeMember(db, merchantId, roles), merchantId, roles });
 }
 
 export async function setPolicy(
@@ -96,7 +90,7 @@ export function requestPayout(
     createdBy: shop.maker.userId,
     apiKeyId: null,
     idempotencyKey: randomUUID(),
-    request: { phone, amountMinor, reference, currency: null, description: null, metadata: {} },
+    request: { ...REQUEST, phone, amountMinor, reference },
     requestId: 'req_test',
     isAcceptingWork: true,
     at: new Date(),

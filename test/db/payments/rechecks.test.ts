@@ -10,7 +10,7 @@ import { QUERY_PRIORITY } from '../../../src/domain/work.ts';
 import { basisOf } from '../../../src/domain/payments/operator-status.ts';
 import { recordTransition } from '../../../src/operations/payments/record-transition.ts';
 import { callBack, contextOf, makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
-import { useDatabasePerCase } from '../use-database.ts';
+import { useDatabasePerCase, useMerchantPerCase } from '../use-database.ts';
 import { dueOf, findWork, setWork } from '../work-rows.ts';
 import { checksOf } from './late-work-checks.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
@@ -21,11 +21,7 @@ const DAY = 86_400_000;
 
 describe('the recheck of a final payment', () => {
   const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
+  const merchant = useMerchantPerCase(db);
 
   /** The queries of final payments of this kind that are due. */
   const claim = async (kind: PaymentKind = 'collection', { limit = 100, leaseMs = MINUTE } = {}) =>
@@ -73,14 +69,14 @@ describe('the recheck of a final payment', () => {
   }
 
   it('is repeated after an expiry at growing gaps', async () => {
-    const { id } = await makeCollection(db, merchantId, 'expired');
+    const { id } = await makeCollection(db, merchant.id, 'expired');
     // The first was set when it expired, by the clocks of the tests.
     assert.deepEqual(await agesOfRechecks(id), [MINUTE, 10 * MINUTE, 60 * MINUTE, 360 * MINUTE, DAY, 3 * DAY, 7 * DAY]);
     assert.deepEqual(await claim(), []);
   });
 
   it('is made three times in a week after a success, because its money may be returned', async () => {
-    const { id } = await makeCollection(db, merchantId, 'succeeded');
+    const { id } = await makeCollection(db, merchant.id, 'succeeded');
     assert.deepEqual(await agesOfRechecks(id), [60 * MINUTE, DAY, 7 * DAY]);
   });
 
@@ -96,7 +92,7 @@ describe('the recheck of a final payment', () => {
   });
 
   it('is done once for all ages that passed while no worker ran', async () => {
-    const { id } = await makeCollection(db, merchantId, 'expired');
+    const { id } = await makeCollection(db, merchant.id, 'expired');
     await age(2 * DAY);
     await finish(await claim());
     assert.equal((await recheckDueAt(id))?.getTime(), (await endOf(id)).getTime() + 3 * DAY);
@@ -106,13 +102,13 @@ describe('the recheck of a final payment', () => {
   });
 
   it('is not done without a reason', async () => {
-    await makeCollection(db, merchantId, 'failed');
+    await makeCollection(db, merchant.id, 'failed');
     await age(30 * DAY);
     assert.deepEqual(await claim(), []);
   });
 
   it('is done once after callbacks for a failed collection, however many there were', async () => {
-    const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
+    const { id, operatorReference } = await makeCollection(db, merchant.id, 'failed');
     const call = () => callBack(db, operatorReference);
     // More callbacks than are stored: the collection's row records that one came.
     for (let i = 0; i < 25; i++) await call();
@@ -130,7 +126,7 @@ describe('the recheck of a final payment', () => {
   });
 
   it('is made by one of several workers, and again when its worker died', async () => {
-    for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'expired');
+    for (let i = 0; i < 5; i++) await makeCollection(db, merchant.id, 'expired');
     await age(11 * MINUTE);
     const claims = await Promise.all([1, 2, 3].map(() => claim('collection', { limit: 2 })));
     const all = [...claims.flat(), ...(await claim())];
@@ -142,7 +138,7 @@ describe('the recheck of a final payment', () => {
   });
 
   it('starts no workflow, whatever it found, and is found again if that was not recorded', async () => {
-    const { id } = await makeCollection(db, merchantId, 'expired');
+    const { id } = await makeCollection(db, merchant.id, 'expired');
     await age(11 * MINUTE);
     await finish(await claim(), 'transition');
     assert.equal(await findWork(db, id), null);
@@ -151,14 +147,14 @@ describe('the recheck of a final payment', () => {
   });
 
   it('is due at once after a callback about an expired collection', async () => {
-    const { id, operatorReference } = await makeCollection(db, merchantId, 'expired');
+    const { id, operatorReference } = await makeCollection(db, merchant.id, 'expired');
     await tamper(db, 'DELETE FROM work');
     await callBack(db, operatorReference);
     assert.deepEqual(idsOf(await claim()), [id]);
   });
 
   it('finds news again until it is recorded, also after the last late check', async () => {
-    const { id } = await makeCollection(db, merchantId, 'expired');
+    const { id } = await makeCollection(db, merchant.id, 'expired');
     await age(100 * DAY);
     for (let i = 0; i < 3; i++) {
       const claimed = await claim();
@@ -169,7 +165,7 @@ describe('the recheck of a final payment', () => {
   });
 
   it('is made once more when the operator called back meanwhile', async () => {
-    const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
+    const { id, operatorReference } = await makeCollection(db, merchant.id, 'failed');
     await callBack(db, operatorReference);
     const claimed = await claim();
     await callBack(db, operatorReference);
@@ -181,7 +177,7 @@ describe('the recheck of a final payment', () => {
   });
 
   it('decides nothing when the payment has changed meanwhile', async () => {
-    const { id, merchantId: ofMerchant } = await makeCollection(db, merchantId, 'expired');
+    const { id, merchantId: ofMerchant } = await makeCollection(db, merchant.id, 'expired');
     await age(11 * MINUTE);
     const claimed = await claim();
     await record(db, { id, merchantId: ofMerchant }, { kind: 'paid', operatorReceipt: id });
@@ -191,7 +187,7 @@ describe('the recheck of a final payment', () => {
   });
 
   it('is repeated at growing gaps while the operator gives no status, and ends after a month', async () => {
-    const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
+    const { id, operatorReference } = await makeCollection(db, merchant.id, 'failed');
     await callBack(db, operatorReference);
     const gaps: number[] = [];
     for (;;) {

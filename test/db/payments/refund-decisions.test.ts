@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ReversalId } from '../../../src/domain/ids.ts';
 import { getReversal } from '../../../src/db/payments/reversal.ts';
-import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
-import { testActivities } from '../../support/payment-activities.ts';
+import { testActivities, workerDeps } from '../../support/payment-activities.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
-import { contextOf, countRows, KEY_RING, makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
+import { countRows, makeCollection, record, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { codeOr, makeShop, queue, release, requestPayout, setPolicy, SOON_OVER } from './payout-rows.ts';
 import {
@@ -17,6 +16,7 @@ import {
   requestReversal,
 } from './refund-rows.ts';
 import { rewrite } from '../../support/attestation.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const REJECT = { kind: 'reject', reason: 'wrong one' } as const;
 const CANCEL = { kind: 'cancel' } as const;
@@ -37,10 +37,7 @@ describe('a decision on a refund', () => {
     const [reversal] = released.payments;
     assert.deepEqual(reversal, await getReversal(db, shop.merchantId, id));
     assert.deepEqual([reversal.state, reversal.sendDeadlineAt?.getTime()], ['released', at.getTime() + 300_000]);
-    assert.deepEqual(
-      reversal.approvals.map(({ userId, approvedAt }) => [userId, approvedAt]),
-      [[shop.approver.userId, at]],
-    );
+    assert.deepEqual(columnsOf(reversal.approvals, 'userId', 'approvedAt'), [[shop.approver.userId, at]]);
     assert.equal(await countRows(db, `audit_entries WHERE subject_id = $1 AND action = 'reversal.released'`, [id]), 1);
   });
 
@@ -131,14 +128,8 @@ describe('a decision on a refund', () => {
     it(`is not sent with ${what} than the service recorded, and shown to a person`, async () => {
       const { id, merchantId } = await makeReversal(db, shop, await paidCollection());
       await tamper(db, forge, [id, shop.otherApprover.userId]);
-      const activities = testActivities({
-        db,
-        payments: contextOf(db),
-        releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-        operators: { 'mtn-momo': { refundCollection: () => assert.fail('it was sent') } },
-        clocks: TEST_CLOCKS,
-        log: { fatal: () => undefined },
-      });
+      const operators = { 'mtn-momo': { refundCollection: () => assert.fail('it was sent') } };
+      const activities = testActivities(workerDeps(db, { operators, log: { fatal: () => undefined } }));
       const ref = { kind: 'reversal', id, merchantId } as const;
       await assert.rejects(activities.sendWithOperator(ref), { type: 'ApprovalMissing' });
       const found = `discrepancies WHERE payment_id = $1 AND kind = 'release_unattested'`;

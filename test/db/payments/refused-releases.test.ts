@@ -7,6 +7,7 @@ import { useFixturePerCase } from '../../support/use-fixture.ts';
 import { tamper, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { codeOr, makeShop, queue, release, releaseMany, setPolicy } from './payout-rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 describe('a release that the database refuses', () => {
   const db = useDatabase();
@@ -60,9 +61,6 @@ describe('a release that the database refuses', () => {
       `SELECT DISTINCT (regexp_matches(prosrc, 'CONSTRAINT = ''(\\w+)''', 'g'))[1] AS rule FROM pg_proc
        WHERE pronamespace = 'public'::regnamespace ORDER BY 1`,
     );
-    assert.deepEqual(
-      rows.map(({ rule }) => rule),
-      [...RULES_WITH_CODE].sort(),
-    );
+    assert.deepEqual(valuesOf(rows, 'rule'), [...RULES_WITH_CODE].sort());
   });
 });

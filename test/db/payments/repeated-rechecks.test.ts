@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { queryWhatIsDue } from '../../support/payment-activities.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { callBack, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
+import { callBack, makeCollection, tamper, TEST_CLOCKS, countRows } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeReversal, recordReversal } from './refund-rows.ts';
@@ -50,9 +50,8 @@ describe('a final payment of which the operator gives no status', () => {
     return work?.dueAt ? Math.round((work.dueAt.getTime() - Date.now()) / MINUTE / 10) * 10 : null;
   }
 
-  const ended = async ({ id }: PaymentRef) =>
-    (await db.pool.query(`SELECT 1 FROM audit_entries WHERE subject_id = $1 AND action LIKE '%.rechecks_ended'`, [id]))
-      .rowCount;
+  const ended = ({ id }: PaymentRef) =>
+    countRows(db, `audit_entries WHERE subject_id = $1 AND action LIKE '%.rechecks_ended'`, [id]);
 
   for (const kind of ['collection', 'payout', 'reversal'] as const) {
     it(`is rechecked at gaps that grow to a day, and after 30 days no more, which is shown, as a ${kind}`, async () => {

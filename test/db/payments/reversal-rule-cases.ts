@@ -1,24 +1,17 @@
 // Wrong rows of reversals, each with the rule that refuses it.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
+import { insert, move, ruleCase, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture, Sql } from '../rule-cases.ts';
 import {
-  insert,
-  move,
-  ruleCase,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-  type Sql,
-} from '../rule-cases.ts';
-import {
-  assignedColumn,
   NEVER_SENT,
   requestedFieldCases,
   requestStaysCases,
   SEND_REFUSED,
   sendCases,
   SENT_NOW,
+  outcomeStaysCases,
+  approvalCases,
 } from './any-payment-rule-cases.ts';
 
 const REQUESTED_FIELDS: readonly string[] = [
@@ -136,83 +129,41 @@ const DECISION_CASES: readonly RuleCase[] = [
     update('payments', reversals.queued, 'approvals_required = 2'),
     update('payments', reversals.queued, 'approvals_required = 1'),
   ]),
-  ...(
-    [
-      ['queued', "rejection_reason = 'no'"],
-      ['queued', 'send_deadline_at = now()'],
-      ['released', "send_deadline_at = send_deadline_at + interval '1 hour'"],
-      ['released', 'decided_by = created_by'],
-      ['failed', "failure_code = 'unknown'"],
-    ] as const
-  ).map(([state, assignment]): RuleCase =>
-    ruleCase(
-      `to set ${assignedColumn(assignment)} of a refund that stays ${state}`,
-      /outcome of reversal .* can change only together with its state/,
-      ({ reversals }) => [update('payments', reversals[state], assignment)],
-    ),
-  ),
+  ...outcomeStaysCases('refund', ({ reversals }, state) => reversals[state], [
+    ['queued', "rejection_reason = 'no'"],
+    ['queued', 'send_deadline_at = now()'],
+    ['released', "send_deadline_at = send_deadline_at + interval '1 hour'"],
+    ['released', 'decided_by = created_by'],
+    ['failed', "failure_code = 'unknown'"],
+  ]),
   ruleCase('another send deadline of a refund with its outcome', /is set by its release/, ({ reversals }) => [
     move(reversals.released, 'reconciling', "send_deadline_at = now() + interval '1 day'"),
   ]),
 ];
 
-const approvalBy =
-  (who: 'makerId' | 'developerId' | 'otherMemberId') =>
-  (fixture: RuleFixture): Sql[] => [insert(fixture, 'reversal_approvals', { user_id: fixture[who] })];
 const NOT_OF_ITS_COLLECTION = /is not of its whole collection, or the collection belongs to another merchant/;
 const UNFAILED = `failure_code = NULL, failed_by = NULL, status_kind = NULL, status_queried_at = NULL, status_attestation = NULL`;
 const NOT_QUEUED = /reversal .* is not queued, has expired or belongs to another merchant/;
 
 const APPROVAL_CASES: readonly RuleCase[] = [
+  ...approvalCases('refund'),
   ruleCase(
     'an approval of a refund by the person who requested it',
     /cannot be approved by the person who created it/,
-    (fixture) => [changeMember(fixture, fixture.makerId, "roles = ARRAY['owner']"), ...approvalBy('makerId')(fixture)],
-  ),
-  ruleCase(
-    'an approval of a refund by a member who is not an approver',
-    /reversal .* can be approved only by an owner or an approver/,
-    approvalBy('developerId'),
-  ),
-  ruleCase(
-    'an approval of a refund by an owner of another merchant',
-    /reversal .* can be approved only by an owner or an approver/,
-    approvalBy('otherMemberId'),
-  ),
-  ruleCase(
-    'an approval of a refund beyond the daily limit of its approver',
-    /approves more than the daily limit/,
     (fixture) => [
-      insert(fixture, 'policies', { merchant_id: fixture.merchantId, approver_daily_limit_minor: 1 }),
-      insert(fixture, 'reversal_approvals'),
+      changeMember(fixture, fixture.makerId, "roles = ARRAY['owner']"),
+      insert(fixture, 'reversal_approvals', { user_id: fixture.makerId }),
     ],
   ),
   ruleCase('an approval of a refund that is released', NOT_QUEUED, (fixture) => [
     insert(fixture, 'reversal_approvals', { payment_id: fixture.reversals.released, user_id: fixture.ownerId }),
   ]),
-  ruleCase('an approval after the refund expired', NOT_QUEUED, (fixture) => [
-    insert(fixture, 'reversal_approvals', { approved_at: new Date(Date.now() + 8 * 86_400_000) }),
-  ]),
   ruleCase('an approval of a refund in the name of another merchant', NOT_QUEUED, (fixture) => [
     insert(fixture, 'reversal_approvals', { merchant_id: fixture.otherMerchantId, user_id: fixture.otherMemberId }),
-  ]),
-  ruleCase('an approval of an unknown refund', /query returned no rows/, (fixture) => [
-    insert(fixture, 'reversal_approvals', { payment_id: newId('rev') }),
   ]),
   ruleCase('an attestation of an approval of a refund that is no MAC', 'approvals_attestation_check', (fixture) => [
     insert(fixture, 'reversal_approvals', { attestation: 'forged' }),
   ]),
-  ...(
-    [
-      ['payment_id', newId('rev'), 'approvals_payment_id_fkey'],
-      ['user_id', newId('usr'), 'approvals_merchant_id_user_id_fkey'],
-    ] as const
-  ).map(([column, value, constraint]): RuleCase =>
-    ruleCase(`an approval of a refund with an unknown ${column}, with the trigger disabled`, constraint, (fixture) => [
-      { text: 'ALTER TABLE approvals DISABLE TRIGGER approvals_check', values: [] },
-      insert(fixture, 'reversal_approvals', { [column]: value }),
-    ]),
-  ),
 ];
 
 export const REVERSAL_RULE_CASES: readonly RuleCase[] = [

@@ -6,11 +6,10 @@ import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
-import { testActivities, type TestActivities } from '../../support/payment-activities.ts';
-import { testLog } from '../../support/engines.ts';
+import { testActivities, type TestActivities, workerDeps } from '../../support/payment-activities.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { contextOf, makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
+import { makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
 /** The most that wait for their operator within workflow tasks. */
@@ -32,18 +31,16 @@ describe('the send of a collection', () => {
     const receipt = `R-${randomUUID()}`;
     status = { kind: 'succeeded', receipt, paid: { amount: '5000', currency: 'UGX' } };
     operatorTimeoutMs = TEST_CLOCKS.operatorTimeoutMs;
-    activities = testActivities({
-      db,
-      payments: contextOf(db),
-      operators: { 'mtn-momo': { raisePrompt: () => answered, getCollectionStatus: () => Promise.resolve(status) } },
-      clocks: {
-        ...TEST_CLOCKS,
-        get operatorTimeoutMs() {
-          return operatorTimeoutMs;
-        },
+    const operators = {
+      'mtn-momo': { raisePrompt: () => answered, getCollectionStatus: () => Promise.resolve(status) },
+    };
+    const clocks = {
+      ...TEST_CLOCKS,
+      get operatorTimeoutMs() {
+        return operatorTimeoutMs;
       },
-      log: testLog,
-    });
+    };
+    activities = testActivities(workerDeps(db, { operators, clocks }));
   });
 
   async function newRef(): Promise<PaymentRef<'collection'>> {

@@ -1,7 +1,6 @@
 // What is late or due again: started work that is checked, and rechecks of final payments.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { claimUnstarted, markStarted, type ClaimedWork } from '../../../src/db/work/work.ts';
 import type { DueDelivery } from '../../../src/db/webhooks/delivery.ts';
@@ -12,7 +11,7 @@ import { firstCheckMs, type Work, type WorkKind } from '../../../src/domain/work
 import { makePayout, makeShop, queue, release } from './payout-rows.ts';
 import { makeReversal, recordReversal } from './refund-rows.ts';
 import { makeCollection, makeEndpoint, makeMerchant, record, TEST_CLOCKS } from '../rows.ts';
-import { useDatabasePerCase } from '../use-database.ts';
+import { useDatabasePerCase, useMerchantPerCase } from '../use-database.ts';
 import { attemptOf, claim, record as recordAttempts } from '../webhooks/deliveries.ts';
 import { dueOf, setWork } from '../work-rows.ts';
 
@@ -21,11 +20,7 @@ const DAY = 86_400_000;
 
 describe('started work', () => {
   const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
+  const merchant = useMerchantPerCase(db);
 
   const late = (kind: WorkKind, { limit = 100, leaseMs = MINUTE } = {}) => claimLate(db, kind, { limit, leaseMs });
   const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string);
@@ -43,7 +38,7 @@ describe('started work', () => {
 
   it('is checked when its check is due, and by one of several dispatchers', async () => {
     const ids: string[] = [];
-    for (let i = 0; i < 20; i++) ids.push((await makeCollection(db, merchantId, 'reconciling')).id);
+    for (let i = 0; i < 20; i++) ids.push((await makeCollection(db, merchant.id, 'reconciling')).id);
     assert.deepEqual(await lateIds('collection'), []);
     await age('collection', 2 * MINUTE);
     const claims = await Promise.all([1, 2, 3].map(() => late('collection', { limit: 10 })));
@@ -53,7 +48,7 @@ describe('started work', () => {
   });
 
   it('is not checked while it is unstarted, because its start is due', async () => {
-    await makeCollection(db, merchantId);
+    await makeCollection(db, merchant.id);
     await age('collection', 10 * MINUTE);
     assert.deepEqual(await lateIds('collection'), []);
   });
@@ -82,11 +77,11 @@ describe('started work', () => {
   });
 
   it('is left alone by a result of a check that it has overtaken', async () => {
-    const { id } = await makeCollection(db, merchantId, 'prompted');
+    const { id } = await makeCollection(db, merchant.id, 'prompted');
     await age('collection', 10 * MINUTE);
     const [work] = await late('collection');
     assert.ok(work);
-    await record(db, { id, merchantId }, { kind: 'outcome_unknown' });
+    await record(db, { id, merchantId: merchant.id }, { kind: 'outcome_unknown' });
     await markLost(db, [work]);
     await scheduleChecks(db, [{ work, delayMs: 1 }]);
     assert.deepEqual(await unstarted('collection'), []);
@@ -95,14 +90,14 @@ describe('started work', () => {
   });
 
   it('is unstarted and due at once when its workflow is lost', async () => {
-    const { id } = await makeCollection(db, merchantId, 'reconciling');
+    const { id } = await makeCollection(db, merchant.id, 'reconciling');
     await age('collection', 10 * MINUTE);
     await markLost(db, await late('collection'));
     assert.deepEqual(idsOf(await unstarted('collection')), [id]);
   });
 
   it('is unstarted, but not due while its stuck run is being terminated', async () => {
-    const { id } = await makeCollection(db, merchantId, 'reconciling');
+    const { id } = await makeCollection(db, merchant.id, 'reconciling');
     await age('collection', 10 * MINUTE);
     const [work] = await late('collection');
     assert.equal((await db.withTransaction((tx) => markStuck(tx, work!, MINUTE)))?.workflowFailures, 1);
@@ -112,16 +107,16 @@ describe('started work', () => {
   });
 
   it('is checked before its deadline first: what is still to be sent goes before what the operator has', async () => {
-    const { id } = await makeCollection(db, merchantId);
+    const { id } = await makeCollection(db, merchant.id);
     await markAllStarted('collection');
-    for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'reconciling');
+    for (let i = 0; i < 3; i++) await makeCollection(db, merchant.id, 'reconciling');
     await age('collection', DAY);
     await setWork(db, 'due_at = now()', 'priority = 0');
     assert.deepEqual(idsOf(await late('collection', { limit: 1 })), [id]);
   });
 
   it('is checked of each merchant in turn', async () => {
-    for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
+    for (let i = 0; i < 20; i++) await makeCollection(db, merchant.id, 'reconciling');
     await age('collection', DAY);
     const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
     await age('collection', 2 * MINUTE);
@@ -132,7 +127,7 @@ describe('started work', () => {
 
   it('is checked as fast as it can be while much of it is late', async () => {
     const ids: string[] = [];
-    for (let i = 0; i < 25; i++) ids.push((await makeCollection(db, merchantId, 'reconciling')).id);
+    for (let i = 0; i < 25; i++) ids.push((await makeCollection(db, merchant.id, 'reconciling')).id);
     await age('collection', DAY);
     const inspected: string[] = [];
     const checks = checksOf(db, (work) => {
@@ -144,8 +139,8 @@ describe('started work', () => {
   });
 
   it('is a delivery whose next attempt is overdue', async () => {
-    await makeEndpoint(db, merchantId);
-    await makeCollection(db, merchantId, 'prompted');
+    await makeEndpoint(db, merchant.id);
+    await makeCollection(db, merchant.id, 'prompted');
     const [delivery] = await claim(db, 1);
     assert.ok(delivery);
     const fail = (attempt: DueDelivery) =>

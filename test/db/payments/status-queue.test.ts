@@ -6,12 +6,11 @@ import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import { beginQuery, claimQueries, finishQueries } from '../../../src/db/work/status-queries.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import type { StatusOutcome } from '../../../src/operators/port.ts';
-import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { testLog } from '../../support/engines.ts';
-import { ALL_GRANTED, queryWhatIsDue } from '../../support/payment-activities.ts';
+import { ALL_GRANTED, queryWhatIsDue, workerDeps } from '../../support/payment-activities.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { valuesOf } from '../../support/values-of.ts';
-import { contextOf, KEY_RING, makeCollection, makeMerchant, oneRow, tamper, TEST_CLOCKS } from '../rows.ts';
+import { makeCollection, makeMerchant, oneRow, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { findWork } from '../work-rows.ts';
 
@@ -31,22 +30,19 @@ describe('the queue of status queries', () => {
     answer = () => Promise.resolve(PENDING);
   });
 
-  const deps = (given: object = {}) => ({
-    db,
-    payments: contextOf(db),
-    releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
-    operators: {
-      'mtn-momo': {
-        getCollectionStatus(reference: string) {
-          asked.push(reference);
-          return answer(reference);
+  const deps = (given: object = {}) =>
+    workerDeps(db, {
+      operators: {
+        'mtn-momo': {
+          getCollectionStatus(reference: string) {
+            asked.push(reference);
+            return answer(reference);
+          },
         },
       },
-    },
-    clocks: { ...TEST_CLOCKS, pollScheduleMs: [MINUTE], minimumQueryGapMs: 0, promptWindowMs: 10 * MINUTE },
-    log: testLog,
-    ...given,
-  });
+      clocks: { ...TEST_CLOCKS, pollScheduleMs: [MINUTE], minimumQueryGapMs: 0, promptWindowMs: 10 * MINUTE },
+      ...given,
+    });
   const start = (given: object = {}) => {
     const all = { queues: db, grants: ALL_GRANTED, maxInFlight: 10, ...deps(given) };
     return startStatusQueue(all as unknown as Parameters<typeof startStatusQueue>[0]);

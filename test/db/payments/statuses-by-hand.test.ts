@@ -7,13 +7,11 @@ import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payme
 import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
 import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
-import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
-import { queryWhatIsDue, testActivities, type TestActivities } from '../../support/payment-activities.ts';
-import { testLog } from '../../support/engines.ts';
+import { queryWhatIsDue, testActivities, type TestActivities, workerDeps } from '../../support/payment-activities.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { valuesOf } from '../../support/values-of.ts';
-import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, untilOneWaits } from '../rows.ts';
+import { makeCollection, oneRow, record, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeShop, queue, recordPayout, release } from './payout-rows.ts';
 import { makeReversal } from './refund-rows.ts';
@@ -44,14 +42,10 @@ describe('an answer of an operator', () => {
       getPayoutStatus: () => query(),
       getRefundStatus: () => query(),
     };
-    return {
-      db,
-      payments: contextOf(db),
-      releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
+    return workerDeps(db, {
       operators: { 'mtn-momo': operator },
       clocks: { ...TEST_CLOCKS, minimumQueryGapMs: 0 },
-      log: testLog,
-    };
+    });
   }
   /** Our activities, as any worker of ours runs them for whoever asks Temporal to. */
   const activities = (): TestActivities => testActivities(deps());
@@ -132,21 +126,15 @@ describe('an answer of an operator', () => {
     it(`does not end a ${kind} by a refusal that is recorded at the moment when it is sent again`, async () => {
       const ref = await SENDABLE[kind]();
       const first = await openSend(ref);
-      const client = await db.pool.connect();
-      try {
-        await client.query('BEGIN');
-        await client.query(`SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE`, [ref.id]);
-        // The lock makes the send wait first, and the refusal behind it.
-        const second = activities().sendWithOperator(ref);
-        await untilOneWaits(db);
+      // The lock makes the send wait first, and the refusal behind it.
+      const lock = { sql: 'SELECT 1 FROM payments WHERE id = $1 FOR NO KEY UPDATE', values: [ref.id] };
+      const send = () => activities().sendWithOperator(ref);
+      const outcome = await whileLocked(db, lock, send, () => {
         first.answer(REFUSED);
-        await client.query('COMMIT');
-        const outcome = await second;
-        await first.sent;
-        assert.equal(await stateOf(ref), outcome.kind === 'recorded' ? ACCEPTED_STATE[kind] : 'failed', 'never both');
-      } finally {
-        client.release(true);
-      }
+        return Promise.resolve();
+      });
+      await first.sent;
+      assert.equal(await stateOf(ref), outcome.kind === 'recorded' ? ACCEPTED_STATE[kind] : 'failed', 'never both');
     });
 
     it(`is an acceptance of a ${kind} only if the operator gave it`, async () => {

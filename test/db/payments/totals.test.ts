@@ -25,6 +25,7 @@ import { foldStateChanges } from '../../../src/db/state-changes.ts';
 import { IANA_TIME_ZONES } from '../../domain/time-zone-names.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makePerson, makeShop, release, type Shop } from './payout-rows.ts';
+import { columnsOf } from '../../support/values-of.ts';
 
 const DAY_MS = 86_400_000;
 const FUNDS_MINOR = 10_000_000n;
@@ -215,10 +216,7 @@ describe('the totals of payments', () => {
     const person = await makePerson(db, merchantId, ['viewer']);
     const { createdAt } = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 700n });
     const { today, weekAgo } = await getOverview(db, person, 'UTC', new Date(createdAt.getTime() + 1));
-    assert.deepEqual(
-      today.totals.map(({ state, count, amountMinor }) => [state, count, amountMinor]),
-      [['succeeded', 1, 700n]],
-    );
+    assert.deepEqual(columnsOf(today.totals, 'state', 'count', 'amountMinor'), [['succeeded', 1, 700n]]);
     assert.equal(weekAgo.to.getTime() - weekAgo.from.getTime(), today.to.getTime() - today.from.getTime());
   });
 

@@ -15,10 +15,11 @@ import { checkLedger } from '../../../src/operations/payments/check-ledger.ts';
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { AMINA } from '../../support/staff.ts';
-import { makeCollection } from '../rows.ts';
+import { makeCollection, allRows } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { balanceOf, codeOr, makePayout, makeShop, queue, release, releaseMany, type Shop } from './payout-rows.ts';
 import { makeReversal, queueReversal, recordReversal, releaseRefund } from './refund-rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const GENUINE = 10_000n;
 const FORGED = 1_000_000n;
@@ -130,10 +131,7 @@ describe('money that no process of the service recorded', () => {
       [shop.merchantId, id],
     );
     await checkMerchantEntries(db, { merchantId: shop.merchantId, few: 0n });
-    assert.deepEqual(
-      (await checkLedger(db)).map(({ subject }) => subject),
-      [`${shop.merchantId}/available`],
-    );
+    assert.deepEqual(valuesOf(await checkLedger(db), 'subject'), [`${shop.merchantId}/available`]);
   });
 
   it('is found by the check of the whole ledger before any other check', async () => {
@@ -281,7 +279,6 @@ describe('money that no process of the service recorded', () => {
     const shop = await makeShop(db, GENUINE);
     for (let n = 0; n < 5; n++) await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: 1n });
     await checkMerchantEntries(db, { merchantId: shop.merchantId, few: 3n });
-    const { rows } = await db.pool.query<{ entry: string }>('SELECT entry FROM ledger_checkpoints');
-    assert.deepEqual(rows, [{ entry: '6' }]);
+    assert.deepEqual(await allRows(db, 'SELECT entry FROM ledger_checkpoints'), [{ entry: '6' }]);
   });
 });

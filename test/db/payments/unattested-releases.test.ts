@@ -1,7 +1,7 @@
 // What the activities do with a payout whose release no process of ours attested, and which approvals count for a release.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
-import { testActivities } from '../../support/payment-activities.ts';
+import { testActivities, workerDeps } from '../../support/payment-activities.ts';
 import { AMINA } from '../../support/staff.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
@@ -12,10 +12,11 @@ import { settleDiscrepancy } from '../../../src/operations/payments/settle-discr
 import { getPayout } from '../../../src/db/payments/payout.ts';
 import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { contextOf, KEY_RING, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
+import { contextOf, KEY_RING, makeCollection, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { makePayout, makePerson, makeShop, queue, release, setPolicy } from './payout-rows.ts';
 import { makeReversal } from './refund-rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const FORGED = 'f'.repeat(43);
 
@@ -27,16 +28,12 @@ describe('a payout whose release is not attested', () => {
 
   /** The activities of a worker in this environment, with an operator that must not be called. */
   function activities(environment: 'test' | 'live' = 'test') {
-    return testActivities({
-      db,
-      payments: contextOf(db),
-      releases: createReleaseAttestor({ environment, keyRing: KEY_RING }),
-      operators: {
-        'mtn-momo': { sendPayout: () => assert.fail('it was sent'), getPayoutStatus: query, getRefundStatus: query },
-      },
-      clocks: TEST_CLOCKS,
-      log: { fatal: (fields: unknown) => fatal.push(fields) },
-    });
+    const operators = {
+      'mtn-momo': { sendPayout: () => assert.fail('it was sent'), getPayoutStatus: query, getRefundStatus: query },
+    };
+    const releases = createReleaseAttestor({ environment, keyRing: KEY_RING });
+    const log = { fatal: (fields: unknown) => fatal.push(fields) };
+    return testActivities(workerDeps(db, { operators, releases, log }));
   }
 
   const refOf = ({ id, merchantId }: Payout) => ({ kind: 'payout', id, merchantId }) as const;
@@ -58,11 +55,7 @@ describe('a payout whose release is not attested', () => {
     assert.equal((await neverSent(payout)).state, 'released');
     assert.equal((await neverSent(payout)).state, 'released');
     const found = await open(payout);
-    assert.deepEqual(
-      found.map(({ kind }) => kind),
-      ['release_unattested'],
-      'once, however often it is found',
-    );
+    assert.deepEqual(valuesOf(found, 'kind'), ['release_unattested'], 'once, however often it is found');
     await settleDiscrepancy(db, { id: found[0]!.id, how: 'a test wrote it', by: AMINA, at: new Date() });
     assert.equal((await neverSent(payout)).state, 'failed');
     assert.deepEqual(await open(payout), []);

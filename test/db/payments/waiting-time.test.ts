@@ -14,6 +14,7 @@ import { findUser } from '../../../src/db/accounts/user.ts';
 import { actedBy, codeOr, makePerson, makeShop, queue, release, type Shop } from './payout-rows.ts';
 import { attestAll, rewrite } from '../../support/attestation.ts';
 import { withWork } from '../work-rows.ts';
+import { REQUEST } from '../../domain/payments/collections.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -58,14 +59,7 @@ describe('in the live environment', () => {
       createdBy,
       apiKeyId,
       idempotencyKey: randomUUID(),
-      request: {
-        phone: '256772000100',
-        amountMinor: 1000n,
-        reference: 'S-1',
-        currency: null,
-        description: null,
-        metadata: {},
-      },
+      request: { ...REQUEST, amountMinor: 1000n, reference: 'S-1' },
       requestId: 'req_test',
       isAcceptingWork: true,
       at,

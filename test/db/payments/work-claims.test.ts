@@ -19,6 +19,7 @@ import { makeCollection, makeMerchant, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 import { addWorkflowOfFinal, dueOf, findWork, setWork } from '../work-rows.ts';
 import { makeShop, queue, release } from './payout-rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const MINUTE = 60_000;
 const NOW = { limit: 100, graceMs: 0, leaseMs: MINUTE };
@@ -112,10 +113,7 @@ describe('unstarted work', () => {
     assert.deepEqual(await claim(), []);
     await setWork(db, "due_at = now() - interval '1 minute'");
     const again = await claim();
-    assert.deepEqual(
-      again.map(({ workflowFailures }) => workflowFailures),
-      [1],
-    );
+    assert.deepEqual(valuesOf(again, 'workflowFailures'), [1]);
     await postpone(again, { delayMs: 0, isFailure: false });
     assert.equal((await claim())[0]?.workflowFailures, 1);
   });

@@ -4,7 +4,7 @@ import { escalateDeliveries, withholdDeliveries, type DueDelivery } from '../../
 import { disableEndpoints, setEndpointsFailing } from '../../../src/db/webhooks/endpoint.ts';
 import type { EndpointId, MerchantId } from '../../../src/domain/ids.ts';
 import { claim } from './deliveries.ts';
-import { makeCollection, makeEndpoint, makeMerchant } from '../rows.ts';
+import { makeCollection, makeEndpoint, makeMerchant, allRows } from '../rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
@@ -97,8 +97,7 @@ describe('the choice among waiting deliveries', () => {
     assert.equal(await withholdDeliveries(db, 3, new Date()), 3);
     assert.equal(await withholdDeliveries(db, 3, new Date()), 2);
     assert.equal(await withholdDeliveries(db, 3, new Date()), 0);
-    const { rows } = await db.pool.query('SELECT endpoint_id, state FROM deliveries GROUP BY 1, 2 ORDER BY 2');
-    assert.deepEqual(rows, [
+    assert.deepEqual(await allRows(db, 'SELECT endpoint_id, state FROM deliveries GROUP BY 1, 2 ORDER BY 2'), [
       { endpoint_id: other.endpointId, state: 'pending' },
       { endpoint_id: disabled.endpointId, state: 'withheld' },
     ]);

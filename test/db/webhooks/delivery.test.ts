@@ -8,7 +8,7 @@ import { open } from '../../../src/security/sealing.ts';
 import type { DeliveryAttempt } from '../../../src/operations/webhooks/record-delivery-attempts.ts';
 import { registerEndpoint } from '../../../src/operations/webhooks/register-endpoint.ts';
 import { claim, record } from './deliveries.ts';
-import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
+import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow, allRows, inOpenTransaction } from '../rows.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
@@ -82,14 +82,12 @@ describe('deliveries', () => {
 
   it('are claimed past rows that another transaction is changing', async () => {
     await createPending(3);
-    const client = await db.pool.connect();
-    await client.query('BEGIN');
-    const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
-    const claimed = (await claim(db, 10)).map(({ id }) => id);
-    assert.equal(claimed.length, 2);
-    assert.ok(!claimed.includes(rows[0]!.id as DueDelivery['id']));
-    await client.query('ROLLBACK');
-    client.release();
+    await inOpenTransaction(db, async (client) => {
+      const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
+      const claimed = (await claim(db, 10)).map(({ id }) => id);
+      assert.equal(claimed.length, 2);
+      assert.ok(!claimed.includes(rows[0]!.id as DueDelivery['id']));
+    });
   });
 
   it('are claimed oldest first, up to the limit', async () => {
@@ -111,9 +109,8 @@ describe('deliveries', () => {
     await setEndpointsFailing(db, [endpointId], new Date());
     assert.deepEqual(await claim(db, 10), []);
     assert.equal(await escalateDeliveries(db, 2), 2);
-    const { rows } = await db.pool.query('SELECT state, leased_until FROM deliveries ORDER BY id');
     assert.deepEqual(
-      rows,
+      await allRows(db, 'SELECT state, leased_until FROM deliveries ORDER BY id'),
       ['retrying', 'retrying', 'pending'].map((state) => ({ state, leased_until: null })),
     );
     assert.equal(await escalateDeliveries(db, 2), 1);
@@ -298,9 +295,7 @@ describe('deliveries', () => {
 
   describe('when an event is recorded', () => {
     const targets = async () =>
-      (await db.pool.query<{ endpoint_id: string }>('SELECT endpoint_id FROM deliveries')).rows.map(
-        (row) => row.endpoint_id,
-      );
+      (await allRows<{ endpoint_id: string }>(db, 'SELECT endpoint_id FROM deliveries')).map((row) => row.endpoint_id);
 
     it('are created for each endpoint of the merchant that selects the type, withheld when it is disabled, and for no others', async () => {
       const at = new Date();

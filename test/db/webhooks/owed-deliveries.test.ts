@@ -1,6 +1,6 @@
 // What the database passes on of deliveries whose first attempt is owed: that there are some, once that is committed.
 import assert from 'node:assert/strict';
-import { openDatabase, type Database } from '../../../src/db/platform/database.ts';
+import { type Database } from '../../../src/db/platform/database.ts';
 import { disableEndpoints } from '../../../src/db/webhooks/endpoint.ts';
 import { insertEndpointEvent } from '../../../src/db/webhooks/event.ts';
 import { insertReplay, resetForReplay } from '../../../src/db/webhooks/replay.ts';
@@ -9,7 +9,7 @@ import { continueReplay } from '../../../src/operations/webhooks/replay-deliveri
 import { makeShop, queue } from '../payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
 import { testAttestor } from '../../support/attestation.ts';
-import { createTestDatabase } from '../../support/engines.ts';
+import { createTestDatabase, openAt } from '../../support/engines.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 describe('deliveries that are owed', () => {
@@ -24,15 +24,7 @@ describe('deliveries that are owed', () => {
 
   async function openWatched() {
     const { url, db: whole, drop } = await createTestDatabase();
-    const opened = openDatabase({
-      url,
-      poolSize: 2,
-      statementTimeoutMs: 10_000,
-      connectTimeoutMs: 10_000,
-      onIdleError: () => undefined,
-      attestor: testAttestor,
-      onDeliveriesOwed: () => (calls += 1),
-    });
+    const opened = openAt(url, { poolSize: 2, attestor: testAttestor, onDeliveriesOwed: () => (calls += 1) });
     return { opened, pool: whole.pool, drop };
   }
 

@@ -14,7 +14,7 @@ import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/re
 import { continueReplay } from '../../../src/operations/webhooks/replay-deliveries.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work/work.ts';
 import { attemptOf, claim, record } from './deliveries.ts';
-import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
+import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow, allRows } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
 const DEAD: NextStep = { state: 'dead_lettered', disableEndpoint: false };
@@ -163,8 +163,7 @@ describe('a replay', () => {
       await Promise.all([1, 2, 3].map(() => continueReplay(db, 5, new Date())));
     }
     assert.deepEqual(await progress(id), { state: 'completed', replayed: 20, skipped: 0 });
-    const { rows } = await db.pool.query('SELECT DISTINCT replay_count FROM deliveries');
-    assert.deepEqual(rows, [{ replay_count: 1 }]);
+    assert.deepEqual(await allRows(db, 'SELECT DISTINCT replay_count FROM deliveries'), [{ replay_count: 1 }]);
   });
 
   describe('of a delivery with a running workflow', () => {

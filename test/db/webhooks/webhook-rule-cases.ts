@@ -1,15 +1,7 @@
 // Invalid rows of endpoints, deliveries, attempts and replays, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import {
-  insertRow,
-  refusedChanges,
-  ruleCase,
-  twoRows,
-  update,
-  wrongInserts,
-  type RuleCase,
-  type RuleFixture,
-} from '../rule-cases.ts';
+import { insertRow, refusedChanges, ruleCase, twoRows, update, wrongInserts } from '../rule-cases.ts';
+import type { RuleCase, RuleFixture } from '../rule-cases.ts';
 
 const DISABLED = { state: 'disabled', disabled_reason: 'by_person', disabled_at: new Date() };
 const DELETED = { disabled_reason: 'deleted', deleted_at: new Date() };

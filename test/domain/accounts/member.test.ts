@@ -1,7 +1,6 @@
 // Roles: what each may do, who may grant which, and when a second factor is fresh.
 import assert from 'node:assert/strict';
 import { SCOPES, scopesOfRoles } from '../../../src/domain/accounts/api-key.ts';
-import { newId } from '../../../src/domain/ids.ts';
 import {
   FRESH_FOR_MS,
   hasFreshSecondFactor,
@@ -14,23 +13,12 @@ import {
   type Person,
   type Role,
 } from '../../../src/domain/accounts/member.ts';
+import { personWith } from './persons.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 
-function person(fields: Partial<Person>): Person {
-  return {
-    userId: newId('usr'),
-    merchantId: newId('mer'),
-    merchantCurrency: 'UGX',
-    roles: ['approver'],
-    lostSecondFactor: false,
-    recoveredAt: null,
-    hasSecondFactor: true,
-    secondFactorAt: NOW,
-    verifiedAt: NOW,
-    ...fields,
-  };
-}
+const person = (fields: Partial<Person>) =>
+  personWith({ hasSecondFactor: true, secondFactorAt: NOW, verifiedAt: NOW, ...fields });
 
 describe('roles', () => {
   it('are all held by an owner, while other members hold only their own', () => {

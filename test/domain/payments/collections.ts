@@ -1,6 +1,17 @@
 // Builds collections for unit tests: valid, with the fields that the test replaces.
 import type { Collection } from '../../../src/domain/payments/collection.ts';
+import type { PaymentRequest } from '../../../src/domain/payments/payment-request.ts';
 import { newId } from '../../../src/domain/ids.ts';
+
+/** Whole, as a collection or a payout is requested. */
+export const REQUEST: PaymentRequest = {
+  phone: '256772000100',
+  amountMinor: 5000n,
+  reference: 'INV-1',
+  currency: null,
+  description: null,
+  metadata: {},
+};
 
 export const AT = new Date('2026-01-31T12:00:00.000Z');
 

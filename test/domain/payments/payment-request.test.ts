@@ -3,15 +3,7 @@ import assert from 'node:assert/strict';
 import { planPayment, type PaymentRequest } from '../../../src/domain/payments/payment-request.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { coverageOf, OPERATORS } from '../../../src/domain/payments/operator-catalogue.ts';
-
-const REQUEST: PaymentRequest = {
-  phone: '256772000100',
-  amountMinor: 5000n,
-  reference: 'INV-1',
-  currency: null,
-  description: null,
-  metadata: {},
-};
+import { REQUEST } from './collections.ts';
 
 const EVERYWHERE = coverageOf('sandbox');
 

@@ -15,32 +15,19 @@ import {
 } from '../../../src/domain/payments/release.ts';
 import { AT } from './collections.ts';
 import { payoutWith } from './payouts.ts';
+import { personWith } from '../accounts/persons.ts';
 
 const FIVE_MINUTES_MS = 300_000;
 const ago = (ms: number) => new Date(AT.getTime() - ms);
 
-function personWith(fields: Partial<Person> = {}): Person {
-  return {
-    userId: newId('usr'),
-    merchantId: newId('mer'),
-    merchantCurrency: 'UGX',
-    roles: ['approver'],
-    lostSecondFactor: false,
-    recoveredAt: null,
-    hasSecondFactor: false,
-    secondFactorAt: null,
-    verifiedAt: AT,
-    ...fields,
-  };
-}
-
+const anApprover = (fields: Partial<Person> = {}) => personWith({ verifiedAt: AT, ...fields });
 const withPolicy = (fields: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...fields });
 
 /** The code that the attempt is refused with; null when it may go ahead. */
 function refusal(fields: Partial<ReleaseAttempt>): ErrorCode | null {
   const attempt: ReleaseAttempt = {
     payment: payoutWith(),
-    person: personWith(),
+    person: anApprover(),
     policy: DEFAULT_POLICY,
     releasedMinor: 0n,
     at: AT,
@@ -61,7 +48,7 @@ describe('a release', () => {
   });
 
   it('is refused by the maker of the payout, even an owner with a fresh second factor, in every state', () => {
-    const person = personWith({ roles: ['owner'], hasSecondFactor: true, secondFactorAt: AT });
+    const person = anApprover({ roles: ['owner'], hasSecondFactor: true, secondFactorAt: AT });
     for (const state of PAYOUT_STATES) {
       const payout = payoutWith({ state, createdBy: person.userId });
       assert.equal(refusal({ person, payment: payout }), 'approval_self', state);
@@ -69,7 +56,7 @@ describe('a release', () => {
   });
 
   it('is refused by the person who created the API key that created the payout', () => {
-    const person = personWith();
+    const person = anApprover();
     const payout = payoutWith({ createdBy: person.userId, apiKeyId: newId('key') });
     assert.equal(refusal({ person, payment: payout }), 'approval_self');
   });
@@ -89,9 +76,9 @@ describe('a release', () => {
 });
 
 describe('the second factor of a release', () => {
-  const without = personWith();
-  const never = personWith({ hasSecondFactor: true });
-  const verifiedAgo = (ms: number) => personWith({ hasSecondFactor: true, secondFactorAt: ago(ms) });
+  const without = anApprover();
+  const never = anApprover({ hasSecondFactor: true });
+  const verifiedAgo = (ms: number) => anApprover({ hasSecondFactor: true, secondFactorAt: ago(ms) });
   const required = withPolicy({ secondFactorRequired: true });
 
   const lines: readonly (readonly [string, Person, Policy, ErrorCode | null])[] = [
@@ -110,7 +97,7 @@ describe('the second factor of a release', () => {
   }
 
   it('does not count for a person who has none, even with a time', () => {
-    assert.equal(refusal({ person: personWith({ secondFactorAt: AT }), policy: required }), 'permission_denied');
+    assert.equal(refusal({ person: anApprover({ secondFactorAt: AT }), policy: required }), 'permission_denied');
   });
 });
 

@@ -14,21 +14,11 @@ import {
 } from '../../../src/domain/payments/reversal-progress.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { reversalWith } from './reversals.ts';
+import { DEADLINE_MS, GRACE_MS, rulesOfUnpaid, statusesWhenDeclined } from './money-out-rules.ts';
 import { itFollowsRules, itIsTheTable, type ProgressRule } from './transition-cases.ts';
 
-const DEADLINE_MS = 1_000_000;
-const GRACE_MS = 1000;
 const MOMENTS = [0, DEADLINE_MS - 1, DEADLINE_MS, DEADLINE_MS + GRACE_MS - 1, DEADLINE_MS + GRACE_MS, 10_000_000];
-const STATUSES: readonly OperatorStatus[] = [
-  { kind: 'paid', operatorReceipt: '42' },
-  { kind: 'returned', operatorReceipt: '42' },
-  { kind: 'declined', failureCode: 'operator_rejected' },
-  { kind: 'paid_otherwise', operatorReceipt: '42', reported: { amount: '1', currency: 'UGX' } },
-  { kind: 'pending' },
-  { kind: 'unreadable' },
-  { kind: 'not_found' },
-  { kind: 'unknown' },
-];
+const STATUSES = statusesWhenDeclined('operator_rejected');
 
 type Case = { state: ReversalState; status: OperatorStatus; nowMs: number; hasEvidence: boolean };
 type Rule = ProgressRule<Case, ReversalTransitionInput | null>;
@@ -45,24 +35,7 @@ const RULES: readonly Rule[] = [
     fits: ({ status }) => status.kind === 'paid',
     records: () => ({ kind: 'refunded' }),
   },
-  {
-    title: 'records declined when the operator declines',
-    fits: ({ status }) => status.kind === 'declined',
-    records: () => ({ kind: 'declined', failureCode: 'operator_rejected' }),
-  },
-  {
-    title: 'records never_accepted on evidence that the operator does not know it, when no send can be on its way',
-    fits: ({ status, nowMs, hasEvidence }) =>
-      hasEvidence && status.kind === 'not_found' && nowMs >= DEADLINE_MS + GRACE_MS,
-    records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
-  },
-  {
-    title: 'records an unknown outcome when the send deadline passes without one, or other money was paid',
-    fits: ({ state, status, nowMs }) =>
-      state === 'released' && (nowMs >= DEADLINE_MS || status.kind === 'paid_otherwise'),
-    records: () => ({ kind: 'outcome_unknown' }),
-  },
-  { title: 'records nothing while the outcome is awaited', fits: () => true, records: () => null },
+  ...rulesOfUnpaid('operator_rejected'),
 ];
 
 const CASES: readonly Case[] = REVERSAL_STATES.flatMap((state) =>

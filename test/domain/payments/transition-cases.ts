@@ -37,6 +37,30 @@ export type ProgressRule<Case, Recorded> = {
   readonly records: (given: Case) => Recorded;
 };
 
+/** Tests each rule, that none is left out, and that only what the table of transitions allows is recorded. */
+export function itFollowsTheTable<
+  Case extends { readonly state: string },
+  Recorded extends { readonly kind: string } | null,
+>(
+  rules: readonly ProgressRule<Case, Recorded>[],
+  allCases: readonly Case[],
+  decide: (given: Case) => Recorded,
+  transitions: Transitions,
+): void {
+  const untried = itFollowsRules(rules, allCases, decide);
+
+  it('is tested with every rule of the table', () => {
+    assert.equal(untried.size, 0);
+  });
+
+  it('records only what the table of transitions allows in the state', () => {
+    for (const given of allCases) {
+      const recorded = decide(given);
+      assert.ok(recorded === null || transitions[given.state]?.[recorded.kind] !== undefined);
+    }
+  });
+}
+
 /** Tests each rule with the cases that no rule before it fits. Returns the rules that were not tested yet. */
 export function itFollowsRules<Case, Recorded>(
   rules: readonly ProgressRule<Case, Recorded>[],

@@ -1,6 +1,8 @@
-// Crash tests that run several at once, each in its own test environment, because they mostly wait for the dead
-// server's leases.
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+// Tests that run several at once, each in its own test environment, because they mostly wait: for the leases of a dead server, or
+// for a deadline.
+import { assertLedgerIsSound } from './payments.ts';
+import { startScriptedOperator, type ScriptedOperator } from './scripted-operator.ts';
+import { startTestEnvironment, type TestEnvironment } from './test-environment.ts';
 
 type Options = NonNullable<Parameters<typeof startTestEnvironment>[0]>;
 
@@ -15,6 +17,19 @@ export async function inOwnEnvironment(
   } finally {
     await testEnv.stop();
   }
+}
+
+/** Runs `check` in an environment and with an operator of its own; the ledger must be sound at the end. */
+export async function withOwnOperator(
+  settings: Readonly<Record<string, string>>,
+  check: (testEnv: TestEnvironment, operator: ScriptedOperator) => Promise<void>,
+): Promise<void> {
+  const operator = await startScriptedOperator();
+  const environment = { MALIPO_MTN_MOMO_BASE_URL: operator.url, ...settings };
+  await inOwnEnvironment({ startsServer: true, environment }, async (testEnv) => {
+    await check(testEnv, operator);
+    await assertLedgerIsSound(testEnv.db);
+  }).finally(() => operator.stop());
 }
 
 /**

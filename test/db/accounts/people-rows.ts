@@ -1,4 +1,4 @@
-// A valid row of proposals of each kind.
+// Valid rows of proposals of each kind, and of what people use as second factors and in place of one.
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import type { RuleFixture } from '../rule-cases.ts';
@@ -8,7 +8,7 @@ function pending({ merchantId, ownerId }: RuleFixture) {
   return { merchant_id: merchantId, state: 'pending', proposed_by: ownerId, ...times };
 }
 
-export const PROPOSAL_ROWS = {
+export const PEOPLE_ROWS = {
   invitations: (fixture: RuleFixture) => ({
     ...pending(fixture),
     id: newId('inv'),
@@ -30,5 +30,25 @@ export const PROPOSAL_ROWS = {
     id: newId('pch'),
     kind: 'policy_change',
     changes: '{"second_factor_required":true}',
+  }),
+  passkeys: ({ ownerId }: RuleFixture) => ({
+    id: newId('psk'),
+    user_id: ownerId,
+    name: 'My key',
+    credential_id: randomBytes(32),
+    public_key: randomBytes(77),
+    counter: 1,
+    created_at: new Date(),
+  }),
+  passkey_challenges: () => ({
+    challenge_sha256: randomBytes(32),
+    purpose: 'log_in',
+    subject: 'account/x',
+    expires_at: new Date(),
+  }),
+  recovery_codes: ({ ownerId }: RuleFixture) => ({
+    user_id: ownerId,
+    code_sha256: randomBytes(32),
+    created_at: new Date(),
   }),
 };
