@@ -3,7 +3,7 @@ import type { Config } from '../settings/config.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { createMtnMomo, parseMtnCallback } from '../operators/mtn-momo/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
-import { callbackProof } from '../security/callback-proof.ts';
+import { callbackToken } from '../security/callback-token.ts';
 import { measuredOperator, type MeasuredCall } from './metrics/measured-calls.ts';
 
 export type Operators = Readonly<Record<OperatorId, Operator>>;
@@ -24,7 +24,7 @@ export function createOperators(
     baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
     targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
     callbackUrl: (reference) =>
-      `${callbackHost}/operators/mtn-momo/callbacks/${callbackProof('mtn-momo', reference, attestationKeys)}`,
+      `${callbackHost}/operators/mtn-momo/callbacks/${callbackToken('mtn-momo', reference, attestationKeys)}`,
     collection: revealed(collection),
     disbursement: revealed(disbursement),
     requestTimeoutMs: clocks.operatorTimeoutMs,

@@ -17,7 +17,7 @@ import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
 import type { Config } from '../settings/config.ts';
 import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
-import { provenReference } from '../security/callback-proof.ts';
+import { provenReference } from '../security/callback-token.ts';
 import { PARSE_CALLBACK } from './operators.ts';
 import { backlogLimitsOf } from './start-metrics.ts';
 import { createVerifiedKeys } from '../api/verified-keys.ts';
@@ -56,7 +56,7 @@ export async function startApi(parts: Parts): Promise<Stoppable & { port: number
       starter.offerCallback(payment);
     },
     parseCallback: PARSE_CALLBACK,
-    provenReference: (operator, proof) => provenReference(operator, proof, settings.MALIPO_ATTESTATION_KEYS),
+    provenReference: (operator, token) => provenReference(operator, token, settings.MALIPO_ATTESTATION_KEYS),
   });
   let connectionsRefused = 0;
   metrics.watchApi({

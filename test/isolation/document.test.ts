@@ -69,8 +69,8 @@ describe('the operations in the isolation tests', () => {
     for (const operation of isolation.published.operations) {
       const { operationId, pathNames, queryNames, bodyIds } = operation;
       const noun = PATH_IDS[operationId];
-      // A proof names no object: the operator has it of us.
-      const ids = pathNames.filter((name) => name !== 'proof');
+      // A token names no object: the operator has it of us.
+      const ids = pathNames.filter((name) => name !== 'token');
       assert.deepEqual(ids, noun === undefined ? [] : ['id'], `${operationId}: ids in its path`);
       if (noun !== undefined) assert.equal(prefixOf(operation, 'id'), noun, `${operationId}: the noun of its id`);
       const narrowed = Object.keys(QUERY_IDS[operationId] ?? {});

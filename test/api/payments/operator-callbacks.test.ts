@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { callbackProof } from '../../../src/security/callback-proof.ts';
+import { callbackToken } from '../../../src/security/callback-token.ts';
 import { ATTESTATION_RING } from '../../support/attestation.ts';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
@@ -76,9 +76,9 @@ describe('an operator’s callback', () => {
   });
 
   describe('at the address that the operator was given for a payment', () => {
-    const at = (proof: string, options: CallOptions) =>
-      call(testEnv.baseUrl, 'POST', `${PATH}/${proof}`, { idempotencyKey: null, ...options });
-    const proofOf = (reference: string) => callbackProof('mtn-momo', reference, ATTESTATION_RING);
+    const at = (token: string, options: CallOptions) =>
+      call(testEnv.baseUrl, 'POST', `${PATH}/${token}`, { idempotencyKey: null, ...options });
+    const tokenOf = (reference: string) => callbackToken('mtn-momo', reference, ATTESTATION_RING);
     const unmatched = async (reference: string) =>
       (
         await testEnv.db.pool.query<{ body: string }>(
@@ -89,32 +89,32 @@ describe('an operator’s callback', () => {
 
     it('is stored for this payment, whatever its body says, or without one', async () => {
       const { id, reference } = await newPayment();
-      assertAcknowledged(await at(proofOf(reference), { json: { externalId: randomUUID() } }));
-      assertAcknowledged(await at(proofOf(reference), { raw: { type: JSON_TYPE, body: '<html>' } }));
-      assertAcknowledged(await at(proofOf(reference), {}));
+      assertAcknowledged(await at(tokenOf(reference), { json: { externalId: randomUUID() } }));
+      assertAcknowledged(await at(tokenOf(reference), { raw: { type: JSON_TYPE, body: '<html>' } }));
+      assertAcknowledged(await at(tokenOf(reference), {}));
       assert.equal((await storedFor(id)).length, 3);
     });
 
     it('is kept when the payment is not on record', async () => {
       const reference = randomUUID();
-      assertAcknowledged(await at(proofOf(reference), { json: { externalId: reference, status: 'SUCCESSFUL' } }));
+      assertAcknowledged(await at(tokenOf(reference), { json: { externalId: reference, status: 'SUCCESSFUL' } }));
       assert.equal((await unmatched(reference)).length, 1);
     });
 
-    it('is not kept when the proof is not ours, and names its payment by its body alone', async () => {
+    it('is not kept when the token is not ours, and names its payment by its body alone', async () => {
       const { id, reference } = await newPayment();
       const lost = randomUUID();
-      const wrong = proofOf(randomUUID());
+      const wrong = tokenOf(randomUUID());
       const forged = [
         lost.replaceAll('-', '') + wrong.slice(32),
-        proofOf(lost).slice(0, -1),
-        proofOf(lost).toUpperCase(),
+        tokenOf(lost).slice(0, -1),
+        tokenOf(lost).toUpperCase(),
         'x',
         '%00',
       ];
-      for (const proof of forged) {
-        assertAcknowledged(await at(proof, { json: { externalId: lost } }));
-        assertError(await at(proof, { json: {} }), 'body_malformed');
+      for (const token of forged) {
+        assertAcknowledged(await at(token, { json: { externalId: lost } }));
+        assertError(await at(token, { json: {} }), 'body_malformed');
       }
       assert.deepEqual(await unmatched(lost), []);
       assertAcknowledged(await at(forged[0] ?? '', { json: { externalId: reference } }));

@@ -32,11 +32,11 @@ export type CallbackDeps = {
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
   >;
   /** The reference for which the operator was given an address that ends so; null: it was not. */
-  readonly provenReference: (operator: OperatorId, proof: string) => string | null;
+  readonly provenReference: (operator: OperatorId, token: string) => string | null;
   readonly log: Log;
 };
 
-const proof = z.string().meta({
+const token = z.string().meta({
   description: 'Proves that the service gave the address to the operator for one payment.',
   example: '0190f5fe7c004a0080000000000000005d2c1e7b9a4f60380b1d9c3e7f5a2468',
 });
@@ -60,7 +60,7 @@ function callbackRoute(
   const name = operator.replace(/(^|-)(.)/g, (_match, _dash, letter: string) => letter.toUpperCase());
   return {
     method,
-    path: `/operators/${operator}/callbacks${ofPayment ? '/{proof}' : ''}`,
+    path: `/operators/${operator}/callbacks${ofPayment ? '/{token}' : ''}`,
     operation: {
       operationId: `${method}${name}Callback${ofPayment ? 'OfPayment' : ''}`,
       tags: ['Operators'],
@@ -68,7 +68,7 @@ function callbackRoute(
       description:
         'Not for merchants. A callback is only a hint: the service then queries the status at the operator. The body is read as JSON whatever its media type.',
       security: [],
-      ...(ofPayment && { requestParams: { path: z.object({ proof }) } }),
+      ...(ofPayment && { requestParams: { path: z.object({ token }) } }),
       requestBody: { required: true, content: { 'application/json': { schema: BODIES[operator] } } },
       responses: {
         '200': responseWith('Received. The response carries no payment information.', z.strictObject({})),
@@ -84,7 +84,7 @@ function receive(operator: OperatorId, deps: CallbackDeps): ApiMiddleware {
     const { text: body, fields } = await readCallback(ctx);
     // Bytes that are not text were replaced, by characters that take more bytes.
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
-    const { proof: given = '' } = (ctx as { readonly params?: { readonly proof?: string } }).params ?? {};
+    const { token: given = '' } = (ctx as { readonly params?: { readonly token?: string } }).params ?? {};
     const proven = deps.provenReference(operator, given);
     const operatorReference = proven ?? deps.parseCallback[operator](fields())?.operatorReference;
     if (operatorReference === undefined) {

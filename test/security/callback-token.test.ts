@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { callbackProof, provenReference } from '../../src/security/callback-proof.ts';
+import { callbackToken, provenReference } from '../../src/security/callback-token.ts';
 import type { KeyRing } from '../../src/security/sealing.ts';
 
 const keyNamed = (name: string) => ({ name, key: createSecretKey(randomBytes(32)) });
@@ -10,29 +10,29 @@ const [first, second] = [keyNamed('first'), keyNamed('second')];
 const ring: KeyRing = [first, second];
 const OPERATOR = 'mtn-momo';
 
-describe('the proof in an address for callbacks', () => {
+describe('the token in an address for callbacks', () => {
   it('is 64 hexadecimal digits in small letters, and gives the reference back', () => {
     fc.assert(
       fc.property(fc.uuid(), (reference) => {
-        const proof = callbackProof(OPERATOR, reference, ring);
-        assert.match(proof, /^[0-9a-f]{64}$/);
-        assert.equal(provenReference(OPERATOR, proof, ring), reference);
+        const token = callbackToken(OPERATOR, reference, ring);
+        assert.match(token, /^[0-9a-f]{64}$/);
+        assert.equal(provenReference(OPERATOR, token, ring), reference);
       }),
     );
   });
 
   it('is believed as long as the key that made it is in the ring', () => {
     const reference = randomUUID();
-    const proof = callbackProof(OPERATOR, reference, [second]);
-    assert.equal(provenReference(OPERATOR, proof, ring), reference);
-    assert.equal(provenReference(OPERATOR, proof, [first]), null);
+    const token = callbackToken(OPERATOR, reference, [second]);
+    assert.equal(provenReference(OPERATOR, token, ring), reference);
+    assert.equal(provenReference(OPERATOR, token, [first]), null);
   });
 
   it('proves nothing when any digit of it is another', () => {
-    const proof = callbackProof(OPERATOR, randomUUID(), ring);
-    for (let at = 0; at < proof.length; at++) {
-      const digit = proof[at] === '0' ? '1' : '0';
-      assert.equal(provenReference(OPERATOR, proof.slice(0, at) + digit + proof.slice(at + 1), ring), null);
+    const token = callbackToken(OPERATOR, randomUUID(), ring);
+    for (let at = 0; at < token.length; at++) {
+      const digit = token[at] === '0' ? '1' : '0';
+      assert.equal(provenReference(OPERATOR, token.slice(0, at) + digit + token.slice(at + 1), ring), null);
     }
   });
 

@@ -5,17 +5,17 @@ import { digestsOf } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
 
 const MAC_BYTES = 16;
-const PROOF = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})([0-9a-f]{32})$/;
+const TOKEN = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})([0-9a-f]{32})$/;
 
 /** The last part of the address: the reference and a MAC of it, 64 hexadecimal digits that spell no word. */
-export function callbackProof(operator: OperatorId, operatorReference: string, ring: KeyRing): string {
+export function callbackToken(operator: OperatorId, operatorReference: string, ring: KeyRing): string {
   const [mac] = macsOf(operator, operatorReference, ring);
   return operatorReference.replaceAll('-', '') + mac.toString('hex');
 }
 
 /** The reference that a key of the ring proves to be ours; null: none. */
-export function provenReference(operator: OperatorId, proof: string, ring: KeyRing): string | null {
-  const [, ...parts] = PROOF.exec(proof) ?? [];
+export function provenReference(operator: OperatorId, token: string, ring: KeyRing): string | null {
+  const [, ...parts] = TOKEN.exec(token) ?? [];
   const given = parts.pop();
   if (given === undefined) return null;
   const reference = parts.join('-');
