@@ -100,10 +100,10 @@ async function send(
     );
   }
   if (outcome.kind === 'accepted' && outcome.isRepeated === true && isFirstTry) {
-    // A payment of the same request was lost with our records. The status says whether it is this one.
+    // The record of an earlier payment of the same request was lost. The status says whether it is this payment.
     log.warn(
       { id: ref.id },
-      'the operator has a payment with the reference of one that was never sent: its status decides',
+      'the operator already has a payment with this reference, and we have no record of an earlier send: its status decides',
     );
   }
   // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.

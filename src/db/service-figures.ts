@@ -5,7 +5,7 @@ import type { DiscrepancyKind } from '../domain/payments/discrepancy.ts';
 import { PAYOUT_STATES } from '../domain/payments/payout.ts';
 import { REVERSAL_STATES } from '../domain/payments/reversal.ts';
 import { PRIORITY, WORK_KINDS, type WorkKind } from '../domain/work.ts';
-import { findOne, statement, type Queryable } from './platform/database.ts';
+import { findOne, readCount, statement, type Queryable } from './platform/database.ts';
 import { eachOf } from './work/work.ts';
 
 const LIST_FIGURES = statement('service_figures_list')`
@@ -137,12 +137,15 @@ export async function listOpenDiscrepancies(db: Queryable, limit: number): Promi
 }
 
 const COUNT_UNMATCHED = statement('service_figures_count_unmatched')`
-  SELECT count(*)::int AS count FROM (
-    SELECT FROM operator_callbacks c
-    WHERE operator_reference IS NOT NULL
-      AND NOT EXISTS (SELECT FROM payments p WHERE p.operator_reference = c.operator_reference) LIMIT $1) AS counted`;
+  SELECT count(*)::int AS count
+  FROM ${counted(
+    '1',
+    'operator_callbacks c',
+    `c.operator_reference IS NOT NULL
+       AND NOT EXISTS (SELECT FROM payments p WHERE p.operator_reference = c.operator_reference)`,
+  )}`;
 
-/** Callbacks about payments that we sent and that are not on record, or not any more. Counts up to `limit`. */
-export async function countUnmatchedCallbacks(db: Queryable, limit: number): Promise<number> {
-  return (await findOne<{ count: number }>(db, COUNT_UNMATCHED, [limit]))?.count ?? 0;
+/** Callbacks about payments that we sent and that are not on record. Counts up to `limit`. */
+export function countUnmatchedCallbacks(db: Queryable, limit: number): Promise<number> {
+  return readCount(db, COUNT_UNMATCHED, [limit]);
 }

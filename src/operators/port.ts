@@ -53,10 +53,10 @@ export type Reported = { readonly phone?: string; readonly money?: Paid };
  */
 export type StatusOutcome =
   | ({ readonly kind: 'pending' } & Reported)
-  | ({ readonly kind: 'succeeded'; readonly receipt: string; readonly paid: Paid } & Reported)
+  | ({ readonly kind: 'succeeded'; readonly receipt: string; readonly paid: Paid } & Pick<Reported, 'phone'>)
   | ({ readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string } & Reported)
   /** It was paid, and the operator has returned the money since: a collection reversed, a payout returned. */
-  | ({ readonly kind: 'returned'; readonly receipt: string; readonly paid: Paid } & Reported)
+  | ({ readonly kind: 'returned'; readonly receipt: string; readonly paid: Paid } & Pick<Reported, 'phone'>)
   /** It was paid, and perhaps returned; how much, or by which receipt, cannot be read. */
   | { readonly kind: 'paid_unreadable'; readonly receipt: string | null; readonly reason: string }
   /** The operator has it, and its status cannot be read. */

@@ -1,29 +1,29 @@
 // What proves that an address for callbacks is one that we gave to an operator: nothing is stored for that.
 import { timingSafeEqual } from 'node:crypto';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import { digestsOf } from './attestation-mac.ts';
+import { uuidOf } from '../domain/payments/operator-reference.ts';
+import { digestsOf, type AttestedParts } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
 
 const MAC_BYTES = 16;
-const TOKEN = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})([0-9a-f]{32})$/;
+const TOKEN = /^([0-9a-f]{32})([0-9a-f]{32})$/;
 
 /** The last part of the address: the reference and a MAC of it, 64 hexadecimal digits that spell no word. */
 export function callbackToken(operator: OperatorId, operatorReference: string, ring: KeyRing): string {
-  const [mac] = macsOf(operator, operatorReference, ring);
-  return operatorReference.replaceAll('-', '') + mac.toString('hex');
+  const [digest] = digestsOf(partsOf(operator, operatorReference), ring);
+  return operatorReference.replaceAll('-', '') + digest.toString('hex', 0, MAC_BYTES);
 }
 
-/** The reference that a key of the ring proves to be ours; null: none. */
+/** The reference that the token was made for; null: no key of the ring made it. */
 export function provenReference(operator: OperatorId, token: string, ring: KeyRing): string | null {
-  const [, ...parts] = TOKEN.exec(token) ?? [];
-  const given = parts.pop();
-  if (given === undefined) return null;
-  const reference = parts.join('-');
-  const isProven = macsOf(operator, reference, ring).some((mac) => timingSafeEqual(mac, Buffer.from(given, 'hex')));
-  return isProven ? reference : null;
+  const [, hex = '', given = ''] = TOKEN.exec(token) ?? [];
+  if (hex === '') return null;
+  const reference = uuidOf(hex);
+  const mac = Buffer.from(given, 'hex');
+  const digests = digestsOf(partsOf(operator, reference), ring);
+  return digests.some((digest) => timingSafeEqual(digest.subarray(0, MAC_BYTES), mac)) ? reference : null;
 }
 
-function macsOf(operator: OperatorId, reference: string, ring: KeyRing): readonly [Buffer, ...Buffer[]] {
-  const [first, ...others] = digestsOf(['operator-callback', operator, reference], ring);
-  return [first.subarray(0, MAC_BYTES), ...others.map((digest) => digest.subarray(0, MAC_BYTES))];
+function partsOf(operator: OperatorId, operatorReference: string): AttestedParts {
+  return ['operator-callback', operator, operatorReference];
 }

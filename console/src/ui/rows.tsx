@@ -80,7 +80,7 @@ type Page<Row> = { readonly data: readonly Row[]; readonly has_more: boolean; re
 type Place = { readonly cursor?: string };
 const FIRST: Place = {};
 
-/** A list that was read deeper than this is not read anew by itself: each time would ask for every page. */
+/** A list that was read deeper than this is not read again by itself: each time would ask for every page. */
 const MAX_PAGES_KEPT_CURRENT = 2;
 
 /** A list of the API, kept up to date while somebody looks at it. `endOf`: when a row changes by the clock alone; null: never. */

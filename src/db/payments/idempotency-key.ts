@@ -5,7 +5,7 @@ import type { MerchantId } from '../../domain/ids.ts';
 import type { StoredOutcome, StoredResponse } from '../../domain/payments/stored-outcome.ts';
 import type { KeyedRequest } from '../../security/request-fingerprint.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
-import { findOne, statement, type Database, type Queryable, type Tx } from '../platform/database.ts';
+import { findOne, readCount, statement, type Database, type Queryable, type Tx } from '../platform/database.ts';
 
 /**
  * A condition that takes the lock of a merchant's key: held until the transaction or its connection ends. False while another
@@ -110,8 +110,7 @@ export async function countOfKey(
   kind: 'collection' | 'payout',
   { merchantId, idempotencyKey }: { readonly merchantId: MerchantId; readonly idempotencyKey: string },
 ): Promise<number> {
-  const [row] = await tx.run<{ count: number }>(COUNT_OF_KEY, [merchantId, kind, idempotencyKey]);
-  return row?.count ?? 0;
+  return readCount(tx, COUNT_OF_KEY, [merchantId, kind, idempotencyKey]);
 }
 
 /** Stores the response to a request whose key was claimed in this transaction. */

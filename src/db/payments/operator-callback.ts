@@ -3,7 +3,7 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import { boundedDelete } from '../platform/bounded-delete.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { findOne, statement, type Queryable } from '../platform/database.ts';
+import { findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { COLLECTION_COLUMNS } from './collection.ts';
 
 export type NewOperatorCallback = {
@@ -15,13 +15,18 @@ export type NewOperatorCallback = {
   readonly receivedAt: Date;
 };
 
-const INSERT = statement('operator_callback_insert')`
+/** Stores a callback under $2, unless $7 are stored under it. */
+const insertUnder = (subject: 'payment_id' | 'operator_reference') =>
+  statement(`operator_callback_insert_by_${subject}`)`
   WITH earlier AS (
-    SELECT count(*)::int AS count FROM (SELECT 1 FROM operator_callbacks WHERE payment_id = $2 LIMIT $7) AS kept),
+    SELECT count(*)::int AS count FROM (SELECT FROM operator_callbacks WHERE ${subject} = $2 LIMIT $7) AS kept),
   stored AS (
-    INSERT INTO operator_callbacks (operator, payment_id, body, content_type, source_address, received_at)
+    INSERT INTO operator_callbacks (operator, ${subject}, body, content_type, source_address, received_at)
     SELECT $1, $2, $3, $4, $5, $6 FROM earlier WHERE count < $7 RETURNING id)
-  SELECT earlier.count AS stored_before, EXISTS (SELECT 1 FROM stored) AS is_kept FROM earlier`;
+  SELECT earlier.count AS stored_before, EXISTS (SELECT FROM stored) AS is_kept FROM earlier`;
+
+const INSERT = insertUnder('payment_id');
+const INSERT_UNMATCHED = insertUnder('operator_reference');
 
 const RECORD = statement('operator_callback_record')`
   WITH payment AS (SELECT ${COLLECTION_COLUMNS} FROM payments WHERE operator_reference = $1 AND kind = 'collection' AND operator = $2),
@@ -54,32 +59,36 @@ export async function recordCallbackOfCollection(
   return { collection, isKept };
 }
 
-/** Stores the callback unless the payment has `mostPerPayment`. Returns whether it did, and the count before. */
-export async function insertOperatorCallback(
+/** Whether the callback is stored, and how many were before. */
+export type StoredCallback = { readonly isKept: boolean; readonly storedBefore: number };
+
+/** Stores the callback unless the payment has `mostPerPayment`. */
+export function insertOperatorCallback(
   db: Queryable,
   callback: NewOperatorCallback,
   mostPerPayment: number,
-): Promise<{ isKept: boolean; storedBefore: number }> {
-  const { operator, payment, body, contentType, sourceAddress, receivedAt } = callback;
-  const values = [operator, payment.id, body, contentType, sourceAddress, receivedAt, mostPerPayment];
-  const stored = await findOne<{ isKept: boolean; storedBefore: number }>(db, INSERT, values);
-  return stored ?? { isKept: false, storedBefore: mostPerPayment };
+): Promise<StoredCallback> {
+  return insertCallback(db, INSERT, { ...callback, subject: callback.payment.id }, mostPerPayment);
 }
 
-const KEEP_UNMATCHED = statement('operator_callback_keep_unmatched')`
-  INSERT INTO operator_callbacks (operator, operator_reference, body, content_type, source_address, received_at)
-  SELECT $1, $2, $3, $4, $5, $6
-  WHERE (SELECT count(*) FROM (SELECT FROM operator_callbacks WHERE operator_reference = $2 LIMIT $7) AS kept) < $7
-  RETURNING id`;
-
-/** Stores a callback whose payment is not on record, unless `mostPerReference` are stored. */
-export async function keepUnmatchedCallback(
+/** Stores a callback whose payment is not on record, unless its reference has `mostPerPayment`. */
+export function insertUnmatchedCallback(
   db: Queryable,
-  { operator, operatorReference, body, contentType, sourceAddress, receivedAt }: ReferringCallback,
-  mostPerReference: number,
-): Promise<boolean> {
-  const values = [operator, operatorReference, body, contentType, sourceAddress, receivedAt, mostPerReference];
-  return (await db.run(KEEP_UNMATCHED, values)).length > 0;
+  callback: ReferringCallback,
+  mostPerPayment: number,
+): Promise<StoredCallback> {
+  return insertCallback(db, INSERT_UNMATCHED, { ...callback, subject: callback.operatorReference }, mostPerPayment);
+}
+
+async function insertCallback(
+  db: Queryable,
+  query: Statement,
+  callback: Omit<NewOperatorCallback, 'payment'> & { readonly subject: string },
+  most: number,
+): Promise<StoredCallback> {
+  const { operator, subject, body, contentType, sourceAddress, receivedAt } = callback;
+  const values = [operator, subject, body, contentType, sourceAddress, receivedAt, most];
+  return (await findOne<StoredCallback>(db, query, values)) ?? { isKept: false, storedBefore: most };
 }
 
 export const deleteOperatorCallbacks = boundedDelete('operator_callback_delete_old', {

@@ -3,7 +3,7 @@ import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import { entryOf } from '../../domain/payments/state-change.ts';
 import { parametersOf } from '../platform/columns.ts';
-import { statement, type Queryable, type Tx } from '../platform/database.ts';
+import { readCount, statement, type Queryable, type Tx } from '../platform/database.ts';
 import { insertNewWork, NEW_WORK } from '../work/work-rows.ts';
 import { paymentReads, REFUND_COLUMNS, toMoneyOut, type PaymentFilter } from './payment-reads.ts';
 
@@ -59,13 +59,8 @@ const COUNT = statement('reversal_count')`
   SELECT count(*)::int AS count FROM payments WHERE merchant_id = $1 AND collection_id = $2`;
 
 /** How many refunds of the collection were requested, however they ended. */
-export async function countReversals(
-  db: Queryable,
-  merchantId: MerchantId,
-  collectionId: CollectionId,
-): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT, [merchantId, collectionId]);
-  return row?.count ?? 0;
+export function countReversals(db: Queryable, merchantId: MerchantId, collectionId: CollectionId): Promise<number> {
+  return readCount(db, COUNT, [merchantId, collectionId]);
 }
 
 export const findReversalByOperatorReference = reads.findByOperatorReference;

@@ -35,8 +35,8 @@ export type ByVerifiedKey = {
 };
 
 export type NewRequested = CreatePayment & {
-  /** How many payments of the kind have the idempotency key already: those of the times before its response expired. */
-  readonly earlierOfKey: number;
+  /** From 1: which payment of the kind with this idempotency key it is. The key may be used again after its response expired. */
+  readonly generation: number;
 };
 
 type RequestContext = { readonly environment: Environment; readonly coverage: Coverage };
@@ -48,8 +48,7 @@ export function newRequested<Kind extends 'collection' | 'payout', Id extends Co
   input: NewRequested,
   { environment, coverage }: RequestContext,
 ) {
-  const { request, merchantId, idempotencyKey: key } = input;
-  const generation = input.earlierOfKey + 1;
+  const { request, merchantId, idempotencyKey: key, generation } = input;
   const { operator } = planPayment(request, input.merchantCurrency, coverage);
   // Lists filter by the time in the id, so the payment is created at that time.
   const at = new Date(idTimeMs(id));

@@ -28,6 +28,10 @@ export function operatorReferenceOf({ environment, merchantId, kind, key, genera
   const source = JSON.stringify(['operator-reference', environment, merchantId, kind, key, generation]);
   const bytes = createHash('sha256').update(source).digest().subarray(0, 16);
   for (const { byte, keep, set } of [VERSION, VARIANT]) bytes[byte] = ((bytes[byte] ?? 0) & keep) | set;
-  const hex = bytes.toString('hex');
+  return uuidOf(bytes.toString('hex'));
+}
+
+/** The UUID of these 32 hexadecimal digits. */
+export function uuidOf(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -49,8 +49,8 @@ export async function createCollection(context: PaymentContext, input: CreateCol
     if (!input.isAcceptingWork) throw backlogFull();
     const { attempt } = input;
     const checkout = attempt ? await openCheckout(tx, input, attempt, context) : null;
-    const earlierOfKey = await countOfKey(tx, 'collection', input);
-    const collection = newCollection({ ...input, earlierOfKey }, context);
+    const generation = (await countOfKey(tx, 'collection', input)) + 1;
+    const collection = newCollection({ ...input, generation }, context);
     await insertCollection(tx, collection);
     if (attempt && checkout) await insertAttempt(tx, checkout, attempt.codeSha256, collection);
     if (input.by)
@@ -84,8 +84,8 @@ export function createAcceptance(
   });
   return async (input) => {
     if (!input.isAcceptingWork) return null;
-    // Of a key that was used before, this reference is taken, and the statement is refused.
-    const collection = newCollection({ ...input, earlierOfKey: 0 }, context);
+    // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
+    const collection = newCollection({ ...input, generation: 1 }, context);
     const outcome = accepted(collection, 202);
     const { keyVersion } = input;
     const request = keyed(input);

@@ -50,8 +50,8 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     if (roles.length === 0) throw permissionDenied('no longer a member');
     const policy = await findPolicy(tx, merchantId);
     await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at }, apiKeyId);
-    const earlierOfKey = await countOfKey(tx, 'payout', input);
-    const payout = newPayout({ ...input, earlierOfKey }, policy, context);
+    const generation = (await countOfKey(tx, 'payout', input)) + 1;
+    const payout = newPayout({ ...input, generation }, policy, context);
     const limitMinor = policy.keyHeldLimitMinor;
     const spendable = await lockSpendable(tx, merchantId, limitMinor === null ? null : apiKeyId);
     requireWithinKeyLimit(payout, spendable, limitMinor);
@@ -94,8 +94,8 @@ export function createPayoutAcceptance(
     known.set(name, permission);
     // Nothing but the time can pass, so what was allowed stays so; a clock that was set back is before it.
     if (input.at < permission.since) return null;
-    // Of a key that was used before, this reference is taken, and the statement is refused.
-    const planned = { ...input, earlierOfKey: 0 };
+    // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
+    const planned = { ...input, generation: 1 };
     const payout = await unlessRefused(() => newPayout(planned, permission.policy, context));
     if (payout === null) return null;
     const outcome = accepted(payout, 202);

@@ -2,7 +2,7 @@
 import type { Database } from '../../db/platform/database.ts';
 import {
   insertOperatorCallback,
-  keepUnmatchedCallback,
+  insertUnmatchedCallback,
   recordCallbackOfCollection,
   type ReferringCallback,
 } from '../../db/payments/operator-callback.ts';
@@ -35,7 +35,8 @@ export async function recordOperatorCallback(
   const recorded = await recordCallbackOfCollection(db, input, MOST_PER_PAYMENT);
   const payment = recorded ? recorded.collection : await findSent(db, input);
   if (payment === null) {
-    return { payment, isKept: input.isProven && (await keepUnmatchedCallback(db, input, MOST_PER_PAYMENT)) };
+    const isKept = input.isProven && (await insertUnmatchedCallback(db, input, MOST_PER_PAYMENT)).isKept;
+    return { payment, isKept };
   }
   if (recorded && !isFinal(payment.state)) return { payment, isKept: recorded.isKept };
   const callback = { ...input, payment };

@@ -61,7 +61,7 @@ export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome
 // have been accepted.
 function readRefusal(response: HttpResponse, code: string | null, use: MtnUse): SendOutcome {
   const refused = code === null ? 'none' : refusedBy(code, use);
-  // MTN refuses our token, our address or our rights whatever the payment.
+  // These refuse our token, our address or our rights: no payment would be accepted.
   const isOurs = refused === 'account' || response.status === 401 || (response.status === 403 && refused === 'none');
   if (isOurs) return { ...unknown(response, code), cause: 'account' };
   const reason = refused === 'payment' ? normaliseReason(code, use) : null;

@@ -31,7 +31,7 @@ export type CallbackDeps = {
   readonly parseCallback: Readonly<
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
   >;
-  /** The reference for which the operator was given an address that ends so; null: it was not. */
+  /** The reference that the token in the address was made for; null: it is no token of ours. */
   readonly provenReference: (operator: OperatorId, token: string) => string | null;
   readonly log: Log;
 };
@@ -100,15 +100,11 @@ function receive(operator: OperatorId, deps: CallbackDeps): ApiMiddleware {
       receivedAt: new Date(),
     });
     // Only a stored callback has an effect, so that a flood of callbacks causes no flood of status queries, and buries no trace.
-    if (isKept && payment === null) {
-      deps.log.fatal(
-        { operator, operatorReference },
-        'a callback is about a payment that we sent and that is not on record',
-      );
-    }
     if (isKept && payment !== null) {
       ctx.state.paymentId = payment.id;
       deps.offerCallback(payment);
+    } else if (isKept) {
+      deps.log.fatal({ operator, operatorReference }, 'the operator calls back about a payment that is not on record');
     }
     ctx.body = {};
   };
