@@ -22,9 +22,7 @@ import type { PaymentContext } from '../src/operations/payments/payment-context.
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { recordUnattestedRelease, recordReusedReceipt } from '../src/operations/payments/record-discrepancy.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
-import { getCollection } from '../src/db/payments/collection.ts';
-import { getPayout } from '../src/db/payments/payout.ts';
-import { getReversal } from '../src/db/payments/reversal.ts';
+import { beginQuery, getPayment } from '../src/db/payments/payment.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
 /** A payment with what the calls to its operator need. */
@@ -58,11 +56,20 @@ export type PaymentKinds = ReturnType<typeof createPaymentKinds>;
 
 export function createPaymentKinds(deps: PaymentKindsDeps) {
   const { db, log } = deps;
-  const load = (ref: PaymentRef) => loadPayment(ref, deps);
+  const load = async (ref: PaymentRef) => loaded(await getPayment(db, ref), deps);
   const holdUnattested = (ref: PaymentRef, at: Date) => recordHeld(ref, at, deps);
 
   return {
     load,
+
+    /** One statement: the payment, of which a status query begins; `waitMs`: unless it must wait for so long. */
+    async beginQuery(
+      ref: PaymentRef,
+      gapMs: number,
+    ): Promise<{ readonly waitMs: number; readonly payment: LoadedPayment }> {
+      const { waitMs, payment } = await beginQuery(db, ref, gapMs);
+      return { waitMs, payment: loaded(payment, deps) };
+    },
 
     /**
      * One statement: a collection whose first send is recorded to begin, by this call, as it is then. Null: it is another kind of
@@ -155,17 +162,14 @@ async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDe
   return isOpen;
 }
 
-async function loadPayment(
-  ref: PaymentRef,
-  { db, releases, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
-): Promise<LoadedPayment> {
-  switch (ref.kind) {
+function loaded(payment: Payment, { releases, clocks: { notFoundSpanMs } }: PaymentKindsDeps): LoadedPayment {
+  switch (payment.kind) {
     case 'collection':
-      return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
+      return loadedCollection(payment);
     case 'payout':
-      return loadedPayout(await getPayout(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
+      return loadedPayout(payment, releases, notFoundSpanMs);
     case 'reversal':
-      return loadedReversal(await getReversal(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
+      return loadedReversal(payment, releases, notFoundSpanMs);
   }
 }
 

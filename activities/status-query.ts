@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scheduleQuery } from '../src/db/payments/payment-progress.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
-import { beginQuery } from '../src/db/work/status-queries.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import { isStatusMissing } from '../src/domain/payments/late-checks.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
@@ -46,9 +45,8 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
     if (!(await grants.take(ref.operator, 'callback_query', LONGEST_GRANT_WAIT_MS))) {
       return { kind: 'too_soon', waitMs: LONGEST_GRANT_WAIT_MS };
     }
-    const waitMs = await beginWithinTask(ref, deps);
+    const { waitMs, payment } = await withFailures(() => beginWithinTask(ref, deps, kinds));
     if (waitMs > 0) return { kind: 'too_soon', waitMs };
-    const payment = await withFailures(() => kinds.load(ref));
     const { queried, exchange } = await queryOperator(ref, payment, deps);
     const { status } = queried;
     const hasStatus = status.kind !== 'unknown';
@@ -65,11 +63,11 @@ export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds, re
 }
 
 /** As `beginQuery`. In a local activity it waits for what is left of the minimum gap, if that is short. */
-async function beginWithinTask({ id }: PaymentRef, { db, clocks }: StatusQueryDeps): Promise<number> {
-  const begin = () => beginQuery(db, id, clocks.minimumQueryGapMs);
-  const waitMs = await begin();
-  if (waitMs === 0 || waitMs > LONGEST_GAP_WAIT_MS || !isInLocalActivity()) return waitMs;
-  await sleep(waitMs);
+async function beginWithinTask(ref: PaymentRef, { clocks }: StatusQueryDeps, kinds: PaymentKinds) {
+  const begin = () => kinds.beginQuery(ref, clocks.minimumQueryGapMs);
+  const begun = await begin();
+  if (begun.waitMs === 0 || begun.waitMs > LONGEST_GAP_WAIT_MS || !isInLocalActivity()) return begun;
+  await sleep(begun.waitMs);
   return begin();
 }
 

@@ -63,6 +63,8 @@ const reads = paymentReads<Collection, Collection>({
 
 export const findCollection = reads.find;
 
+export const beginCollectionQuery = reads.beginQuery;
+
 /** Throws `collection_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getCollection = reads.get;
 

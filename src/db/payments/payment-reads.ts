@@ -5,6 +5,7 @@ import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../do
 import { notFound } from '../../domain/errors.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../platform/database.ts';
 import { conditionsOf, idConditions, readPage, type Condition, type ListRange, type Page } from '../platform/page.ts';
+import { BEGIN_QUERY, QUERY_WAIT_MS } from '../work/status-queries.ts';
 import { APPROVALS_COLUMN, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { countMatching, listPage, type ListSource } from './payment-list.ts';
 
@@ -39,6 +40,12 @@ export function toMoneyOut<Payment>({
   return { ...fields, approvals: toApprovals(approvals) };
 }
 
+export type BegunQuery<Payment> = {
+  /** For how long the query must wait, because the last one is less than the minimum gap ago; 0: it is recorded that it begins. */
+  readonly waitMs: number;
+  readonly payment: Payment;
+};
+
 /** The functions that read the payments of one kind. */
 export function paymentReads<
   Row extends object,
@@ -47,6 +54,9 @@ export function paymentReads<
   const { kind, prefix, columns, toPayment } = source;
   const select = `SELECT ${columns} FROM payments`;
   const FIND = statement(`${kind}_find`)`${select} WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`;
+  const BEGIN = statement(`${kind}_begin_query`)`
+    WITH ${BEGIN_QUERY}
+    SELECT ${columns}, ${QUERY_WAIT_MS} AS wait_ms FROM payments WHERE merchant_id = $1 AND id = $2 AND kind = '${kind}'`;
   const FIND_BY_OPERATOR_REFERENCE = statement(`${kind}_find_by_operator_reference`)`
     ${select} WHERE operator_reference = $1 AND kind = '${kind}' AND operator = $2`;
   const find = async (db: Queryable, query: Statement, values: readonly unknown[]): Promise<Payment | null> => {
@@ -62,6 +72,18 @@ export function paymentReads<
       const payment = isId(prefix, id) ? await find(db, FIND, [merchantId, id]) : null;
       if (!payment) throw notFound(kind);
       return payment;
+    },
+    /** One statement: a status query of the payment begins, unless it must wait. Null: there is no such payment. */
+    beginQuery: async (
+      db: Queryable,
+      merchantId: MerchantId,
+      id: Payment['id'],
+      gapMs: number,
+    ): Promise<BegunQuery<Payment> | null> => {
+      const row = await findOne<Row & { readonly waitMs: number }>(db, BEGIN, [merchantId, id, gapMs]);
+      if (row === null) return null;
+      const { waitMs, ...fields } = row;
+      return { waitMs, payment: toPayment(fields as unknown as Row) };
     },
     /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
     findByOperatorReference: (db: Queryable, operator: OperatorId, operatorReference: string) =>

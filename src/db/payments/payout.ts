@@ -20,6 +20,8 @@ const reads = paymentReads({ kind: 'payout', prefix: 'pay', columns: PAYOUT_COLU
 
 export const findPayout = reads.find;
 
+export const beginPayoutQuery = reads.beginQuery;
+
 /** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getPayout = reads.get;
 

@@ -41,6 +41,8 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
 
 export const findReversal = reads.find;
 
+export const beginReversalQuery = reads.beginQuery;
+
 /** Throws `reversal_not_found` for an unknown id and, in the same words, for the id of another merchant. */
 export const getReversal = reads.get;
 

@@ -121,22 +121,18 @@ export async function finishQueries(db: Queryable, finished: readonly FinishedQu
   return rows.map(({ id }) => id);
 }
 
-// The condition is on no index, so PostgreSQL finds the row by its key.
-const BEGIN = statement('status_query_begin')`
-  WITH begun AS (
-    UPDATE work w SET queried_at = now(), queries = w.queries + 1
-    WHERE w.id = $1 AND w.task = 'status_query' AND ${isGapOver('$2')}
-    RETURNING w.id)
-  SELECT ceil(extract(epoch FROM queried_at - now()) * 1000 + $2)::int AS wait_ms
-  FROM work WHERE id = $1 AND task = 'status_query' AND NOT EXISTS (SELECT FROM begun)`;
-
 /**
- * Records that a query begins that nothing had due, and returns 0; or returns for how many milliseconds it must wait, because the last
- * one is less than `gapMs` ago. A payment that the operator does not have yet has no row, and waits for nothing.
+ * Two parts of a statement about the payment $2, of which the minimum gap is $3: the first records that a query begins that nothing had
+ * due, the second is for how many milliseconds it must wait, because the last one is less than the gap ago, or 0. A payment that the
+ * operator does not have yet has no row, and waits for nothing. The condition is on no index, so PostgreSQL finds the row by its key.
  */
-export async function beginQuery(db: Queryable, id: PaymentId, gapMs: number): Promise<number> {
-  return Math.max(0, (await findOne<{ waitMs: number }>(db, BEGIN, [id, gapMs]))?.waitMs ?? 0);
-}
+export const BEGIN_QUERY = `begun AS (
+    UPDATE work w SET queried_at = now(), queries = w.queries + 1
+    WHERE w.id = $2 AND w.task = 'status_query' AND ${isGapOver('$3')}
+    RETURNING w.id)`;
+export const QUERY_WAIT_MS = `coalesce((
+    SELECT greatest(0, ceil(extract(epoch FROM queried_at - now()) * 1000 + $3))::int
+    FROM work WHERE id = $2 AND task = 'status_query' AND NOT EXISTS (SELECT FROM begun)), 0)`;
 
 const FIRST_DUE_AT = statement('status_query_first_due_at')`
   WITH RECURSIVE ${CLASSES}

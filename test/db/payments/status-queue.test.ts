@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { startStatusQueue } from '../../../activities/status-queue.ts';
 import type { Queryable, Statement } from '../../../src/db/platform/database.ts';
+import { getCollection } from '../../../src/db/payments/collection.ts';
+import { beginQuery } from '../../../src/db/payments/payment.ts';
 import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
-import { beginQuery, claimQueries, finishQueries } from '../../../src/db/work/status-queries.ts';
+import { claimQueries, finishQueries } from '../../../src/db/work/status-queries.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
 import type { StatusOutcome } from '../../../src/operators/port.ts';
 import { testLog } from '../../support/engines.ts';
@@ -164,14 +166,18 @@ describe('the queue of status queries', () => {
   it('leaves the minimum gap after a query of a workflow, and the workflow after one of the queue', async () => {
     const { id } = await prompted();
     const gapMs = MINUTE;
-    assert.equal(await beginQuery(db, id, gapMs), 0);
+    const begin = (of: CollectionId) => beginQuery(db, { kind: 'collection', merchantId, id: of }, gapMs);
+    const first = await begin(id);
+    assert.deepEqual([first.waitMs, first.payment], [0, await getCollection(db, merchantId, id)]);
     await makeDue();
     assert.deepEqual(await claimQueries(db, 'mtn-momo', { ...CLAIM, gapMs }), []);
     await tamper(db, `UPDATE work SET queried_at = now() - interval '1 minute' WHERE id = $1`, [id]);
     assert.equal((await claimQueries(db, 'mtn-momo', { ...CLAIM, gapMs })).length, 1);
-    const waitMs = await beginQuery(db, id, gapMs);
+    const { waitMs } = await begin(id);
     assert.ok(waitMs > gapMs / 2 && waitMs <= gapMs, String(waitMs));
-    assert.equal(await beginQuery(db, newId('col'), gapMs), 0, 'the operator does not have it yet');
+    const unsent = await makeCollection(db, merchantId, 'initiated');
+    assert.equal((await begin(unsent.id)).waitMs, 0, 'the operator does not have it yet');
+    await assert.rejects(begin(newId('col')), { code: 'collection_not_found' });
   });
 
   it('asks first what is at a deadline, then pending payments, then final ones, and each merchant in turn', async () => {
