@@ -4,7 +4,7 @@ import { insertExchange, type NewExchange } from '../src/db/payments/operator-ex
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
-import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
+import type { NameOutcome, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 
 export type ExchangeDeps = {
   readonly db: Database;
@@ -30,7 +30,7 @@ export type OperatorExchange = ExchangedPayment & NewExchange;
 export type OperatorAnswer<Outcome> = { readonly outcome: Outcome; readonly exchange: NewExchange };
 
 /** Calls the operator. The caller records the exchange, by itself or with what follows from it. */
-export async function callOperator<Outcome extends SendOutcome | StatusOutcome>(
+export async function callOperator<Outcome extends SendOutcome | StatusOutcome | NameOutcome>(
   { onExchanged }: Pick<ExchangeDeps, 'onExchanged'>,
   payment: ExchangedPayment,
   kind: NewExchange['kind'],

@@ -1,4 +1,5 @@
 // Maps the errors of operations to what Temporal does with them.
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { ApplicationFailure } from '@temporalio/activity';
 import { DomainError } from '../src/domain/errors.ts';
 import type { ErrorCategory } from '../src/domain/error-codes.ts';
@@ -30,4 +31,9 @@ export async function withFailures<Result>(work: () => Promise<Result>): Promise
       nonRetryable: !IS_RETRYABLE[error.category],
     });
   }
+}
+
+/** Temporal tries again by the policy of the activity, and shows the failure without an alarm: it is nobody's fault. */
+export function retriedLater(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ message, type, category: ApplicationFailureCategory.BENIGN });
 }

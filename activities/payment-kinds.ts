@@ -1,7 +1,7 @@
 // What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
 import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
-import { beginCollectionSend, markAccepted } from '../src/db/payments/payment-progress.ts';
+import { beginCollectionSend, beginQuery, markAccepted } from '../src/db/payments/payment-progress.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
@@ -22,7 +22,7 @@ import type { PaymentContext } from '../src/operations/payments/payment-context.
 import { recordTransition } from '../src/operations/payments/record-transition.ts';
 import { recordUnattestedRelease, recordReusedReceipt } from '../src/operations/payments/record-discrepancy.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
-import { beginQuery, getPayment } from '../src/db/payments/payment.ts';
+import { getPayment } from '../src/db/payments/payment.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
 /** A payment with what the calls to its operator need. */

@@ -14,6 +14,7 @@ import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
+import { createPayeeNameQuery } from './payee-name.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
 import { createPaymentKinds } from './payment-kinds.ts';
 import { createSend } from './send.ts';
@@ -38,6 +39,8 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
     sendWithOperator: createSend(deps, kinds, recorder),
 
     queryStatusWithOperator: createStatusQuery(deps, kinds, recorder),
+
+    queryPayeeNameWithOperator: createPayeeNameQuery(deps),
 
     /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
     async loadPayment(ref: PaymentRef): Promise<RecordedPayment> {

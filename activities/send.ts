@@ -1,6 +1,6 @@
 // The send of a payment to its operator: raises the prompt of a collection, or sends a payout or refund.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/platform/database.ts';
 import type { NewExchange } from '../src/db/payments/operator-exchange.ts';
 import { markSendBegun, markSendRepeated } from '../src/db/payments/payment-progress.ts';
@@ -13,7 +13,7 @@ import type { CallGrants } from './call-grants.ts';
 import type { Operator, SendOutcome } from '../src/operators/port.ts';
 import { isInLocalActivity } from './current-activity.ts';
 import { callOperator, recordExchange, type ExchangeDeps, type PaymentAtOperator } from './exchanges.ts';
-import { withFailures } from './failures.ts';
+import { retriedLater, withFailures } from './failures.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { LoadedPayment, PaymentKinds } from './payment-kinds.ts';
 
@@ -121,10 +121,6 @@ async function send(
 function beginFirstSend(ref: PaymentRef, { row }: LoadedPayment, { db, clocks }: SendDeps): Promise<boolean> {
   const at = new Date();
   return markSendBegun(db, ref, at, nextQueryDue({ ...row, sendBegunAt: at }, 0, at, clocks));
-}
-
-function retriedLater(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ message, type, category: ApplicationFailureCategory.BENIGN });
 }
 
 type SendAnswer = {

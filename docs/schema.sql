@@ -724,10 +724,11 @@ CREATE TABLE operator_exchanges (
   CONSTRAINT operator_exchanges_pkey PRIMARY KEY (id),
   CONSTRAINT operator_exchanges_duration CHECK (duration_ms >= 0),
   CONSTRAINT operator_exchanges_failure CHECK ((outcome = ANY (ARRAY['refused'::text, 'failed'::text])) = (failure_code IS NOT NULL) AND length(failure_code) <= 40),
-  CONSTRAINT operator_exchanges_kind CHECK (kind = ANY (ARRAY['send'::text, 'status_query'::text])),
+  CONSTRAINT operator_exchanges_kind CHECK (kind = ANY (ARRAY['send'::text, 'status_query'::text, 'name_query'::text])),
   CONSTRAINT operator_exchanges_outcome CHECK (
 CASE kind
     WHEN 'send'::text THEN outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'unknown'::text])
+    WHEN 'name_query'::text THEN outcome = ANY (ARRAY['named'::text, 'unnamed'::text, 'unknown'::text])
     ELSE outcome = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'returned'::text, 'paid_unreadable'::text, 'unreadable'::text, 'not_found'::text, 'unknown'::text])
 END)
 );
@@ -735,7 +736,7 @@ CREATE INDEX operator_exchanges_age ON operator_exchanges USING btree (started_a
 CREATE INDEX operator_exchanges_payment ON operator_exchanges USING btree (payment_id, id);
 CREATE TRIGGER operator_exchanges_check BEFORE INSERT OR UPDATE ON operator_exchanges FOR EACH ROW EXECUTE FUNCTION check_operator_exchange();
 CREATE TRIGGER operator_exchanges_stay BEFORE TRUNCATE ON operator_exchanges FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-COMMENT ON TABLE operator_exchanges IS 'Each send to an operator and each query of a status, and how it ended in a word of the service. Nothing that was sent or received is kept here, and no receipt.';
+COMMENT ON TABLE operator_exchanges IS 'Each send to an operator and each query of a status or a name, and how it ended in a word of the service. Nothing that was sent or received is kept here, and no receipt.';
 COMMENT ON COLUMN operator_exchanges.payment_id IS 'A foreign key would lock the row of the payment for each exchange.';
 COMMENT ON COLUMN operator_exchanges.failure_code IS 'Why the operator refuses or failed it.';
 COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS 'Refuses every update, and an exchange of no payment of its merchant.';
@@ -779,6 +780,23 @@ CREATE TRIGGER passkeys_check BEFORE INSERT OR UPDATE ON passkeys FOR EACH ROW E
 COMMENT ON TABLE passkeys IS 'A WebAuthn credential: a second factor, as an authenticator app is.';
 COMMENT ON COLUMN passkeys.counter IS 'What the authenticator said last; 0 where it does not count.';
 COMMENT ON TRIGGER passkeys_check ON passkeys IS 'Refuses another id, person, credential or public key, a counter that falls, and an attestation whose number is not greater than that of the row. A new row locks its person.';
+
+CREATE TABLE payee_names (
+  payment_id text COLLATE "C" NOT NULL,
+  merchant_id text COLLATE "C" NOT NULL,
+  name text,
+  asked_at timestamp with time zone NOT NULL,
+  CONSTRAINT payee_names_pkey PRIMARY KEY (payment_id),
+  CONSTRAINT payee_names_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchants(id),
+  CONSTRAINT payee_names_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
+  CONSTRAINT payee_names_name_check CHECK (length(name) >= 1 AND length(name) <= 200),
+  CONSTRAINT payee_names_payment_id_check CHECK ("left"(payment_id, 4) = 'pay_'::text)
+);
+CREATE INDEX payee_names_age ON payee_names USING btree (asked_at);
+CREATE TRIGGER payee_names_stay BEFORE UPDATE OR TRUNCATE ON payee_names FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TABLE payee_names IS 'The name that the operator has for the payee of a payout, for whoever releases it. It decides nothing, and is removed by its age.';
+COMMENT ON COLUMN payee_names.name IS 'Null: the operator says that it has none.';
+COMMENT ON TRIGGER payee_names_stay ON payee_names IS 'Refuses to change or truncate: the first answer stays.';
 
 CREATE TABLE payment_figures (
   kind text NOT NULL,
@@ -841,6 +859,7 @@ CREATE TABLE payments (
   operator_receipt text,
   description text,
   metadata json,
+  payee_name text,
   failure_code text,
   failed_by text,
   status_kind text,
@@ -878,9 +897,9 @@ CREATE TABLE payments (
   CONSTRAINT payments_approvals_required_check CHECK (approvals_required >= 1 AND approvals_required <= 2),
   CONSTRAINT payments_attested CHECK ((kind = 'reversal'::text AND state = 'failed'::text) = (status_attestation IS NOT NULL)),
   CONSTRAINT payments_cancelled_by_maker CHECK (state <> 'cancelled'::text OR decided_by = created_by),
-  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at, status_kind, status_queried_at) = 0),
+  CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection'::text OR num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(collection_id, payee_name, approvals_required, request_attestation, release_attestation, expires_at, accepted_at, not_found_last_at, status_kind, status_queried_at) = 0),
   CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout'::text OR num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(collection_id, prompt_expires_at, status_kind, status_queried_at) = 0),
-  CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal'::text OR num_nulls(collection_id, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(idempotency_key, api_key_id, description, metadata, prompt_expires_at) = 0),
+  CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal'::text OR num_nulls(collection_id, created_by, approvals_required, expires_at) = 0 AND num_nonnulls(idempotency_key, api_key_id, description, metadata, payee_name, prompt_expires_at) = 0),
   CONSTRAINT payments_created_by_one CHECK (kind <> 'collection'::text OR created_by IS NULL OR api_key_id IS NULL),
   CONSTRAINT payments_created_in_first_state CHECK ((state =
 CASE kind
@@ -898,6 +917,7 @@ END) = (version = 0) AND (version = 0) = (previous_state IS NULL)),
   CONSTRAINT payments_metadata_check CHECK (json_typeof(metadata) = 'object'::text),
   CONSTRAINT payments_never_sent CHECK (failure_code <> 'service_unavailable'::text OR send_begun_at IS NULL),
   CONSTRAINT payments_operator_receipt_check CHECK (length(operator_receipt) >= 1 AND length(operator_receipt) <= 200),
+  CONSTRAINT payments_payee_name_check CHECK (length(payee_name) >= 1 AND length(payee_name) <= 100),
   CONSTRAINT payments_phone_check CHECK (length(phone) >= 8 AND length(phone) <= 15 AND phone ~ '^[1-9][0-9]+$'::text),
   CONSTRAINT payments_prompt_expiry CHECK (state <> 'prompted'::text OR prompt_expires_at IS NOT NULL),
   CONSTRAINT payments_receipt CHECK ((kind <> 'reversal'::text AND (state = ANY (ARRAY['succeeded'::text, 'reversed'::text]))) = (operator_receipt IS NOT NULL)),
@@ -935,11 +955,12 @@ CREATE CONSTRAINT TRIGGER payments_check_recorded AFTER INSERT OR UPDATE OF stat
 CREATE TRIGGER payments_kept BEFORE DELETE OR TRUNCATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER payments_note_changed AFTER UPDATE OF state ON payments FOR EACH ROW WHEN (new.state IS DISTINCT FROM old.state) EXECUTE FUNCTION note_state_change();
 CREATE TRIGGER payments_note_created AFTER INSERT ON payments REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION note_state_change();
-CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, created_by, api_key_id, request_id, created_at, expires_at ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
+CREATE TRIGGER payments_requested_kept BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator, operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
 COMMENT ON TABLE payments IS 'A collection, a payout, or the refund of a whole collection. Each statement that writes a row reads all its checks first, so they are short; what needs lists of values is a trigger.';
 COMMENT ON COLUMN payments.kind IS '`reversal`: the refund of a collection.';
 COMMENT ON COLUMN payments.collection_id IS 'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of the collection, so that whoever asks about the refund reads no second row.';
 COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
+COMMENT ON COLUMN payments.payee_name IS 'The name of the payee of a payout as its maker typed it.';
 COMMENT ON COLUMN payments.failed_by IS 'What made a payout or refund fail.';
 COMMENT ON COLUMN payments.status_kind IS 'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
 COMMENT ON COLUMN payments.status_attestation IS 'Of the failure of a refund with the status of the operator.';

@@ -136,6 +136,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'workflows/contract.ts',
     'src/db/payments/payment-progress.ts',
     'src/db/payments/operator-exchange.ts',
+    'src/db/payments/payee-name.ts',
     'src/coalescing-loop.ts',
     'src/db/work/call-grants.ts',
     'src/db/work/status-queries.ts',

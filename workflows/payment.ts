@@ -21,7 +21,14 @@ import { LIFECYCLES, type InputWithoutStatus, type PaymentSnapshot } from '../sr
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 import { OPERATOR_CALLED_BACK, PAYMENT_CHANGED, type PaymentWorkflowInput } from './contract.ts';
 import { inWords } from './details.ts';
-import { OWN_TRANSACTION, queryingStatus, QUICK_STATUS_QUERY, sendingAtOnce, sendingPayment } from './policies.ts';
+import {
+  OWN_TRANSACTION,
+  queryingPayeeName,
+  queryingStatus,
+  QUICK_STATUS_QUERY,
+  sendingAtOnce,
+  sendingPayment,
+} from './policies.ts';
 import { showState } from './shown-state.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
@@ -159,6 +166,20 @@ export async function queryStatusAfterCallback<Kind extends PaymentKind>(
   const summary = `query status at ${input.operator} after its callback`;
   const queried = await orNull(quick.queryStatusWithOperator.executeWithOptions({ summary }, [input]));
   return queried?.kind === 'queried' && queried.hasStatus ? shown(payment, queried.snapshot) : queryStatus(payment);
+}
+
+/**
+ * Asks the operator for the name of the payee, with retries that the Temporal UI shows. It never rejects: a payout without a name is
+ * released like any other, and one that is decided meanwhile needs none.
+ */
+export async function queryPayeeName({ input, clocks }: Payment<'payout'>): Promise<void> {
+  const { queryPayeeNameWithOperator } = proxyActivities<PaymentActivities>(queryingPayeeName(clocks));
+  const summary = `ask for the name of the payee at ${input.operator}`;
+  try {
+    await queryPayeeNameWithOperator.executeWithOptions({ summary }, [input as PaymentRef<'payout'>]);
+  } catch {
+    // The activity's failures are in the history, and each try without an answer is an exchange of the payout's timeline.
+  }
 }
 
 // A worker that takes a run over replays its history whole. After a restart it does so with hundreds of them at once, each of

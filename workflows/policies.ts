@@ -57,6 +57,15 @@ export const QUICK_STATUS_QUERY: LocalActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/** The name of a payee: worth some tries while the payout waits for people, and nothing waits for it. */
+export function queryingPayeeName(clocks: PaymentClocks): ActivityOptions {
+  return {
+    startToCloseTimeout: operatorCallMs(clocks),
+    scheduleToCloseTimeout: '1 hour',
+    retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '10 minutes' },
+  };
+}
+
 // The operator HTTP client ends its own calls first, with a reason; a second is for the grant of the call.
 function operatorCallMs({ operatorTimeoutMs }: PaymentClocks): number {
   return operatorTimeoutMs + 2000;

@@ -69,10 +69,11 @@ function objectAt(subject: Subject, { event, state, isPrompted, isLast }: Change
     const { promptExpiresAt } = subject.row;
     return { ...common, prompt_expires_at: isPrompted && promptExpiresAt !== null ? iso(promptExpiresAt) : null };
   }
-  const { createdBy, approvalsRequired, rejectionReason, expiresAt } = subject.row;
+  const { payeeName, createdBy, approvalsRequired, rejectionReason, expiresAt } = subject.row;
   return {
     ...common,
     approval_state: APPROVAL_STATES[state] ?? 'approved',
+    payee_name: payeeName,
     created_by: createdBy,
     approvals_required: approvalsRequired,
     approvals:

@@ -23,6 +23,7 @@ type PaymentRow = {
 
 export type CollectionRow = PaymentRow & { readonly sendDeadlineAt: Date; readonly promptExpiresAt: Date | null };
 export type PayoutRow = PaymentRow & {
+  readonly payeeName: string | null;
   readonly createdBy: string;
   readonly approvalsRequired: number;
   readonly decidedBy: string | null;
@@ -100,7 +101,7 @@ const PAYMENT = `id, merchant_id AS "merchantId", idempotency_key AS key, state,
 const STATEMENTS: Readonly<Record<keyof Records, string>> = {
   collections: `SELECT ${PAYMENT}, send_deadline_at AS "sendDeadlineAt", prompt_expires_at AS "promptExpiresAt"
     FROM payments WHERE kind = 'collection' ORDER BY id`,
-  payouts: `SELECT ${PAYMENT}, created_by AS "createdBy", approvals_required AS "approvalsRequired",
+  payouts: `SELECT ${PAYMENT}, payee_name AS "payeeName", created_by AS "createdBy", approvals_required AS "approvalsRequired",
     decided_by AS "decidedBy", rejection_reason AS "rejectionReason", expires_at AS "expiresAt",
     send_deadline_at AS "sendDeadlineAt" FROM payments WHERE kind = 'payout' ORDER BY id`,
   reversals: `SELECT r.id, r.merchant_id AS "merchantId", r.collection_id AS "collectionId", r.state,

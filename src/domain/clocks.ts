@@ -74,7 +74,12 @@ export const DURATIONS = {
     demo: 90 * DAY,
   },
   exchangesKeptForMs: {
-    meaning: 'How long the record of each send and status query is kept, with the operator’s answer in a word',
+    meaning: 'How long the record of each send and each query is kept, with the operator’s answer in a word',
+    real: 90 * DAY,
+    demo: 90 * DAY,
+  },
+  payeeNamesKeptForMs: {
+    meaning: 'How long the name that an operator has for the payee of a payout is kept',
     real: 90 * DAY,
     demo: 90 * DAY,
   },

@@ -9,6 +9,7 @@ export const RETENTION = {
   idempotency_keys: 'idempotencyKeysKeptForMs',
   operator_callbacks: 'callbacksKeptForMs',
   operator_exchanges: 'exchangesKeptForMs',
+  payee_names: 'payeeNamesKeptForMs',
   api_requests: 'requestsKeptForMs',
   sessions: 'sessionsKeptForMs',
   recoveries: 'recoveriesKeptForMs',

@@ -8,6 +8,7 @@ import { deleteApiRequests } from '../db/accounts/api-request.ts';
 import { deleteStateChanges } from '../db/state-changes.ts';
 import { deleteOperatorCallbacks } from '../db/payments/operator-callback.ts';
 import { deleteExchanges } from '../db/payments/operator-exchange.ts';
+import { deletePayeeNames } from '../db/payments/payee-name.ts';
 import { deleteEndedCounters } from '../db/accounts/attempt-counter.ts';
 import { deleteEndedChallenges } from '../db/accounts/passkey.ts';
 import { deleteEndedRecoveries } from '../db/accounts/recovery.ts';
@@ -30,6 +31,7 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
     const keys = await deleteIdempotencyKeys(tx, since.idempotency_keys, limit);
     const callbacks = await deleteOperatorCallbacks(tx, since.operator_callbacks, limit);
     const exchanges = await deleteExchanges(tx, since.operator_exchanges, limit);
+    const names = await deletePayeeNames(tx, since.payee_names, limit);
     const sessions = await deleteEndedSessions(tx, since.sessions, limit);
     const counters = await deleteEndedCounters(tx, since.attempt_counters, limit);
     const recoveries = await deleteEndedRecoveries(tx, since.recoveries, limit);
@@ -37,6 +39,18 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
     const requests = await deleteApiRequests(tx, since.api_requests, limit * MANY);
     const changes = await deleteStateChanges(tx, new Date(endedBefore.getTime() - UPDATES_KEPT_FOR_MS), limit * MANY);
     const secrets = await eraseEndedSecrets(tx, endedBefore, limit);
-    return keys + callbacks + exchanges + sessions + counters + recoveries + challenges + requests + changes + secrets;
+    return (
+      keys +
+      callbacks +
+      exchanges +
+      names +
+      sessions +
+      counters +
+      recoveries +
+      challenges +
+      requests +
+      changes +
+      secrets
+    );
   });
 }

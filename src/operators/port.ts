@@ -64,6 +64,12 @@ export type StatusOutcome =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'unknown'; readonly reason: string };
 
+/** The name under which the operator knows a phone. `unknown`: it gave no usable answer. */
+export type NameOutcome =
+  | { readonly kind: 'named'; readonly name: string }
+  | { readonly kind: 'unnamed' }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
 /**
  * One operator. No method throws because of the network or the operator: that is an outcome. Every call has its own
  * time-out. Sending a prompt, a payout or a refund again with the same reference never raises, pays or refunds twice.
@@ -78,6 +84,8 @@ export type Operator = {
   refundCollection(request: RefundRequest): Promise<SendOutcome>;
   /** `operatorReference` is the refund's, not the collection's. */
   getRefundStatus(operatorReference: string): Promise<StatusOutcome>;
+  /** The name of whoever would be paid at this phone; null where the operator offers no such call. */
+  readonly getPayeeName: ((phone: string) => Promise<NameOutcome>) | null;
   /** The reference in a callback, or null when it has none. A callback is a hint and never decides a payment. */
   parseCallback(body: unknown): { readonly operatorReference: string } | null;
   close(): Promise<void>;

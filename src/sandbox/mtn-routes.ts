@@ -2,6 +2,7 @@
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
+import { accountHolder } from './account-holders.ts';
 import type { PaymentKind } from './behaviours.ts';
 import { cutConnection } from './fault-switches.ts';
 import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
@@ -89,6 +90,12 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   router.get('/v1_0/account/balance', authorised, (ctx) => {
     const currency = settings.currencies[0] ?? '';
     ctx.body = { availableBalance: store.balance(currency), currency };
+  });
+
+  router.get('/v1_0/accountholder/msisdn/:msisdn/basicuserinfo', authorised, (ctx) => {
+    const holder = accountHolder(String(ctx.params['msisdn']));
+    if (holder === null) refuse(ctx, NOT_FOUND);
+    else ctx.body = { given_name: holder.given, family_name: holder.family, status: 'ACTIVE' };
   });
 
   function serve<T>({ path, kind, read, receive }: Resource<T>): void {

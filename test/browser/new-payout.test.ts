@@ -9,7 +9,7 @@ import { closePage, openConsole, useChromium } from './chromium.ts';
 import { useInspector } from './inspect.ts';
 import { countRows } from '../db/rows.ts';
 
-const FIELDS = ['Phone of the payee', 'Amount in UGX', 'Reference', 'Description'] as const;
+const FIELDS = ['Phone of the payee', 'Name of the payee', 'Amount in UGX', 'Reference', 'Description'] as const;
 type Written = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 describe('a new payout', function () {
@@ -26,6 +26,7 @@ describe('a new payout', function () {
 
   const written = (fields: Partial<Written> = {}): Written => ({
     'Phone of the payee': phoneFor('000'),
+    'Name of the payee': 'Jane Nakato',
     'Amount in UGX': '1,500',
     Reference: 'salary-1',
     Description: 'For November',

@@ -25,6 +25,7 @@ function problemsWithApprovals(people: readonly string[]): string[] {
     failure: null,
     operator_reference: 'reference',
     amount_reversed: 0,
+    payee_name: null,
     created_by: 'usr_maker',
     approvals_required: 2,
     approvals: people.map((userId) => ({ user_id: userId, approved_at: at })),

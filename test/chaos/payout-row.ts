@@ -21,6 +21,7 @@ export const PAYOUT_ROW: PayoutRow = {
   failureCode: null,
   createdAt: AT,
   updatedAt: AT,
+  payeeName: null,
   createdBy: 'usr_maker',
   approvalsRequired: 2,
   decidedBy: null,

@@ -194,7 +194,7 @@ describe('a file of payouts', () => {
     const [row] = read('phone,amount,reference,,\n256772000100,5,SAL-1,,\n');
     assert.deepEqual(row, {
       number: 2,
-      cells: { phone: '256772000100', amount: '5', reference: 'SAL-1', description: '', operator: '' },
+      cells: { phone: '256772000100', amount: '5', reference: 'SAL-1', description: '', payee_name: '', operator: '' },
       payout: { phone: '256772000100', amount: 5, reference: 'SAL-1' },
       problems: [],
     });

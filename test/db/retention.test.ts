@@ -7,6 +7,8 @@ import { newId } from '../../src/domain/ids.ts';
 import { RETAINED_TABLES, retainedSince, RETENTION, type RetainedTable } from '../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.ts';
 import { countRows, makeCollection, makeMember, makeMerchant } from './rows.ts';
+import { insertPayeeName } from '../../src/db/payments/payee-name.ts';
+import { makePayout, makeShop } from './payments/payout-rows.ts';
 import { useDatabasePerCase } from './use-database.ts';
 
 const HOUR = 3_600_000;
@@ -43,6 +45,12 @@ describe('the removal of old records', () => {
          VALUES ($1, $2, 'send', $3, 12, 'accepted')`,
         [merchantId, id, at],
       );
+    },
+    async payee_names(at) {
+      const { id, merchantId } = await makePayout(db, await makeShop(db, 1000n), 'queued');
+      // Those that this takes are none of the test's.
+      await db.pool.query('DELETE FROM idempotency_keys WHERE merchant_id = $1', [merchantId]);
+      return insertPayeeName(db, { kind: 'payout', id, merchantId }, { name: 'JANE NAKATO', askedAt: at });
     },
     async api_requests(at) {
       return db.pool.query(
@@ -88,6 +96,7 @@ describe('the removal of old records', () => {
       idempotency_keys: 40,
       operator_callbacks: 10,
       operator_exchanges: 5,
+      payee_names: 6,
       api_requests: 4,
       sessions: 1,
       recoveries: 2,
@@ -103,7 +112,7 @@ describe('the removal of old records', () => {
     assert.deepEqual(
       [await purge(db, clocks, at), await purge(db, clocks, at), await purge(db, clocks, at)],
       // Of requests twenty times as many at once: there are more of them.
-      [15, 6, 0],
+      [17, 7, 0],
     );
     assert.deepEqual(await rowsLeft(), each(1));
   });
@@ -114,6 +123,7 @@ describe('the removal of old records', () => {
       idempotency_keys: 30,
       operator_callbacks: 90,
       operator_exchanges: 90,
+      payee_names: 90,
       api_requests: 30,
       sessions: 0,
       recoveries: 0,

@@ -167,6 +167,9 @@ export const VALID_ROWS = {
   operator_exchanges: ({ merchantId: merchant_id, collections: { prompted: payment_id } }) => ({
     ...{ merchant_id, payment_id, kind: 'send', started_at: new Date(), duration_ms: 12, outcome: 'accepted' },
   }),
+  payee_names: ({ merchantId: merchant_id, payouts: { queued: payment_id } }) => ({
+    ...{ merchant_id, payment_id, name: 'JANE NAKATO', asked_at: new Date() },
+  }),
   operator_callbacks: ({ collections }) => ({
     operator: 'mtn-momo',
     payment_id: collections.prompted,

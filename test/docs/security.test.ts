@@ -10,7 +10,7 @@ import { trackedFiles, root } from '../support/source-tree.ts';
 const PAGE = 'docs/security.md';
 const page = readFileSync(join(root, PAGE), 'utf8');
 
-const VERDICTS = ['met', 'partly', 'not met', 'does not apply'] as const;
+const VERDICTS = ['met', 'partly', 'not met', 'n/a'] as const;
 const CHAPTERS = 17;
 /** A path of the project as the page writes it: from its root, in code. */
 const PATH =

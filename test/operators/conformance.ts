@@ -72,6 +72,7 @@ export function conformsToThePort(name: string, start: () => Promise<AdapterHarn
     reportsReturnedMoney(() => harness);
     refusesWrongRefunds(() => harness);
     readsCallbacks(() => harness);
+    knowsPayees(() => harness);
 
     it('can be closed twice, and returns unknown afterwards', async () => {
       const other = await start();
@@ -259,4 +260,20 @@ async function send(
   operatorReference: string,
 ): Promise<SendOutcome> {
   return (await direction.prepare(harness, row))(operatorReference);
+}
+
+function knowsPayees(harness: () => AdapterHarness): void {
+  it('knows the name of a payee, that somebody has none, and nothing while it is away, if it is asked for names at all', async () => {
+    const { operator, phone } = harness();
+    const { getPayeeName } = operator;
+    if (getPayeeName === null) return;
+    const named = await getPayeeName(phone('500'));
+    assert.ok(named.kind === 'named', JSON.stringify(named));
+    assert.match(named.name, /^[A-Z]+ [A-Z]+$/);
+    assert.deepEqual(await getPayeeName(phone('500')), named);
+    assert.deepEqual(await getPayeeName(phone('001')), { kind: 'unnamed' });
+    await harness().setFaults({ down: true });
+    assert.equal((await getPayeeName(phone('500'))).kind, 'unknown');
+    await harness().setFaults({ down: false });
+  });
 }

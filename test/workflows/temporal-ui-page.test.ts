@@ -12,7 +12,7 @@ import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 const PAGE = readFileSync(new URL('../../docs/temporal-ui.md', import.meta.url), 'utf8');
-const ROW = /^\|\s*([^|]+?)\s*\|\s*`([^`]+)`\s*\|\s*\[open\]\(http:\/\/localhost:8233([^)]+)\)\s*\|$/gm;
+const ROW = /^- (.+): `([^`]+)` \(\[open\]\(http:\/\/localhost:8233([^)]+)\)\)$/gm;
 const ROWS = [...PAGE.matchAll(ROW)].map(([, what = '', query = '', link = '']) => ({ what, query, link }));
 
 /** What there is to be found, by a name. */

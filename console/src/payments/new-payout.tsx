@@ -29,13 +29,13 @@ type Draft = Schemas['CreatePayout'];
 /** What the API found of a draft. */
 type Found = Schemas['CheckedPayout'];
 /** As the person wrote them. */
-type Texts = Readonly<Record<'phone' | 'amount' | 'reference' | 'description', string>> & {
+type Texts = Readonly<Record<'phone' | 'payee_name' | 'amount' | 'reference' | 'description', string>> & {
   readonly operator: OperatorChoice;
 };
 /** Empty: by the number. */
 type OperatorChoice = NonNullable<Draft['operator']> | '';
 
-const NO_TEXTS: Texts = { phone: '', operator: '', amount: '', reference: '', description: '' };
+const NO_TEXTS: Texts = { phone: '', payee_name: '', operator: '', amount: '', reference: '', description: '' };
 
 // The key belongs to these very values: a second try of them after a lost answer makes no second payout.
 const subjectOf = (draft: Draft) => `payout:${JSON.stringify(draft)}`;
@@ -114,13 +114,14 @@ export function NewPayout() {
 type Read = { readonly phone: TypedPhone; readonly amount: TypedAmount };
 
 /** As the API takes it; null while phone or amount have no one meaning. */
-function draftOf({ reference, description, operator }: Texts, { phone, amount }: Read): Draft | null {
+function draftOf({ payee_name: name, reference, description, operator }: Texts, { phone, amount }: Read): Draft | null {
   if (phone.kind !== 'phone' || amount.kind !== 'amount') return null;
   return {
     phone: phone.phone.digits,
     amount: amount.amount,
     reference: reference.trim(),
     ...(operator !== '' && { operator }),
+    ...(name.trim() !== '' && { payee_name: name.trim() }),
     ...(description.trim() !== '' && { description: description.trim() }),
   };
 }
@@ -162,6 +163,15 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
         value={texts.phone}
         error={errorOf('phone') ?? messageOf(texts.phone, read.phone)}
         onText={(text) => set('phone', text)}
+      />
+      <Field
+        label="Name of the payee"
+        description="If you know it: whoever releases the payout is warned where the operator has another one."
+        maxLength={100}
+        autoComplete="off"
+        value={texts.payee_name}
+        error={errorOf('payee_name')}
+        onText={(text) => set('payee_name', text)}
       />
       <OperatorSelect
         value={texts.operator}
@@ -263,7 +273,11 @@ function CheckedDraft({ draft, found, isBusy, onBack, onCreate }: CheckedDraftPr
           ],
         ]}
       />
-      <OwnWords reference={draft.reference} description={draft.description ?? null} />
+      <OwnWords
+        reference={draft.reference}
+        description={draft.description ?? null}
+        payeeName={draft.payee_name ?? null}
+      />
       {made === null && (
         <Text size="sm" c="dimmed">
           Its amount is held from now on. It is sent once another person has released it.

@@ -24,7 +24,7 @@ import {
   workflowField,
 } from './payment-fields.tsx';
 import { usePayout } from './queries.ts';
-import { EarlierPayouts, Warnings } from './warnings.tsx';
+import { EarlierPayouts, PayeeName, Warnings } from './warnings.tsx';
 import { Timeline } from './timeline.tsx';
 
 export function Payout() {
@@ -37,7 +37,7 @@ export function Payout() {
           <>
             <Decisions payout={payout} />
             <PayoutFields payout={payout} />
-            <OwnWords {...payout} />
+            <OwnWords {...payout} payeeName={payout.payee_name} />
             <Timeline entries={payout.timeline} currency={payout.currency} />
           </>
         )}
@@ -53,6 +53,7 @@ function PayoutFields({ payout }: { readonly payout: Schemas['PayoutWithTimeline
       fields={[
         ...outcomeFields(payout),
         ['Payee', <Phone key="phone" phone={payout.phone} />],
+        payout.judgement !== null && ['Name at the operator', <PayeeName key="name" judgement={payout.judgement} />],
         operatorField(payout),
         ['Made by', <Person key="maker" person={payout.created_by} />],
         ...decisionFields(payout, 'Created'),

@@ -61,7 +61,7 @@ function Happened({ entry, currency }: { readonly entry: Entry; readonly currenc
     case 'operator_exchange':
       return (
         <>
-          {entry.exchange === 'send' ? 'Sent to the operator' : 'Status query'}: {formatCode(entry.outcome)}
+          {EXCHANGES[entry.exchange]}: {formatCode(entry.outcome)}
           {entry.failure_code !== null && `, ${formatCode(entry.failure_code)}`} ({entry.duration_ms} ms)
         </>
       );
@@ -126,3 +126,9 @@ function Delivery({ entry }: { readonly entry: EntryOf<'delivery'> }) {
     </>
   );
 }
+
+const EXCHANGES: Readonly<Record<Extract<Entry, { kind: 'operator_exchange' }>['exchange'], string>> = {
+  send: 'Sent to the operator',
+  status_query: 'Status query',
+  name_query: 'Query of the payee’s name',
+};

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../api/client.ts';
 import { Amount } from '../ui/amount.tsx';
+import { MerchantText } from '../ui/merchant-text.tsx';
 import { Moment } from '../ui/moment.tsx';
 import type { Column } from '../ui/rows.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -83,6 +84,13 @@ function WarningText({ warning, currency, isApart = false }: WarningTextProps) {
           <Amount amount={warning.usual_amount} currency={currency} />.
         </>
       );
+    case 'payee_name_differs':
+      return (
+        <>
+          The operator knows this number under another name, <MerchantText text={warning.name} />, than the maker wrote:{' '}
+          <MerchantText text={warning.typed} />.
+        </>
+      );
   }
 }
 
@@ -97,6 +105,17 @@ export function EarlierPayouts({ judgement, currency, isApart = false }: Warning
         <Moment at={last.created_at} />
       </PayoutLink>
       : <Amount amount={last.amount} currency={currency} /> <StateBadge state={last.state} />
+    </>
+  );
+}
+
+/** The name of the payee at the operator, and when it was asked. */
+export function PayeeName({ judgement }: Pick<WarningsProps, 'judgement'>) {
+  const payee = judgement?.payee ?? null;
+  if (payee === null) return <>–</>;
+  return (
+    <>
+      {payee.name === null ? 'none' : <MerchantText text={payee.name} />}, asked <Moment at={payee.asked_at} />
     </>
   );
 }

@@ -44,7 +44,7 @@ export async function checkRows(
  * loaded again.
  */
 async function toRequest({ payout }: FileRow, paymentRun: string): Promise<Request> {
-  // Not of the operator: a file in which it was named later pays nobody again.
+  // Not of the operator and the payee’s name: a file in which they were named later pays nobody again.
   const { phone = '', amount = 0, reference = '', description = '' } = payout;
   const content = new TextEncoder().encode(JSON.stringify([paymentRun, phone, amount, reference, description]));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', content)).slice(0, 20);

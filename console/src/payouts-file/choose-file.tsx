@@ -31,7 +31,8 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
       </Text>
       <List>
         <List.Item>
-          The first row names the columns: phone, amount, reference and, if you like, description and operator.
+          The first row names the columns: phone, amount, reference and, if you like, description, payee_name and
+          operator.
         </List.Item>
         <List.Item>
           A phone is best written with its country code, such as {example}. Where a number was moved to another

@@ -8,7 +8,7 @@ import { readTypedPhone, type TypedPhone } from '../../../src/domain/payments/ty
 import type { TypedAmount } from '../../../src/domain/typed-amount.ts';
 import { readAmount } from '../ui/format.ts';
 
-export const COLUMNS = ['phone', 'amount', 'reference', 'description', 'operator'] as const;
+export const COLUMNS = ['phone', 'amount', 'reference', 'description', 'payee_name', 'operator'] as const;
 export type Column = (typeof COLUMNS)[number];
 const REQUIRED: readonly Column[] = ['phone', 'amount', 'reference'];
 export const MAX_ROWS = 1000;
@@ -30,6 +30,7 @@ export type FileRow = {
     readonly amount?: number;
     readonly reference?: string;
     readonly description?: string;
+    readonly payee_name?: string;
     readonly operator?: string;
   };
   readonly problems: readonly Problem[];
@@ -127,6 +128,7 @@ function readRow(record: readonly string[], form: Form, number: number, context:
     amount: cellOf('amount'),
     reference: cellOf('reference'),
     description: cellOf('description'),
+    payee_name: cellOf('payee_name'),
     operator: cellOf('operator'),
   };
   const isAstray = record.some((cell, index) => (columns[index] ?? null) === null && cell.trim() !== '');
@@ -143,6 +145,7 @@ function readRow(record: readonly string[], form: Form, number: number, context:
     ...(amount?.kind === 'amount' && { amount: amount.amount }),
     ...(isGood('reference') && { reference: cells.reference }),
     ...(isGood('description') && { description: cells.description }),
+    ...(isGood('payee_name') && { payee_name: cells.payee_name }),
     ...(isGood('operator') && { operator: cells.operator.toLowerCase() }),
   };
   const ofCells = COLUMNS.flatMap((column): Problem[] => {

@@ -14,9 +14,11 @@ type OwnWordsProps = {
   /** Left out: there can be none. */
   readonly description?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
+  /** As the description. */
+  readonly payeeName?: string | null;
 };
 
-export function OwnWords({ reference, description, metadata = {} }: OwnWordsProps) {
+export function OwnWords({ reference, description, metadata = {}, payeeName }: OwnWordsProps) {
   const pairs = Object.entries(metadata).map(([id, value]) => ({ id, value }));
   return (
     <Card withBorder component="section" aria-label="The merchant’s own words">
@@ -32,6 +34,10 @@ export function OwnWords({ reference, description, metadata = {} }: OwnWordsProp
             description !== undefined && [
               'Description',
               description === null ? '–' : <MerchantText key="text" text={description} />,
+            ],
+            payeeName !== undefined && [
+              'Name of the payee',
+              payeeName === null ? '–' : <MerchantText key="payee" text={payeeName} />,
             ],
           ]}
         />

@@ -39,6 +39,7 @@ const OF_PHONE: readonly Source[] = [
   },
   { table: 'operator_callbacks', where: ofPayments, merchant: 'NULL' },
   { table: 'operator_exchanges', where: ofPayments },
+  { table: 'payee_names', where: ofPayments },
   { table: 'api_requests', where: isObject },
   { table: 'state_changes', where: isObject },
   { table: 'work', where: 't.id IN (SELECT id FROM payments_of)' },

@@ -1,11 +1,15 @@
 // Notes on a payment's row beside its state: how far its send got, and when the operator is asked. Each is one statement that
 // decides nothing.
 import type { Collection } from '../../domain/payments/collection.ts';
-import type { PaymentRef } from '../../domain/payments/payment.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { Payment, PaymentRef } from '../../domain/payments/payment.ts';
 import { QUERY_PRIORITY, type QueryDue } from '../../domain/work.ts';
 import { findOne, statement, type Queryable } from '../platform/database.ts';
 import { WORK_COLUMNS } from '../work/work-rows.ts';
-import { COLLECTION_COLUMNS } from './collection.ts';
+import { beginCollectionQuery, COLLECTION_COLUMNS } from './collection.ts';
+import type { BegunQuery } from './payment-reads.ts';
+import { beginPayoutQuery } from './payout.ts';
+import { beginReversalQuery } from './reversal.ts';
 
 /** A payment that sends money out: a payout, or the refund of a reversal. */
 export type SentPaymentRef = PaymentRef<'payout' | 'reversal'>;
@@ -138,4 +142,29 @@ const SCHEDULE_QUERY = statement('payment_schedule_query')`
 /** The operator is asked about the payment at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */
 export async function scheduleQuery(db: Queryable, { id }: Pick<PaymentRef, 'id'>, dueAt: Date): Promise<void> {
   await db.run(SCHEDULE_QUERY, [id, dueAt]);
+}
+
+/**
+ * The payment, as one statement finds it by which a status query of it begins that nothing had due, unless that must wait. Throws that
+ * its kind of payment was not found.
+ */
+export async function beginQuery(db: Queryable, ref: PaymentRef, gapMs: number): Promise<BegunQuery<Payment>> {
+  const begun = await beginQueryOfKind(db, ref, gapMs);
+  if (begun === null) throw notFound(ref.kind);
+  return begun;
+}
+
+function beginQueryOfKind(
+  db: Queryable,
+  { kind, merchantId, id }: PaymentRef,
+  gapMs: number,
+): Promise<BegunQuery<Payment> | null> {
+  switch (kind) {
+    case 'collection':
+      return beginCollectionQuery(db, merchantId, id, gapMs);
+    case 'payout':
+      return beginPayoutQuery(db, merchantId, id, gapMs);
+    case 'reversal':
+      return beginReversalQuery(db, merchantId, id, gapMs);
+  }
 }

@@ -29,7 +29,7 @@ export const REQUESTED_COLUMNS = `${PAYMENT_COLUMNS}, idempotency_key, previous_
 const MONEY_OUT_COLUMNS = `created_by, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
   request_attestation, release_attestation, accepted_at, not_found_count, not_found_since, not_found_last_at, ${APPROVALS_COLUMN}`;
 
-export const PAYOUT_COLUMNS = `${REQUESTED_COLUMNS}, ${MONEY_OUT_COLUMNS}`;
+export const PAYOUT_COLUMNS = `${REQUESTED_COLUMNS}, ${MONEY_OUT_COLUMNS}, payee_name`;
 export const REFUND_COLUMNS = `${PAYMENT_COLUMNS}, ${MONEY_OUT_COLUMNS}`;
 
 /** A payout or refund of a row with `MONEY_OUT_COLUMNS`. */

@@ -6,11 +6,10 @@ import type { MoneyOut, MoneyOutKind, Payment, PaymentKind, PaymentRef } from '.
 import { changePayment, type Decision } from '../../domain/payments/payment-change.ts';
 import { notFound } from '../../domain/errors.ts';
 import { statement, type Queryable, type Tx } from '../platform/database.ts';
-import { beginCollectionQuery, findCollection } from './collection.ts';
+import { findCollection } from './collection.ts';
 import { recordChange } from './payment-change.ts';
-import type { BegunQuery } from './payment-reads.ts';
-import { beginPayoutQuery, findPayout } from './payout.ts';
-import { beginReversalQuery, findReversal } from './reversal.ts';
+import { findPayout } from './payout.ts';
+import { findReversal } from './reversal.ts';
 
 export function findPayment(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<Payment | null> {
   switch (kind) {
@@ -31,28 +30,6 @@ export async function getPayment<Kind extends PaymentKind>(
   const payment = await findPayment(db, ref as PaymentRef);
   if (payment === null) throw notFound(ref.kind);
   return payment as Payment<Kind>;
-}
-
-/** As `getPayment`, and in the same statement a status query of the payment begins that nothing had due, unless it must wait. */
-export async function beginQuery(db: Queryable, ref: PaymentRef, gapMs: number): Promise<BegunQuery<Payment>> {
-  const begun = await beginQueryOfKind(db, ref, gapMs);
-  if (begun === null) throw notFound(ref.kind);
-  return begun;
-}
-
-function beginQueryOfKind(
-  db: Queryable,
-  { kind, merchantId, id }: PaymentRef,
-  gapMs: number,
-): Promise<BegunQuery<Payment> | null> {
-  switch (kind) {
-    case 'collection':
-      return beginCollectionQuery(db, merchantId, id, gapMs);
-    case 'payout':
-      return beginPayoutQuery(db, merchantId, id, gapMs);
-    case 'reversal':
-      return beginReversalQuery(db, merchantId, id, gapMs);
-  }
 }
 
 const LOCK = statement('payment_lock')`

@@ -57,13 +57,16 @@ type HistoryRow = {
   readonly referencePhones: number;
 };
 
-export type JudgedPayout = Pick<Payout, 'id' | 'phone' | 'amountMinor' | 'reference' | 'createdAt'>;
+/** What other payouts say of one. */
+export type OtherPayouts = Omit<PayoutHistory, 'payee'>;
+
+export type JudgedPayout = Pick<Payout, 'id' | 'phone' | 'amountMinor' | 'reference' | 'payeeName' | 'createdAt'>;
 
 export async function listPayoutHistories(
   db: Queryable,
   merchantId: MerchantId,
   payouts: readonly JudgedPayout[],
-): Promise<Map<PayoutId, PayoutHistory>> {
+): Promise<Map<PayoutId, OtherPayouts>> {
   if (payouts.length === 0) return new Map();
   const idAt = ({ createdAt }: JudgedPayout, ms: number) => lowestIdAt('pay', createdAt.getTime() + ms);
   const rows = await db.run<HistoryRow>(LIST, [
@@ -75,7 +78,7 @@ export async function listPayoutHistories(
   return new Map(rows.map((row) => [row.id, historyOf(row)]));
 }
 
-function historyOf(row: HistoryRow): PayoutHistory {
+function historyOf(row: HistoryRow): OtherPayouts {
   const { lastId, sameId, referenceId } = row;
   const last: EarlierPayouts['last'] = lastId && {
     id: lastId,

@@ -1,5 +1,6 @@
 // What is known of the payouts around others, for whoever makes or releases those.
 import type { Queryable } from '../platform/database.ts';
+import { listPayeeNames } from './payee-name.ts';
 import { findUsualAmount, listPayoutHistories, type JudgedPayout } from './payout-history.ts';
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import { warningsOf, type PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
@@ -14,11 +15,15 @@ export async function judgePayouts(
   if (payouts.length === 0) return new Map();
   const histories = await listPayoutHistories(db, merchantId, payouts);
   const usual = await findUsualAmount(db, merchantId, at);
+  const ids = payouts.map(({ id }) => id);
+  const payees = await listPayeeNames(db, ids);
   return new Map(
     payouts.flatMap((payout) => {
       const history = histories.get(payout.id);
       if (!history) return [];
-      return [[payout.id, { earlier: history.earlier, warnings: warningsOf(payout, history, usual) }] as const];
+      const payee = payees.get(payout.id) ?? null;
+      const warnings = warningsOf(payout, { ...history, payee }, usual);
+      return [[payout.id, { earlier: history.earlier, payee, warnings }] as const];
     }),
   );
 }

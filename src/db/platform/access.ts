@@ -53,6 +53,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   merchants: ['INSERT', 'UPDATE (created_at)'],
   operator_callbacks: ['INSERT', 'UPDATE (received_at)', 'DELETE'],
   operator_exchanges: ['INSERT', 'UPDATE (started_at)', 'DELETE'],
+  payee_names: ['INSERT', 'UPDATE (asked_at)', 'DELETE'],
   passkey_challenges: EXPIRING,
   passkeys: EXPIRING,
   payment_figures: EXPIRING,

@@ -70,6 +70,7 @@ CREATE TABLE payments (
   operator_receipt text CHECK (length(operator_receipt) BETWEEN 1 AND 200),
   description text CHECK (length(description) BETWEEN 1 AND 120),
   metadata json CHECK (json_typeof(metadata) = 'object'),
+  payee_name text CHECK (length(payee_name) BETWEEN 1 AND 100),
   failure_code text,
   failed_by text,
   status_kind text,
@@ -102,14 +103,14 @@ CREATE TABLE payments (
   CONSTRAINT payments_id_of_kind CHECK (left(id, 3) = left(kind, 3)),
   CONSTRAINT payments_columns_of_collections CHECK (kind <> 'collection' OR (
     num_nulls(idempotency_key, metadata, send_deadline_at) = 0 AND not_found_count = 0 AND num_nonnulls(
-      collection_id, approvals_required, request_attestation, release_attestation, expires_at, accepted_at,
+      collection_id, payee_name, approvals_required, request_attestation, release_attestation, expires_at, accepted_at,
       not_found_last_at, status_kind, status_queried_at) = 0)),
   CONSTRAINT payments_columns_of_payouts CHECK (kind <> 'payout' OR (
     num_nulls(idempotency_key, metadata, created_by, approvals_required, expires_at) = 0
     AND num_nonnulls(collection_id, prompt_expires_at, status_kind, status_queried_at) = 0)),
   CONSTRAINT payments_columns_of_refunds CHECK (kind <> 'reversal' OR (
     num_nulls(collection_id, created_by, approvals_required, expires_at) = 0
-    AND num_nonnulls(idempotency_key, api_key_id, description, metadata, prompt_expires_at) = 0)),
+    AND num_nonnulls(idempotency_key, api_key_id, description, metadata, payee_name, prompt_expires_at) = 0)),
   CONSTRAINT payments_created_by_one CHECK (kind <> 'collection' OR created_by IS NULL OR api_key_id IS NULL),
   CONSTRAINT payments_created_in_first_state CHECK (
     (state = CASE kind WHEN 'collection' THEN 'initiated' ELSE 'queued' END) = (version = 0)
@@ -141,6 +142,7 @@ COMMENT ON COLUMN payments.collection_id IS
   'The collection that a refund gives back. Merchant, amount, currency, operator, phone and reference of the refund are those of '
   'the collection, so that whoever asks about the refund reads no second row.';
 COMMENT ON COLUMN payments.idempotency_key IS 'Null for a refund: the collection itself allows one at a time.';
+COMMENT ON COLUMN payments.payee_name IS 'The name of the payee of a payout as its maker typed it.';
 COMMENT ON COLUMN payments.failed_by IS 'What made a payout or refund fail.';
 COMMENT ON COLUMN payments.status_kind IS
   'What the operator said of a refund that failed. A refund that failed no longer reserves its money.';
@@ -210,7 +212,7 @@ BEGIN
 END $$;
 CREATE TRIGGER payments_requested_kept
   BEFORE UPDATE OF id, kind, merchant_id, collection_id, idempotency_key, amount_minor, currency, reference, phone, operator,
-    operator_reference, description, metadata, created_by, api_key_id, request_id, created_at, expires_at ON payments
+    operator_reference, description, metadata, payee_name, created_by, api_key_id, request_id, created_at, expires_at ON payments
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_requested_change();
 COMMENT ON TRIGGER payments_requested_kept ON payments IS
   'Refuses to change what was requested. It runs once a statement, and no statement of the service updates these columns.';

@@ -23,17 +23,18 @@ CREATE TABLE operator_exchanges (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   merchant_id text COLLATE "C" NOT NULL,
   payment_id text COLLATE "C" NOT NULL,
-  kind text NOT NULL CONSTRAINT operator_exchanges_kind CHECK (kind IN ('send', 'status_query')),
+  kind text NOT NULL CONSTRAINT operator_exchanges_kind CHECK (kind IN ('send', 'status_query', 'name_query')),
   started_at timestamptz NOT NULL,
   duration_ms integer NOT NULL CONSTRAINT operator_exchanges_duration CHECK (duration_ms >= 0),
   outcome text NOT NULL CONSTRAINT operator_exchanges_outcome CHECK (CASE kind
     WHEN 'send' THEN outcome IN ('accepted', 'refused', 'unknown')
+    WHEN 'name_query' THEN outcome IN ('named', 'unnamed', 'unknown')
     ELSE outcome IN ('pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found', 'unknown') END),
   failure_code text CONSTRAINT operator_exchanges_failure
     CHECK ((outcome IN ('refused', 'failed')) = (failure_code IS NOT NULL) AND length(failure_code) <= 40)
 );
 COMMENT ON TABLE operator_exchanges IS
-  'Each send to an operator and each query of a status, and how it ended in a word of the service. Nothing that was sent or '
+  'Each send to an operator and each query of a status or a name, and how it ended in a word of the service. Nothing that was sent or '
   'received is kept here, and no receipt.';
 COMMENT ON COLUMN operator_exchanges.payment_id IS
   'A foreign key would lock the row of the payment for each exchange.';
@@ -61,6 +62,20 @@ CREATE TRIGGER operator_exchanges_check BEFORE INSERT OR UPDATE ON operator_exch
   FOR EACH ROW EXECUTE FUNCTION check_operator_exchange();
 COMMENT ON TRIGGER operator_exchanges_check ON operator_exchanges IS
   'Refuses every update, and an exchange of no payment of its merchant.';
+
+CREATE TABLE payee_names (
+  payment_id text COLLATE "C" PRIMARY KEY CHECK (left(payment_id, 4) = 'pay_') REFERENCES payments,
+  merchant_id text COLLATE "C" NOT NULL REFERENCES merchants,
+  name text CHECK (length(name) BETWEEN 1 AND 200),
+  asked_at timestamptz NOT NULL
+);
+COMMENT ON TABLE payee_names IS
+  'The name that the operator has for the payee of a payout, for whoever releases it. It decides nothing, and is removed by its age.';
+COMMENT ON COLUMN payee_names.name IS 'Null: the operator says that it has none.';
+CREATE INDEX payee_names_age ON payee_names (asked_at);
+CREATE TRIGGER payee_names_stay BEFORE UPDATE OR TRUNCATE ON payee_names
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+COMMENT ON TRIGGER payee_names_stay ON payee_names IS 'Refuses to change or truncate: the first answer stays.';
 
 CREATE TABLE discrepancies (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

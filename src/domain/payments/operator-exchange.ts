@@ -2,15 +2,16 @@
 import type { FailureCode } from './failure.ts';
 import type { PaymentId } from './payment.ts';
 
-/** Of a send: whether the operator accepted it. Of a status query: what it says of the payment. */
+/** Of a send: whether the operator accepted it. Of a status query: what it says of the payment. Of a name query: whether it has a name. */
 export const EXCHANGE_OUTCOMES = [
   ...(['accepted', 'refused'] as const),
   ...(['pending', 'succeeded', 'failed', 'returned', 'paid_unreadable', 'unreadable', 'not_found'] as const),
+  ...(['named', 'unnamed'] as const),
   'unknown',
 ] as const;
 export type ExchangeOutcome = (typeof EXCHANGE_OUTCOMES)[number];
 
-export const EXCHANGE_KINDS = ['send', 'status_query'] as const;
+export const EXCHANGE_KINDS = ['send', 'status_query', 'name_query'] as const;
 
 export type OperatorExchange = {
   /** A collection or payout, or the reversal of a collection. */

@@ -27,6 +27,8 @@ export type PaymentRequest = {
   readonly metadata: Readonly<Record<string, string>>;
   /** Decides, whatever the prefix of the phone. Absent where none was named: two equal requests without it have one fingerprint. */
   readonly operator?: OperatorId | undefined;
+  /** Of a payout: the name of the payee, as the maker knows it. Absent as the operator. */
+  readonly payeeName?: string | undefined;
 };
 
 /**

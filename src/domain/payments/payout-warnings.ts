@@ -1,5 +1,6 @@
 // What an approver should know before a payout is released: earlier payouts to its number, and what is unusual about it.
 import type { PayoutId } from '../ids.ts';
+import { isSameName, type PayeeName } from './payee-name.ts';
 import type { Payout, PayoutState } from './payout.ts';
 
 /** Of payouts that were released and did not fail: paid, or on their way. */
@@ -36,6 +37,8 @@ export type PayoutHistory = {
   readonly same: Pick<Payout, 'id' | 'createdAt' | 'state'> | null;
   /** The newest payout with the same reference that was sent, and to how many numbers the last of those went. */
   readonly ofReference: (Pick<Payout, 'id' | 'phone'> & { readonly phones: number }) | null;
+  /** Null: the operator was not asked for the name of the payee, or has not answered. */
+  readonly payee: PayeeName | null;
 };
 
 /** The median of what the merchant paid out lately, and of how many payouts. */
@@ -50,20 +53,24 @@ export type PayoutWarning =
       readonly state: PayoutState;
     }
   | { readonly code: 'number_changed_since_last'; readonly payoutId: PayoutId; readonly phone: string }
-  | { readonly code: 'above_usual'; readonly usualMinor: bigint; readonly times: number };
+  | { readonly code: 'above_usual'; readonly usualMinor: bigint; readonly times: number }
+  | { readonly code: 'payee_name_differs'; readonly typed: string; readonly name: string };
 
-export type PayoutJudgement = { readonly earlier: EarlierPayouts; readonly warnings: readonly PayoutWarning[] };
+export type PayoutJudgement = Pick<PayoutHistory, 'earlier' | 'payee'> & {
+  readonly warnings: readonly PayoutWarning[];
+};
 
 /**
  * The warnings of a payout that waits for release:
  * - no payout to its number was sent before, or all that were failed;
  * - another one of the same amount to the same number, queued or sent, was created within 24 hours;
  * - the last 20 sent payouts with its reference all went to one other number: a reference of several numbers names nobody;
- * - its amount is more than five times the median of the newest 500 payouts that succeeded within 90 days, of ten at least.
+ * - its amount is more than five times the median of the newest 500 payouts that succeeded within 90 days, of ten at least;
+ * - the operator has another name for the number than the maker typed.
  */
 export function warningsOf(
-  { phone, amountMinor }: Pick<Payout, 'phone' | 'amountMinor'>,
-  { earlier, same, ofReference }: PayoutHistory,
+  { phone, amountMinor, payeeName }: Pick<Payout, 'phone' | 'amountMinor' | 'payeeName'>,
+  { earlier, same, ofReference, payee }: PayoutHistory,
   usual: UsualAmount,
 ): PayoutWarning[] {
   const warnings: PayoutWarning[] = [];
@@ -78,6 +85,10 @@ export function warningsOf(
   const { medianMinor, count } = usual;
   if (medianMinor !== null && count >= LEAST_USUAL && amountMinor > TIMES_USUAL * medianMinor) {
     warnings.push({ code: 'above_usual', usualMinor: medianMinor, times: Number(TIMES_USUAL) });
+  }
+  const name = payee?.name ?? null;
+  if (payeeName !== null && name !== null && !isSameName(payeeName, name)) {
+    warnings.push({ code: 'payee_name_differs', typed: payeeName, name });
   }
   return warnings;
 }

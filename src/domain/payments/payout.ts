@@ -32,7 +32,12 @@ export const PAYOUT_TRANSITIONS: Readonly<
 
 export const PAYOUT_STATES = Object.keys(PAYOUT_TRANSITIONS) as PayoutState[];
 
-export type Payout = PaymentFields<'payout', PayoutId, PayoutState> & RequestedFields<PayoutState> & MoneyOutFields;
+export type Payout = PaymentFields<'payout', PayoutId, PayoutState> &
+  RequestedFields<PayoutState> &
+  MoneyOutFields & {
+    /** As the maker typed it, to be compared with the operator's; null: no name was given. */
+    readonly payeeName: string | null;
+  };
 
 export function statesOfApproval(approval: ApprovalState): PayoutState[] {
   return PAYOUT_STATES.filter((state) => approvalState(state) === approval);
@@ -45,6 +50,7 @@ export function payoutObject(payout: Payout) {
     state: payout.state,
     approval_state: approvalState(payout.state),
     ...requestedObject(payout, payout.failureCode && payoutFailure(payout.failureCode)),
+    payee_name: payout.payeeName,
     created_by: payout.createdBy,
     ...moneyOutObject(payout),
   };

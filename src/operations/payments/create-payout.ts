@@ -152,7 +152,7 @@ function newPayout(input: CreatePayout & NewRequested, policy: Policy, context: 
   const { amountMinor, createdAt } = requested;
   const { createdBy } = input;
   const queued = newMoneyOut({ amountMinor, createdBy, policy, createdAt, expiryMs: clocks.payoutExpiryMs });
-  const payout: Payout = { ...requested, ...queued };
+  const payout: Payout = { ...requested, ...queued, payeeName: input.request.payeeName ?? null };
   return { ...payout, requestAttestation: releases.attestRequest(payout) };
 }
 

@@ -35,7 +35,7 @@ export async function findKeysOutcomes(
 
 /** A payout that is to be made, and the one that was made of it already, if one was. */
 export type PlannedPayout = {
-  readonly request: Pick<PaymentRequest, 'phone' | 'amountMinor' | 'reference'>;
+  readonly request: Pick<PaymentRequest, 'phone' | 'amountMinor' | 'reference' | 'payeeName'>;
   readonly existing: KeyedPayout | null;
 };
 
@@ -51,8 +51,8 @@ export async function judgePlannedPayouts(
 ): Promise<(PayoutJudgement | null)[]> {
   const judged = planned.map((payout) => {
     if (payout === null) return null;
-    const { phone, amountMinor, reference } = payout.request;
-    return { id: payout.existing?.id ?? newId('pay'), phone, amountMinor, reference, createdAt: at };
+    const { phone, amountMinor, reference, payeeName = null } = payout.request;
+    return { id: payout.existing?.id ?? newId('pay'), phone, amountMinor, reference, payeeName, createdAt: at };
   });
   const judgements = await judgePayouts(
     db,

@@ -1,5 +1,6 @@
 // MTN MoMo Open API behind the operator port: request-to-pay, transfer and refund.
 import { createOperatorHttpClient, withDeadline, type HttpResult, type HttpRequest } from '../http-client.ts';
+import { readNameResponse } from './names.ts';
 import { readSendResponse, readStatusResponse } from './statuses.ts';
 import { openMtnProduct, type MtnCredentials, type MtnProduct } from './product.ts';
 import { refund, requestToPay, transfer } from './requests.ts';
@@ -62,6 +63,10 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
       return readSendResponse(await call(disbursement, refund(request, callbackUrl)), 'refund');
     },
     getRefundStatus: (reference) => queryStatus(disbursement, '/refund', reference, 'refund'),
+    async getPayeeName(phone) {
+      const path = `/accountholder/msisdn/${encodeURIComponent(phone)}/basicuserinfo`;
+      return readNameResponse(await call(disbursement, { method: 'GET', path, headers: {} }));
+    },
     parseCallback: parseMtnCallback,
     close: () => http.close(),
   };

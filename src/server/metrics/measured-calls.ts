@@ -1,6 +1,6 @@
 // Counts and times the calls of operators by what came of them, and the attempts of the webhook sender.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import type { Operator, SendOutcome, StatusOutcome } from '../../operators/port.ts';
+import type { NameOutcome, Operator, SendOutcome, StatusOutcome } from '../../operators/port.ts';
 import type { Attempt } from '../../domain/webhooks/delivery.ts';
 import type { WebhookSender } from '../../webhooks/sender.ts';
 
@@ -11,9 +11,10 @@ export const OPERATOR_CALLS = [
   'get_payout_status',
   'refund_collection',
   'get_refund_status',
+  'get_payee_name',
 ] as const;
 
-type Result = SendOutcome['kind'] | StatusOutcome['kind'];
+type Result = SendOutcome['kind'] | StatusOutcome['kind'] | NameOutcome['kind'];
 const IS_RESULT: Readonly<Record<Result, true>> = {
   accepted: true,
   refused: true,
@@ -24,6 +25,8 @@ const IS_RESULT: Readonly<Record<Result, true>> = {
   paid_unreadable: true,
   unreadable: true,
   not_found: true,
+  named: true,
+  unnamed: true,
   unknown: true,
 };
 /** `unknown`: no usable answer, as when the operator is down. */
@@ -46,6 +49,7 @@ export function measuredOperator(operator: Operator, onCalled: (call: MeasuredCa
     onCalled({ operator: operator.id, call, result: outcome.kind, seconds: (performance.now() - beganMs) / 1000 });
     return outcome;
   }
+  const { getPayeeName } = operator;
   return {
     id: operator.id,
     raisePrompt: (request) => measured('raise_prompt', () => operator.raisePrompt(request)),
@@ -55,6 +59,7 @@ export function measuredOperator(operator: Operator, onCalled: (call: MeasuredCa
     getPayoutStatus: (reference) => measured('get_payout_status', () => operator.getPayoutStatus(reference)),
     refundCollection: (request) => measured('refund_collection', () => operator.refundCollection(request)),
     getRefundStatus: (reference) => measured('get_refund_status', () => operator.getRefundStatus(reference)),
+    getPayeeName: getPayeeName && ((phone) => measured('get_payee_name', () => getPayeeName(phone))),
     parseCallback: (body) => operator.parseCallback(body),
     close: () => operator.close(),
   };

@@ -26,6 +26,7 @@ const IS_ACTIVITY: Readonly<Record<ActivityName, true>> = {
   purgeExpiredRecords: true,
   sendWithOperator: true,
   queryStatusWithOperator: true,
+  queryPayeeNameWithOperator: true,
   loadPayment: true,
   recordTransition: true,
 };

@@ -43,6 +43,7 @@ export const PAYMENT_FIELDS: readonly string[] = [
   `operator_reference = '${randomUUID()}'`,
   "idempotency_key = 'other'",
   "description = 'other'",
+  "payee_name = 'other'",
   `metadata = '{"a":"b"}'`,
   "created_at = created_at - interval '1 day'",
 ];

@@ -77,6 +77,7 @@ const COLLECTION_ROW_CASES: readonly RuleCase[] = [
       'payments_columns_of_collections',
     ],
     ['a number of approvals', { approvals_required: 1 }, 'payments_columns_of_collections'],
+    ['a name of a payee', { payee_name: 'Jane Nakato' }, 'payments_columns_of_collections'],
     ['no send deadline', { send_deadline_at: null }, 'payments_columns_of_collections'],
     ['no idempotency key', { idempotency_key: null }, 'payments_columns_of_collections'],
     ['the id of a payout', () => ({ id: newId('pay') }), 'payments_id_of_kind'],
@@ -297,6 +298,22 @@ const EXCHANGE_CASES: readonly RuleCase[] = [
   ...refusedChanges('operator_exchanges', ['TRUNCATE']),
 ];
 
+const PAYEE_NAME_CASES: readonly RuleCase[] = [
+  ...wrongInserts('payee_names', [
+    [
+      'the name of a payer',
+      ({ collections }) => ({ payment_id: collections.prompted }),
+      'payee_names_payment_id_check',
+    ],
+    ['the name of the payee of no payout', () => ({ payment_id: newId('pay') }), 'payee_names_payment_id_fkey'],
+    ['a name of no merchant', () => ({ merchant_id: newId('mer') }), 'payee_names_merchant_id_fkey'],
+    ['an empty name', { name: '' }, 'payee_names_name_check'],
+    ['a name that is too long', { name: 'x'.repeat(201) }, 'payee_names_name_check'],
+  ]),
+  twoRows('a second name of a payee', 'payee_names_pkey', 'payee_names'),
+  ...refusedChanges('payee_names', ['UPDATE', 'TRUNCATE'], 'name'),
+];
+
 const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [
   ['an unknown collection', () => ({ payment_id: newId('col') }), 'operator_callbacks_payment_id_fkey'],
   ['a body that is too large', { body: 'x'.repeat(65_537) }, 'operator_callbacks_body_check'],
@@ -305,6 +322,7 @@ const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [
 
 export const PAYMENT_RULE_CASES: readonly RuleCase[] = [
   ...ACCESS_CASES,
+  ...PAYEE_NAME_CASES,
   ...COLLECTION_ROW_CASES,
   ...COLLECTION_CHANGE_CASES,
   ...TRANSITION_CASES,

@@ -43,6 +43,8 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
       'payments_columns_of_payouts',
     ],
     ['no idempotency key', { idempotency_key: null }, 'payments_columns_of_payouts'],
+    ['an empty name of the payee', { payee_name: '' }, 'payments_payee_name_check'],
+    ['a name of the payee that is too long', { payee_name: 'x'.repeat(101) }, 'payments_payee_name_check'],
     ['no number of approvals', { approvals_required: null }, 'payments_columns_of_payouts'],
     ['the id of a collection', () => ({ id: newId('col') }), 'payments_id_of_kind'],
   ]),

@@ -170,6 +170,7 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ...wrongInserts('reversals', [
     ['an id of the wrong format', { id: 'rev_1' }, 'payments_id_check'],
     ['an idempotency key', { idempotency_key: 'refund-1' }, 'payments_columns_of_refunds'],
+    ['a name of a payee', { payee_name: 'Jane Nakato' }, 'payments_columns_of_refunds'],
     ['no number of approvals', { approvals_required: null }, 'payments_columns_of_refunds'],
     ['a receipt', { operator_receipt: '42' }, 'payments_receipt'],
     ['the id of a payout', () => ({ id: newId('pay') }), 'payments_id_of_kind'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { startStatusQueue } from '../../../activities/status-queue.ts';
 import type { Queryable, Statement } from '../../../src/db/platform/database.ts';
 import { getCollection } from '../../../src/db/payments/collection.ts';
-import { beginQuery } from '../../../src/db/payments/payment.ts';
+import { beginQuery } from '../../../src/db/payments/payment-progress.ts';
 import { listExchanges } from '../../../src/db/payments/operator-exchange.ts';
 import { claimQueries, finishQueries } from '../../../src/db/work/status-queries.ts';
 import { newId, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';

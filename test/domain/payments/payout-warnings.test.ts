@@ -15,12 +15,13 @@ const KNOWN: PayoutHistory = {
   earlier: { count: 1, isAtLeast: false, last: { id: EARLIER, createdAt: AT, amountMinor: 500n, state: 'succeeded' } },
   same: null,
   ofReference: null,
+  payee: null,
 };
 const USUAL: UsualAmount = { medianMinor: 1000n, count: 10 };
 
 describe('the warnings of a payout', () => {
   const warnings = (history: Partial<PayoutHistory>, amountMinor = 1000n, usual = USUAL): PayoutWarning[] =>
-    warningsOf({ phone: PHONE, amountMinor }, { ...KNOWN, ...history }, usual);
+    warningsOf({ phone: PHONE, amountMinor, payeeName: 'Jane Nakato' }, { ...KNOWN, ...history }, usual);
 
   it('are none for a usual payout to a known number', () => {
     assert.deepEqual(warnings({}), []);
@@ -52,5 +53,15 @@ describe('the warnings of a payout', () => {
     assert.deepEqual(warnings({}, 5001n), [{ code: 'above_usual', usualMinor: 1000n, times: 5 }]);
     assert.deepEqual(warnings({}, 5001n, { ...USUAL, count: 9 }), []);
     assert.deepEqual(warnings({}, 5001n, { medianMinor: null, count: 0 }), []);
+  });
+
+  it('name what the operator calls the payee, where the maker typed another name', () => {
+    const payee = (name: string | null) => ({ payee: { name, askedAt: AT } });
+    assert.deepEqual(warnings(payee('PETER OKELLO')), [
+      { code: 'payee_name_differs', typed: 'Jane Nakato', name: 'PETER OKELLO' },
+    ]);
+    for (const name of ['JANE NAKATO', 'NAKATO JANE MARY', null]) assert.deepEqual(warnings(payee(name)), []);
+    const untyped = { phone: PHONE, amountMinor: 1000n, payeeName: null };
+    assert.deepEqual(warningsOf(untyped, { ...KNOWN, ...payee('PETER OKELLO') }, USUAL), []);
   });
 });

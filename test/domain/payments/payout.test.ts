@@ -114,6 +114,7 @@ describe('a payout as merchants see it', () => {
       ['failure', null],
       ['operator_reference', 'bab7498a-e092-4d89-8fba-2f337846fdb9'],
       ['amount_reversed', 0],
+      ['payee_name', null],
       ['created_by', payout.createdBy],
       ['approvals_required', 1],
       ['approvals', []],

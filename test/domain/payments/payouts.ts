@@ -31,6 +31,7 @@ export function payoutWith(fields: Partial<Payout> = {}): Payout {
     ...moneyOut(),
     reference: 'SAL-1042',
     idempotencyKey: 'salary-1042',
+    payeeName: null,
     ...fields,
   };
 }

@@ -19,6 +19,8 @@ import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } f
 import { payoutSchema, payoutState } from './payout.ts';
 import { historyFields } from './timeline.ts';
 
+const payeeName = z.string().meta({ example: 'JANE NAKATO' });
+
 const earlierPayoutsSchema = z
   .strictObject({
     count: z.int().min(0).max(MAX_EARLIER),
@@ -65,11 +67,25 @@ const payoutWarningSchema = z
           'More than `times` times `usual_amount`: the median of the newest 500 payouts that succeeded within 90 days, ' +
           'where there are ten of them.',
       }),
+    z.strictObject({ code: z.literal('payee_name_differs'), typed: payeeName, name: payeeName }).meta({
+      id: 'PayeeNameDiffers',
+      description: 'The operator has another name for the number than the maker typed.',
+    }),
   ])
   .meta({ id: 'PayoutWarning' });
 
 export const judgementSchema = objectSchema('PayoutJudgement', {
   earlier_payouts: earlierPayoutsSchema,
+  payee: z
+    .strictObject({
+      name: payeeName.nullable().meta({ description: 'As the operator writes it. Null: it has none.' }),
+      asked_at: time,
+    })
+    .nullable()
+    .meta({
+      description:
+        'Under which name the operator knows the number, and when it was asked. Null: it was not asked, or has not answered.',
+    }),
   warnings: z.array(payoutWarningSchema).meta({ example: [{ code: 'first_payout_to_number' }] }),
 });
 
@@ -133,8 +149,12 @@ export function consolePayoutObject(named: ConsolePayout) {
   };
 }
 
-export function judgementObject({ earlier, warnings }: PayoutJudgement): z.input<typeof judgementSchema> {
-  return { earlier_payouts: earlierObject(earlier), warnings: warnings.map(warningObject) };
+export function judgementObject({ earlier, payee, warnings }: PayoutJudgement): z.input<typeof judgementSchema> {
+  return {
+    earlier_payouts: earlierObject(earlier),
+    payee: payee && { name: payee.name, asked_at: payee.askedAt.toISOString() },
+    warnings: warnings.map(warningObject),
+  };
 }
 
 function earlierObject({ count, isAtLeast, last }: EarlierPayouts): z.input<typeof earlierPayoutsSchema> {
@@ -161,5 +181,7 @@ function warningObject(warning: PayoutWarning): z.input<typeof payoutWarningSche
       return { code, payout_id: warning.payoutId, phone: warning.phone };
     case 'above_usual':
       return { code, usual_amount: Number(warning.usualMinor), times: warning.times };
+    case 'payee_name_differs':
+      return { code, typed: warning.typed, name: warning.name };
   }
 }

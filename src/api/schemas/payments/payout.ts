@@ -13,16 +13,23 @@ import {
   shownFields,
   userId,
 } from './payment.ts';
-import { idOf, objectSchema } from '../primitives.ts';
+import { idOf, objectSchema, printable } from '../primitives.ts';
 
 export const payoutState = z.enum(PAYOUT_STATES).meta({ id: 'PayoutState' });
 
-export const createPayoutSchema = objectSchema('CreatePayout', paymentFields);
+export const createPayoutSchema = objectSchema('CreatePayout', {
+  ...paymentFields,
+  payee_name: printable('payee_name', 100).optional().meta({
+    description: 'The name of the payee as you know it. An approver is warned where the operator has another one.',
+    example: 'Jane Nakato',
+  }),
+});
 
 /** Of a checked body for a payout, or for a collection, which has no field that a payout has not. */
 export function toPaymentRequest(body: z.output<typeof createPayoutSchema>): PaymentRequest {
-  const { amount, currency = null, description = null, metadata = {}, ...others } = body;
-  return { ...others, amountMinor: BigInt(amount), currency, description, metadata };
+  const { amount, currency = null, description = null, metadata = {}, payee_name: payeeName, ...others } = body;
+  const request = { ...others, amountMinor: BigInt(amount), currency, description, metadata };
+  return payeeName === undefined ? request : { ...request, payeeName };
 }
 
 export const payoutSchema = objectSchema('Payout', {
@@ -30,6 +37,7 @@ export const payoutSchema = objectSchema('Payout', {
   state: payoutState,
   approval_state: approvalState,
   ...shownFields('Why the operator did not pay.'),
+  payee_name: z.string().nullable().meta({ example: 'Jane Nakato', description: 'As it was requested.' }),
   created_by: userId.meta({ description: 'The person who requested it, or the creator of the key that did.' }),
   ...approvalFields,
 });

@@ -1,0 +1,42 @@
+// Asks an operator for the name of a payout's payee, and records it for whoever releases the payout. It decides nothing.
+import { insertPayeeName, listPayeeNames } from '../src/db/payments/payee-name.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import { getPayout } from '../src/db/payments/payout.ts';
+import type { PaymentRef } from '../src/domain/payments/payment.ts';
+import type { Operator } from '../src/operators/port.ts';
+import type { CallGrants } from './call-grants.ts';
+import { callOperator, recordExchange, type ExchangeDeps } from './exchanges.ts';
+import { retriedLater, withFailures } from './failures.ts';
+
+type PayeeNameDeps = ExchangeDeps & {
+  readonly operators: Readonly<Record<OperatorId, Operator>>;
+  readonly grants: Pick<CallGrants, 'take'>;
+};
+
+const LONGEST_GRANT_WAIT_MS = 1000;
+
+/**
+ * One call, and then one statement for the name. Repeating it asks nobody and changes nothing once a name, or that there is none, is
+ * recorded. Throws, to be retried, while the operator gives no usable answer; nothing waits for it.
+ */
+export function createPayeeNameQuery(deps: PayeeNameDeps) {
+  const { db, operators, grants } = deps;
+  return async (ref: PaymentRef<'payout'>): Promise<void> => {
+    const payout = await withFailures(() => getPayout(db, ref.merchantId, ref.id));
+    const { getPayeeName } = operators[payout.operator];
+    if (!getPayeeName || payout.state !== 'queued') return;
+    if ((await listPayeeNames(db, [payout.id])).size > 0) return;
+    if (!(await grants.take(payout.operator, 'callback_query', LONGEST_GRANT_WAIT_MS))) {
+      throw retriedLater('OperatorBusy', 'the operator takes no more calls now');
+    }
+    const askedAt = new Date();
+    const exchanged = { ref, operator: payout.operator, requestId: payout.requestId };
+    const { outcome, exchange } = await callOperator(deps, exchanged, 'name_query', () => getPayeeName(payout.phone));
+    await recordExchange(deps, ref, exchange);
+    if (outcome.kind === 'unknown') {
+      throw retriedLater('OperatorUnknown', `the operator gave no usable answer about the name: ${outcome.reason}`);
+    }
+    const name = outcome.kind === 'named' ? outcome.name : null;
+    await insertPayeeName(db, ref, { name, askedAt });
+  };
+}

@@ -1,0 +1,30 @@
+// What MTN's basic user info says of the holder of a phone's account.
+import { z } from 'zod';
+import { LONGEST_PAYEE_NAME } from '../../domain/payments/payee-name.ts';
+import { isVisibleLine } from '../../domain/visible-text.ts';
+import type { HttpResult } from '../http-client.ts';
+import type { NameOutcome } from '../port.ts';
+import { readErrorCode } from './codes.ts';
+
+/** As MTN documents it; older markets send the one `name`. */
+const userInfo = z.object({
+  given_name: z.string().optional(),
+  family_name: z.string().optional(),
+  name: z.string().optional(),
+});
+
+/** `unnamed` only where MTN says that it has no such account holder, or none of its names. Anything else is unknown. */
+export function readNameResponse(response: HttpResult): NameOutcome {
+  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  const { status, body } = response;
+  if (body.kind !== 'json') return { kind: 'unknown', reason: `http ${status} without JSON` };
+  if (status === 404 && readErrorCode(body.value) === 'RESOURCE_NOT_FOUND') return { kind: 'unnamed' };
+  const parsed = userInfo.safeParse(body.value);
+  if (status !== 200 || !parsed.success) return { kind: 'unknown', reason: `http ${status}, no user info` };
+  const { given_name: given = '', family_name: family = '', name = '' } = parsed.data;
+  const whole = (`${given} ${family}`.trim() || name).replace(/\s+/g, ' ').trim().slice(0, LONGEST_PAYEE_NAME).trim();
+  if (whole === '') return { kind: 'unnamed' };
+  return isVisibleLine(whole, LONGEST_PAYEE_NAME)
+    ? { kind: 'named', name: whole }
+    : { kind: 'unknown', reason: 'a name that cannot be shown' };
+}
