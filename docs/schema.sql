@@ -301,6 +301,16 @@ COMMENT ON TRIGGER checkouts_check ON checkouts IS 'Refuses a new checkout that 
 COMMENT ON TRIGGER checkouts_kept ON checkouts IS 'Refuses to delete rows and to truncate.';
 COMMENT ON TRIGGER checkouts_note ON checkouts IS 'Refuses nothing. It adds a row to state_changes.';
 
+CREATE TABLE currencies (
+  code text NOT NULL,
+  exponent smallint NOT NULL,
+  CONSTRAINT currencies_pkey PRIMARY KEY (code),
+  CONSTRAINT currencies_code CHECK (code ~ '^[A-Z]{3}$'::text),
+  CONSTRAINT currencies_exponent CHECK (exponent >= 0 AND exponent <= 4)
+);
+COMMENT ON TABLE currencies IS 'The currencies of src/domain/money.ts, for the check of the database and for reports. A test holds the two equal.';
+COMMENT ON COLUMN currencies.exponent IS 'An amount in the smallest unit is this power of ten as many as in whole units: 1050 is 10.50 KES, whose exponent is 2.';
+
 CREATE TABLE deliveries (
   id text COLLATE "C" NOT NULL,
   event_id text COLLATE "C" NOT NULL,
@@ -539,6 +549,7 @@ CREATE TABLE ledger_accounts (
   last_posted_at timestamp with time zone,
   CONSTRAINT ledger_accounts_pkey PRIMARY KEY (id),
   CONSTRAINT ledger_accounts_id_currency_key UNIQUE (id, currency),
+  CONSTRAINT ledger_accounts_currency_fkey FOREIGN KEY (currency) REFERENCES currencies(code),
   CONSTRAINT ledger_accounts_merchant_id_currency_fkey FOREIGN KEY (merchant_id, currency) REFERENCES merchants(id, currency),
   CONSTRAINT ledger_accounts_balance CHECK ((kind = 'operator'::text) = (balance_minor IS NULL)),
   CONSTRAINT ledger_accounts_balance_range CHECK (balance_minor >= '-9007199254740991'::bigint AND balance_minor <= '9007199254740991'::bigint),
@@ -674,7 +685,7 @@ CREATE TABLE merchants (
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT merchants_pkey PRIMARY KEY (id),
   CONSTRAINT merchants_id_currency_key UNIQUE (id, currency),
-  CONSTRAINT merchants_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  CONSTRAINT merchants_currency_fkey FOREIGN KEY (currency) REFERENCES currencies(code),
   CONSTRAINT merchants_id_check CHECK (id ~ '^mer_[0-7][0-9a-hjkmnp-tv-z]{25}$'::text),
   CONSTRAINT merchants_name_check CHECK (length(name) >= 1 AND length(name) <= 200)
 );

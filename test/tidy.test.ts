@@ -2,15 +2,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import ts from 'typescript';
+import { OPERATOR_IDS } from '../src/domain/payments/operator-catalogue.ts';
 import {
   circlesIn,
   codeFiles,
   files,
+  functionsOf,
+  identifiersOf,
   importsOf,
   isWithin,
+  linesNaming,
   root,
-  sourceOf,
   trackedFiles,
   writingReadsOf,
   type Import,
@@ -178,6 +180,24 @@ const PARTS_WITHOUT_CIRCLES = [
   ...['src/server', 'src/settings', 'src/temporal', 'src/webhooks', 'workflows'],
 ];
 
+/**
+ * Where code may name an operator: the catalogue, the operator's own files, its registrations, and texts for people. All else takes what
+ * differs between operators from the catalogue or the port, so that no new operator is forgotten in an `if`.
+ */
+const MAY_NAME_OPERATORS: readonly string[] = [
+  'src/domain/payments/operator-catalogue.ts',
+  'src/domain/payments/operator-prefixes.ts',
+  ...OPERATOR_IDS.map((id) => `src/operators/${id}`),
+  // Another company's systems, which know nothing of the catalogue.
+  'src/sandbox',
+  // Registrations.
+  'src/server/operators.ts',
+  'src/api/routes/payments/operator-callbacks.ts',
+  // Texts for people.
+  'src/api/pay/operator-instructions.ts',
+  'console/src/ui/operator-names.ts',
+];
+
 /** Packages that only these parts may use. */
 const PACKAGE_OWNERS: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/db', 'src/engines'],
@@ -228,32 +248,6 @@ function isRetired(name: string): boolean {
   return words.some((word) => RETIRED_WORDS.has(word)) || RETIRED_NAMES.test(words.join(''));
 }
 
-function identifiersOf(file: string): string[] {
-  const found = new Set<string>();
-  const visit = (node: ts.Node): void => {
-    if (ts.isIdentifier(node)) found.add(node.text);
-    ts.forEachChild(node, visit);
-  };
-  visit(sourceOf(file));
-  return [...found];
-}
-
-function functionsOf(file: string): { name: string; lines: number; parameters: number }[] {
-  const source = sourceOf(file);
-  const found: { name: string; lines: number; parameters: number }[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
-      const first = source.getLineAndCharacterOfPosition(node.getStart()).line;
-      const last = source.getLineAndCharacterOfPosition(node.getEnd()).line;
-      const name = node.name && ts.isIdentifier(node.name) ? node.name.text : `line ${first + 1}`;
-      found.push({ name, lines: last - first + 1, parameters: node.parameters.length });
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
-}
-
 describe('the source tree', () => {
   it('has every source file in a part that the import rules know', () => {
     assert.deepEqual(
@@ -293,6 +287,13 @@ describe('the source tree', () => {
       .flatMap(importsOf)
       .filter(({ to }) => /^(src|workflows|activities|test|bench|chaos)\//.test(to) && !isWithin(to, 'chaos/checker'));
     assert.deepEqual(shared, []);
+  });
+
+  it('names an operator in the catalogue, in its own files and where it is registered, and nowhere else', () => {
+    const mayName = (file: string) => MAY_NAME_OPERATORS.some((part) => isWithin(file, part));
+    const naming = (file: string) => linesNaming(OPERATOR_IDS, file);
+    assert.deepEqual(codeFiles.filter((file) => !mayName(file)).flatMap(naming), []);
+    assert.notDeepEqual(codeFiles.filter(mayName).flatMap(naming), []);
   });
 
   it('calls no operation from another, because each is one transaction', () => {

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { createDocument } from 'zod-openapi';
 import { ERROR_CODES } from '../domain/errors.ts';
+import { CURRENCIES, exponentOf } from '../domain/money.ts';
 import { addExamples } from './openapi-examples.ts';
 import { openApiWebhooks } from './openapi-webhooks.ts';
 import { TAGS } from './openapi-tags.ts';
@@ -10,9 +11,12 @@ import { liveUpdateSchema, streamReadySchema } from './schemas/live-update.ts';
 import { errorExample } from './schemas/error-example.ts';
 import { sessionCookieName } from './session-cookie.ts';
 
+const listOf = (exponent: number) => CURRENCIES.filter((code) => exponentOf(code) === exponent).join(', ');
+
 const DESCRIPTION = `Mobile-money collections, payouts, balance and signed webhooks.
 
-Every response carries \`Malipo-Request-Id\`. Amounts are whole numbers in the currency's smallest unit. Errors carry a
+Every response carries \`Malipo-Request-Id\`. Amounts are whole numbers in the currency's smallest unit: the hundredth of ${listOf(2)},
+and the whole unit of ${listOf(0)}. An operator may take multiples of a larger step only; another amount is refused and never rounded. Errors carry a
 stable \`code\`; finer codes may be added, so treat a code you do not know as its \`type\`.
 
 Bodies come as JSON or as a form. In a form a list repeats its name, \`metadata[order]=1042\` is one pair, and an empty value stands for null.

@@ -80,7 +80,7 @@ export const ERRORS = {
     parameter_missing: { cause: 'A required field is absent; `param` names it.', remedy: 'Send the field.' },
     parameter_invalid: {
       cause:
-        'The value of `param` has the wrong type or form. The usual fault is an amount sent as text or with a decimal point.',
+        'The value of `param` has the wrong type or form. The usual fault is an amount sent as text, with a decimal point, or off the operator’s step.',
       remedy: 'Look up the field in the [API reference](/docs/reference), and send it in that form.',
     },
     parameter_unknown: {

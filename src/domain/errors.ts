@@ -96,6 +96,16 @@ export function recordsUnavailable(): DomainError {
   return new DomainError('service_unavailable', message, { retryAfterSeconds: 2 });
 }
 
+/** Null where it throws a DomainError. */
+export async function unlessRefused<Result>(decide: () => Result | Promise<Result>): Promise<Result | null> {
+  try {
+    return await decide();
+  } catch (error) {
+    if (error instanceof DomainError) return null;
+    throw error;
+  }
+}
+
 /** The body of every error response. `errors` lists all problems with a request; `param` is that of the first. */
 export function errorBody(error: DomainError, requestId: string) {
   return {

@@ -1,7 +1,34 @@
 // Amounts of money: whole numbers of a currency's smallest unit, never fractions.
 
-/** Smallest units per whole unit, as a power of ten. Not from `Intl`, whose decimals are not those of mobile money. */
-const EXPONENTS = { UGX: 0, RWF: 0, XOF: 0, XAF: 0, KES: 2, GHS: 2, ZMW: 2, TZS: 2, NGN: 2 } as const;
+/**
+ * Smallest units per whole unit, as a power of ten: the one list of currencies, to which a test holds the table `currencies`. Not from
+ * `Intl`, whose decimals may change with Node.js: a stored amount would mean another one then.
+ *
+ * These are the minor units of ISO 4217 (List One), with one exception. MGA has two there, for the iraimbilanja, which is a fifth of an
+ * ariary and no hundredth: decimals cannot write it, no operator moves it, and CLDR 48 gives MGA none, as it gives GNF, which has none
+ * in ISO 4217 either. Where an operator takes whole units only, that is its amount step, and says nothing about the currency.
+ */
+const EXPONENTS = {
+  UGX: 0,
+  RWF: 0,
+  XOF: 0,
+  XAF: 0,
+  KES: 2,
+  GHS: 2,
+  ZMW: 2,
+  TZS: 2,
+  NGN: 2,
+  MWK: 2,
+  CDF: 2,
+  USD: 2,
+  ETB: 2,
+  MZN: 2,
+  SZL: 2,
+  LRD: 2,
+  GNF: 0,
+  MGA: 0,
+  SCR: 2,
+} as const;
 
 export type Currency = keyof typeof EXPONENTS;
 export type Money = { readonly amountMinor: bigint; readonly currency: Currency };

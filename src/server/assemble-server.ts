@@ -20,7 +20,7 @@ import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter } from '../dispatcher/work-starter.ts';
-import { coverageOf, OPERATOR_IDS } from '../domain/payments/operator-catalogue.ts';
+import { coverageOf, OPERATOR_IDS, withAmountChanges } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor } from '../security/release-attestation.ts';
@@ -149,7 +149,8 @@ function assemble(config: Config, { log, sdkMetrics }: ServerOptions, traces: Tr
     log,
   });
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
-  const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
+  const reached = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT, settings.MALIPO_OPERATOR_PREFIXES);
+  const coverage = withAmountChanges(reached, settings.MALIPO_OPERATOR_AMOUNTS);
   const payments = { db, environment, clocks, coverage, releases };
   const observers = { metrics, traces, telemetry };
   return { config, log, db, queues, dispatcherWake, temporal, sender, concurrency, starter, payments, ...observers };

@@ -11,6 +11,7 @@ import {
   flag,
   keyRing,
   milliseconds,
+  operatorAmounts,
   operatorPrefixes,
   port,
   secret,
@@ -109,6 +110,7 @@ const SETTINGS = z.object({
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
   // Changes of the national prefixes that lead a number to its operator: `mtn-momo/UG+=71 75` adds some, `mtn-momo/ZM=56 76 96` names all.
   MALIPO_OPERATOR_PREFIXES: operatorPrefixes.optional(),
+  MALIPO_OPERATOR_AMOUNTS: operatorAmounts.optional(),
   // A worker's, which alone calls the operator: `findMissingCredentials`.
   ...z.object(MTN_CREDENTIALS).partial().shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
@@ -313,6 +315,7 @@ const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(MTN_CREDENTIALS).map((name) => [name, NEEDED_BY_WORKERS])),
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
   MALIPO_OPERATOR_PREFIXES: 'those of the catalogue',
+  MALIPO_OPERATOR_AMOUNTS: 'those of the catalogue',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
 };
 

@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readAmountChanges, type AmountChange } from '../domain/payments/amount-rules.ts';
 import { isMarket } from '../domain/payments/operator-catalogue.ts';
 import { readPrefixChanges, type PrefixChange } from '../domain/payments/operator-prefixes.ts';
 import { isMobilePrefix } from '../domain/payments/phone.ts';
@@ -80,10 +81,10 @@ export const operatorPrefixes = z.string().transform((text, context): readonly P
 const PREFIX_FORM =
   'must be operator/COUNTRY=prefixes or operator/COUNTRY+=prefixes, comma-separated, each market once';
 
+const NO_MARKET = 'names an unknown operator, or a country or currency in which the operator has no market';
+
 function problemOf(changes: readonly PrefixChange[]): string | null {
-  if (!changes.every(({ operator, country }) => isMarket(operator, country))) {
-    return 'names an unknown operator, or a country in which the operator has no market';
-  }
+  if (!changes.every(({ operator, country }) => isMarket(operator, country))) return NO_MARKET;
   const unknown = changes.flatMap(({ country, prefixes }) =>
     prefixes.filter((prefix) => !isMobilePrefix(country, prefix)).map((prefix) => `${country} ${prefix}`),
   );
@@ -91,3 +92,16 @@ function problemOf(changes: readonly PrefixChange[]): string | null {
     ? null
     : `names prefixes of no mobile number that this version knows (${unknown.join(', ')})`;
 }
+
+/** What the contracts of a deployment say of the amounts that operators take. */
+export const operatorAmounts = z.string().transform((text, context): readonly AmountChange[] => {
+  const changes = readAmountChanges(text);
+  if (changes?.every(({ operator, country, currency }) => isMarket(operator, country, currency)) === true)
+    return changes;
+  context.addIssue({ code: 'custom', message: changes ? NO_MARKET : AMOUNT_FORM });
+  return z.NEVER;
+});
+
+const AMOUNT_FORM =
+  'must be operator/COUNTRY/CURRENCY/collection=least-most/step or the same with payout, comma-separated, each once, least and most ' +
+  'multiples of the step';

@@ -122,6 +122,7 @@ describe('an account of the database', () => {
       'to change a transfer': 'UPDATE ledger_transfers SET amount_minor = 1',
       'to change a balance': 'UPDATE ledger_accounts SET balance_minor = 1, entry_count = entry_count + 1',
       'to add a transition': "INSERT INTO payment_transitions VALUES ('payout', 'failed', 'released')",
+      'to add a currency': "INSERT INTO currencies VALUES ('XXX', 0)",
       'to take back an approval': 'DELETE FROM approvals',
       'to remove a payment': "DELETE FROM payments WHERE kind = 'collection'",
       'to call what runs as the owner': 'SELECT post_transfer()',

@@ -126,6 +126,7 @@ export type Row = Readonly<Record<string, unknown>>;
  * of the payment, and rows of proposals by their kind.
  */
 export const VALID_ROWS = {
+  currencies: () => ({ code: 'BIF', exponent: 0 }),
   merchants: () => ({ id: newId('mer'), name: 'Shop', currency: 'UGX', created_at: new Date() }),
   api_keys: ({ merchantId }) => ({
     id: newId('key'),

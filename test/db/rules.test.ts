@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseError } from 'pg';
 import type { Database } from '../../src/db/platform/database.ts';
+import { CURRENCIES, exponentOf, type Currency } from '../../src/domain/money.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
@@ -99,6 +100,12 @@ describe('the database', () => {
     );
     const untried = rows.map(({ name }) => name).filter((name) => !tried.has(name));
     assert.deepEqual(untried, NEEDS_NO_CASE);
+  });
+
+  it('has the currencies of the code', async () => {
+    const { rows } = await db.pool.query<{ code: Currency; exponent: number }>('SELECT code, exponent FROM currencies');
+    const inCode = CURRENCIES.map((code) => [code, exponentOf(code)] as const);
+    assert.deepEqual(new Map(rows.map(({ code, exponent }) => [code, exponent])), new Map(inCode));
   });
 
   const tables: readonly (readonly [string, Readonly<Record<string, Partial<Record<string, string>>>>])[] = [

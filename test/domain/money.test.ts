@@ -13,12 +13,22 @@ const DECIMALS: Readonly<Record<Currency, number>> = {
   ZMW: 2,
   TZS: 2,
   NGN: 2,
+  MWK: 2,
+  CDF: 2,
+  USD: 2,
+  ETB: 2,
+  MZN: 2,
+  SZL: 2,
+  LRD: 2,
+  GNF: 0,
+  MGA: 0,
+  SCR: 2,
 };
 
 const anyAmount = fc.bigInt({ min: 1n, max: MAX_AMOUNT_MINOR });
 
 describe('an amount as a decimal string', () => {
-  it('exists for the nine currencies and no other', () => {
+  it('exists for these currencies and no other', () => {
     assert.deepEqual([...CURRENCIES].sort(), Object.keys(DECIMALS).sort());
   });
 
@@ -38,6 +48,9 @@ describe('an amount as a decimal string', () => {
   const examples: [bigint, Currency, string][] = [
     [500n, 'UGX', '500'],
     [1n, 'XOF', '1'],
+    [1n, 'GNF', '1'],
+    [200n, 'MGA', '200'],
+    [5n, 'USD', '0.05'],
     [1n, 'KES', '0.01'],
     [10n, 'GHS', '0.10'],
     [100n, 'ZMW', '1.00'],

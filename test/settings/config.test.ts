@@ -94,6 +94,24 @@ describe('the configuration', () => {
     }
   });
 
+  it('takes the amounts of contracts for markets that there are, and refuses all others', () => {
+    const name = 'MALIPO_OPERATOR_AMOUNTS';
+    const rules = { minAmountMinor: 200n, maxAmountMinor: 1_000_000n, stepMinor: 100n };
+    const { settings } = loadConfig({ ...SOUND, [name]: 'mtn-momo/GH/GHS/payout=200-1000000/100' });
+    assert.deepEqual(settings[name], [
+      { operator: 'mtn-momo', country: 'GH', currency: 'GHS', kind: 'payout', ...rules },
+    ]);
+    for (const wrong of [
+      'mtn-momo/KE/KES/payout=1-2',
+      'mtn-momo/GH/USD/payout=1-2',
+      'toString/GH/GHS/payout=1-2',
+      'mtn-momo/GH/GHS/payout=2-1',
+      'GH=1',
+    ]) {
+      assert.deepEqual(problemsOf({ ...SOUND, [name]: wrong }), [name], wrong);
+    }
+  });
+
   it('cannot be changed after it was read', () => {
     const config = loadConfig(SOUND);
     assert.throws(() => Object.assign(config.settings, { MALIPO_HTTP_PORT: 1 }), TypeError);

@@ -98,3 +98,46 @@ export function writingReadsOf(file: string, name: RegExp): string[] {
     .filter(([each, node]) => name.test(each) && isWriting(node, new Set([node])))
     .map(([each]) => `${file}: ${each}`);
 }
+
+/** Every name in the file, once. */
+export function identifiersOf(file: string): string[] {
+  const found = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node)) found.add(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(sourceOf(file));
+  return [...found];
+}
+
+/** The lines with a text that names one of these ids. What a file imports is no text. */
+export function linesNaming(ids: readonly string[], file: string): string[] {
+  const source = sourceOf(file);
+  const named = new RegExp(`(?<![a-z0-9])(${ids.join('|')})(?![a-z0-9])`);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
+    const isText = ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node);
+    if (isText && named.test(node.text))
+      found.push(`${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+export function functionsOf(file: string): { name: string; lines: number; parameters: number }[] {
+  const source = sourceOf(file);
+  const found: { name: string; lines: number; parameters: number }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const first = source.getLineAndCharacterOfPosition(node.getStart()).line;
+      const last = source.getLineAndCharacterOfPosition(node.getEnd()).line;
+      const name = node.name && ts.isIdentifier(node.name) ? node.name.text : `line ${first + 1}`;
+      found.push({ name, lines: last - first + 1, parameters: node.parameters.length });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}

@@ -4,6 +4,8 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { answerOf, api, type Schemas } from '../api/client.ts';
 import { withIdempotencyKey } from '../api/idempotency-key.ts';
+import { describeAmounts } from '../payments/operator-amounts.ts';
+import { useOperators } from '../payments/operators.ts';
 import { useSession } from '../session/session.ts';
 import { AmountField } from '../ui/amount-field.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
@@ -92,9 +94,16 @@ type TextFieldsProps = {
 };
 
 function TextFields({ texts, byParam, isReusable, set }: TextFieldsProps) {
+  const { currency } = useSession().merchant;
   return (
     <>
-      <AmountField required value={texts.amount} error={byParam['amount']} onText={(text) => set('amount', text)} />
+      <AmountField
+        description={describeAmounts(useOperators(), { kind: 'collections', currency })}
+        required
+        value={texts.amount}
+        error={byParam['amount']}
+        onText={(text) => set('amount', text)}
+      />
       <Field
         label="Reference"
         description="Yours: an invoice, an order, a till."

@@ -20,6 +20,7 @@ import { OwnWords } from '../ui/own-words.tsx';
 import { Page } from '../ui/page.tsx';
 import { submitting, useAct, useRefresh } from '../ui/use-act.ts';
 import { Phone } from './cells.tsx';
+import { describeAmounts } from './operator-amounts.ts';
 import { useCountries, useOperators, useOperatorsError } from './operators.ts';
 import { useBalance } from './queries.ts';
 import { EarlierPayouts, Warnings } from './warnings.tsx';
@@ -148,6 +149,8 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
   const { data: balance } = useBalance();
   const errorOf = (name: string) => errors.find(({ param }) => param === name)?.message;
   const elsewhere = errors.filter(({ param }) => !(param in texts));
+  const country = read.phone.kind === 'phone' ? read.phone.phone.country : null;
+  const amounts = describeAmounts(useOperators(), { kind: 'payouts', currency, country, operator: texts.operator });
   return (
     <>
       <ErrorNotice error={useOperatorsError()} />
@@ -176,7 +179,7 @@ function DraftFields({ texts, read, errors, set }: DraftFieldsProps) {
         onChange={(operator) => set('operator', operator)}
       />
       <AmountField
-        description={balance && `${formatAmount(balance.available, currency)} ${currency} available`}
+        description={`${balance ? `${formatAmount(balance.available, currency)} ${currency} available. ` : ''}${amounts}`}
         required
         value={texts.amount}
         error={errorOf('amount')}

@@ -2,7 +2,8 @@
 import { Button, FileButton, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { exampleDigits } from '../../../src/domain/payments/typed-phone.ts';
-import { useCountries } from '../payments/operators.ts';
+import { describeAmounts } from '../payments/operator-amounts.ts';
+import { useCountries, useOperators } from '../payments/operators.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { COLUMNS, MAX_FILE_BYTES, MAX_ROWS } from './read-file.ts';
@@ -14,6 +15,8 @@ type ChooseFileProps = {
 
 export function ChooseFile({ currency, onFile }: ChooseFileProps) {
   const example = exampleDigits(useCountries() ?? []);
+  const operators = useOperators();
+  const amounts = describeAmounts(operators, { kind: 'payouts', currency });
   const [error, setError] = useState<unknown>(null);
   const read = async (file: File) => {
     // One byte more says that it is too large, whatever its size.
@@ -32,10 +35,12 @@ export function ChooseFile({ currency, onFile }: ChooseFileProps) {
           operator.
         </List.Item>
         <List.Item>
-          A phone is best written with its country code, such as {example}. An operator is named, such as mtn-momo,
-          where the number was moved to it from another.
+          A phone is best written with its country code, such as {example}. Where a number was moved to another
+          operator, that operator is named{operators.length > 0 && `: ${operators.map(({ id }) => id).join(', ')}`}.
         </List.Item>
-        <List.Item>An amount is in {currency}, best in digits alone: 12500.</List.Item>
+        <List.Item>
+          An amount is in {currency}, best in digits alone: 12500. {amounts}
+        </List.Item>
         <List.Item>Each row has a reference of its own, by which you find it again.</List.Item>
         <List.Item>
           A row that was made is not made again, whichever file has it: you can correct a file and load it again.

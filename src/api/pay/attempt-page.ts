@@ -1,10 +1,10 @@
 // The page of one attempt to pay, which its payer alone has the address of: how it stands, what to do, and the receipt.
 import { refusalOfAttempt, stageOf, type AttemptRefusal, type Checkout } from '../../domain/payments/checkout.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
-import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
+import { OPERATORS, operatorsCollecting } from '../../domain/payments/operator-catalogue.ts';
 import { parsePhone } from '../../domain/payments/phone.ts';
 import type { AttemptForPayer, CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
-import { COUNTRIES } from './operator-instructions.ts';
+import { approvalsUssd } from './operator-instructions.ts';
 import { inLanguage, type Page } from './render.ts';
 import type { TextKey } from './texts-en.ts';
 import type { Values } from './texts.ts';
@@ -32,7 +32,7 @@ export function mayTryAgain(deps: PayDeps, { found, attempt, at }: AttemptVisit)
 export function refusalOf(deps: PayDeps, { checkout, earlier }: CheckoutForPayer, at: Date): AttemptRefusal | null {
   const { coverage, clocks } = deps.payments;
   const refusal = refusalOfAttempt(checkout, earlier, at, clocks.secondAttemptWaitMs);
-  return refusal ?? (operatorsOf(checkout.currency, coverage).length === 0 ? { kind: 'unserved' } : null);
+  return refusal ?? (operatorsCollecting(checkout, coverage).length === 0 ? { kind: 'unserved' } : null);
 }
 
 /** `nextCode`: of the attempt that the page offers to make; null: it offers none. */
@@ -71,7 +71,7 @@ export function purchaseOf({ reference, description, ...money }: Checkout, { lan
 
 function valuesOfAttempt(deps: PayDeps, { found, attempt: { collection }, spoken }: AttemptVisit): Values {
   const { phone, operator } = collection;
-  const ussd = COUNTRIES[parsePhone(phone)?.country ?? '']?.approvalsUssd[operator] ?? '';
+  const ussd = approvalsUssd(operator, parsePhone(phone)?.country ?? '') ?? '';
   return {
     ...valuesOf(found, spoken, deps),
     phone: maskedPhone(phone),

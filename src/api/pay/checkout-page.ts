@@ -45,7 +45,7 @@ export function operatorChoice(
   { checkout }: CheckoutForPayer,
   { country }: Phone,
 ): Choice | null {
-  const options = operatorsIn(country, checkout.currency, coverage).map((operator) => ({
+  const options = operatorsIn(country, checkout, coverage).map((operator) => ({
     value: operator,
     label: OPERATORS[operator].name,
   }));

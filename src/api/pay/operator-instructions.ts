@@ -19,3 +19,8 @@ export const COUNTRIES: Readonly<Record<string, Country>> = {
   GH: { timeZone: 'Africa/Accra', approvalsUssd: { 'mtn-momo': '*170#' }, example: '024 123 4567' },
   ZM: { timeZone: 'Africa/Lusaka', approvalsUssd: { 'mtn-momo': null }, example: '096 123 4567' },
 };
+
+/** What a payer of the operator dials there for the requests that wait; null: not sure. */
+export function approvalsUssd(operator: OperatorId, country: string): string | null {
+  return COUNTRIES[country]?.approvalsUssd[operator] ?? null;
+}

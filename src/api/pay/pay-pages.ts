@@ -48,8 +48,12 @@ const PATH = /^\/pay\/([0-9a-z]{32})(?:\/([0-9a-z]{32})(\/receipt)?)?$/;
 const FORM_ERRORS: Readonly<Record<string, TextKey>> = {
   phone_invalid: 'error.phone.invalid',
   phone_unsupported: 'error.phone.unsupported',
-  amount_out_of_bounds: 'error.amount',
 };
+
+function formErrorOf({ code, issues: [issue] }: DomainError): TextKey | undefined {
+  // Outside the bounds of the phone's operator, or off its step.
+  return issue?.param === 'amount' ? 'error.amount' : FORM_ERRORS[code];
+}
 
 export function isPayPage({ path }: { readonly path: string }): boolean {
   return path.startsWith(PREFIX);
@@ -204,7 +208,7 @@ async function pay(ctx: ApiContext, deps: PayDeps, code: string): Promise<void> 
     redirect(ctx, attemptPath(found.checkout, attempt, spoken));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    const formError = FORM_ERRORS[error.code];
+    const formError = formErrorOf(error);
     if (error instanceof AttemptRefused)
       sendPage(ctx, closedPage(deps, found, spoken, { refusal: error.refusal, isRefusal: true }));
     else if (formError) {

@@ -86,7 +86,8 @@ export const ENGLISH = {
   'doubt.title': 'No payment is taken here now',
   'doubt.text':
     'It is not known whether an earlier attempt was paid. So that nobody pays twice, nothing more is taken for this here. Ask {merchant}.',
-  'unserved.text': 'No mobile-money operator takes this currency here. Ask {merchant} for another way to pay.',
+  'unserved.text':
+    'No mobile-money operator takes this amount in this currency here. Ask {merchant} for another way to pay.',
   'waiting.title': 'A moment, please',
   'unknown.title': 'There is no such payment page',
   'unknown.text': 'Check the address, or ask whoever sent it to you.',

@@ -92,7 +92,7 @@ export const FRENCH: Texts = {
   'doubt.text':
     'On ne sait pas si une tentative précédente a été payée. Pour que personne ne paie deux fois, plus rien n’est encaissé ici pour cela. Demandez à {merchant}.',
   'unserved.text':
-    'Aucun opérateur de mobile money ne prend cette monnaie ici. Demandez à {merchant} un autre moyen de payer.',
+    'Aucun opérateur de mobile money ne prend ce montant dans cette monnaie ici. Demandez à {merchant} un autre moyen de payer.',
   'waiting.title': 'Un instant, s’il vous plaît',
   'unknown.title': 'Cette page de paiement n’existe pas',
   'unknown.text': 'Vérifiez l’adresse, ou demandez à la personne qui vous l’a envoyée.',

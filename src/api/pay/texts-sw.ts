@@ -85,7 +85,7 @@ export const SWAHILI: Texts = {
   'doubt.text':
     'Haijulikani kama jaribio la awali lililipwa. Ili mtu asilipe mara mbili, hakuna malipo zaidi yanayopokelewa hapa. Muulize {merchant}.',
   'unserved.text':
-    'Hakuna mtandao wa pesa kwa simu unaopokea sarafu hii hapa. Muulize {merchant} njia nyingine ya kulipa.',
+    'Hakuna mtandao wa pesa kwa simu unaopokea kiasi hiki katika sarafu hii hapa. Muulize {merchant} njia nyingine ya kulipa.',
   'waiting.title': 'Tafadhali subiri kidogo',
   'unknown.title': 'Hakuna ukurasa wa malipo kama huu',
   'unknown.text': 'Hakikisha anwani, au muulize aliyekutumia.',

@@ -2,7 +2,7 @@
 import type { PaymentDeps } from '../route.ts';
 import type { ApiContext } from '../context.ts';
 import type { CheckoutForPayer } from '../../operations/payments/read-checkouts.ts';
-import { OPERATORS, operatorsOf } from '../../domain/payments/operator-catalogue.ts';
+import { OPERATORS, operatorsCollecting } from '../../domain/payments/operator-catalogue.ts';
 import type { Page } from './render.ts';
 import { LANGUAGES, languageOf, type Language, type Values } from './texts.ts';
 import { amountIn, examplePhone } from './words.ts';
@@ -39,7 +39,7 @@ export function valuesOf(
     amount: amountIn(language, checkout),
     host: checkout.returnUrl === null ? '' : new URL(checkout.returnUrl).host,
     example: examplePhone(checkout.currency, coverage),
-    operators: operatorsOf(checkout.currency, coverage)
+    operators: operatorsCollecting(checkout, coverage)
       .map((operator) => OPERATORS[operator].name)
       .join(', '),
   };

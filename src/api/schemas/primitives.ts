@@ -46,10 +46,11 @@ const TIME_EXAMPLE = '2026-01-31T12:00:00.000Z';
 // With the length of each month, which a pattern alone has to say.
 const INSTANT = z.regexes.datetime({ offset: true }).source;
 
-export const amount = z
-  .int({ error: amountMessage })
-  .min(1, { error: amountMessage })
-  .meta({ description: 'In the smallest unit of the currency, and within the operator’s bounds.', example: 5000 });
+export const amount = z.int({ error: amountMessage }).min(1, { error: amountMessage }).meta({
+  description:
+    'In the smallest unit of the currency, within the operator’s bounds, and a multiple of the operator’s step.',
+  example: 5000,
+});
 
 function amountMessage(issue: { readonly input?: unknown; readonly code?: string }): string | undefined {
   if (issue.input === undefined) return undefined;

@@ -34,6 +34,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   // An attempt to pay locks its checkout, and PostgreSQL gives that lock only to whoever may update a column; besides, one is cancelled.
   checkouts: ['INSERT', 'UPDATE (cancelled_at)'],
   checkout_attempts: APPENDED,
+  currencies: [],
   deliveries: KEPT,
   delivery_attempts: APPENDED,
   // The owner writes it, once.
@@ -83,6 +84,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   // Whoever has the code can try to pay.
   checkouts: ['code'],
   checkout_attempts: ['code_sha256'],
+  currencies: [],
   deliveries: [],
   delivery_attempts: ['response_headers', 'response_body'],
   deployment: [],

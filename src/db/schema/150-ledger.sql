@@ -12,7 +12,7 @@ CREATE TABLE ledger_accounts (
   kind text NOT NULL CHECK (kind IN ('available', 'held', 'operator')),
   merchant_id text COLLATE "C",
   operator text,
-  currency text NOT NULL,
+  currency text NOT NULL REFERENCES currencies,
   balance_minor bigint,
   entry_count bigint,
   last_posted_at timestamptz,

@@ -4,6 +4,7 @@ import type { Policy } from '../accounts/policy.ts';
 import { idTimeMs, type ApiKeyId, type CollectionId, type MerchantId, type PayoutId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { Environment } from '../event.ts';
+import type { RequestedKind } from './amount-rules.ts';
 import type { Coverage } from './operator-catalogue.ts';
 import { operatorReferenceOf } from './operator-reference.ts';
 import type { MoneyOut } from './payment.ts';
@@ -42,14 +43,14 @@ export type NewRequested = CreatePayment & {
 type RequestContext = { readonly environment: Environment; readonly coverage: Coverage };
 
 /** What a collection and a payout start with. Throws what `planPayment` throws. */
-export function newRequested<Kind extends 'collection' | 'payout', Id extends CollectionId | PayoutId>(
+export function newRequested<Kind extends RequestedKind, Id extends CollectionId | PayoutId>(
   kind: Kind,
   id: Id,
   input: NewRequested,
   { environment, coverage }: RequestContext,
 ) {
   const { request, merchantId, idempotencyKey: key, generation } = input;
-  const { operator } = planPayment(request, input.merchantCurrency, coverage);
+  const { operator } = planPayment(request, input.merchantCurrency, coverage, kind);
   // Lists filter by the time in the id, so the payment is created at that time.
   const at = new Date(idTimeMs(id));
   return {

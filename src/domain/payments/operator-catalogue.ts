@@ -1,13 +1,18 @@
 // The operators that we reach: which phones they serve, in which currency, and within which amounts.
-import { CURRENCIES, type Currency } from '../money.ts';
+import { CURRENCIES, type Currency, type Money } from '../money.ts';
+import {
+  isAllowed,
+  type AmountBounds,
+  type AmountChange,
+  type RequestedKind,
+  type RulesByKind,
+  type Taker,
+} from './amount-rules.ts';
 import { MTN_PREFIXES, type PrefixChange } from './operator-prefixes.ts';
 
 export type OperatorId = 'mtn-momo';
 
-/** Inclusive, in the currency's smallest unit. */
-export type AmountBounds = { readonly minAmountMinor: bigint; readonly maxAmountMinor: bigint };
-
-export type Market = AmountBounds & {
+export type Market = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
   /** The operator's own name for its system there. */
@@ -15,7 +20,14 @@ export type Market = AmountBounds & {
   readonly currency: Currency;
   /** Of the numbers that are led to this operator where a request names none. */
   readonly nationalPrefixes: readonly string[];
+  readonly amounts: RulesByKind;
 };
+
+/**
+ * The smallest unit: MTN takes two decimals of GHS and ZMW, and whole units of currencies without decimals (pawaPay's list of providers
+ * with their decimals, 2026-11, for collections and payouts alike).
+ */
+const MTN_STEP = 1n;
 
 const MTN_MARKETS: readonly Market[] = [
   mtnMarket('UG', 'mtnuganda', 'UGX', { minAmountMinor: 100n, maxAmountMinor: 5_000_000n }),
@@ -33,7 +45,14 @@ function mtnMarket(
   currency: Currency,
   bounds: AmountBounds,
 ): Market {
-  return { country, targetEnvironment, currency, nationalPrefixes: MTN_PREFIXES[country].prefixes, ...bounds };
+  const { prefixes: nationalPrefixes } = MTN_PREFIXES[country];
+  return { country, targetEnvironment, currency, nationalPrefixes, amounts: amountsWithin(bounds, MTN_STEP) };
+}
+
+/** The same for collections and payouts, where the operator publishes one pair of bounds. */
+function amountsWithin(bounds: AmountBounds, stepMinor: bigint): RulesByKind {
+  const rules = { ...bounds, stepMinor };
+  return { collection: rules, payout: rules };
 }
 
 type OperatorEntry = {
@@ -77,9 +96,30 @@ function withChange(operator: OperatorId, market: Market, changes: readonly Pref
   return { ...market, nationalPrefixes: [...new Set([...kept, ...change.prefixes])] };
 }
 
-/** Whether the operator has a market in the country, which its prefixes can be changed for. */
-export function isMarket(operator: string, country: string): boolean {
-  return isOperator(operator) && OPERATORS[operator].markets.some((market) => market.country === country);
+/** The coverage with what the deployment's contracts say of amounts. A change of a market that it does not reach changes nothing. */
+export function withAmountChanges(coverage: Coverage, changes: readonly AmountChange[] = []): Coverage {
+  const changed: Record<OperatorId, readonly Market[]> = { ...coverage };
+  for (const operator of OPERATOR_IDS) {
+    const withAll = (market: Market) => changes.filter(isAbout(operator, market)).reduce(withAmounts, market);
+    changed[operator] = coverage[operator].map(withAll);
+  }
+  return changed;
+}
+
+function isAbout(operator: OperatorId, { country, currency }: Market) {
+  return (change: AmountChange) =>
+    change.operator === operator && change.country === country && change.currency === currency;
+}
+
+function withAmounts(market: Market, { kind, minAmountMinor, maxAmountMinor, stepMinor }: AmountChange): Market {
+  return { ...market, amounts: { ...market.amounts, [kind]: { minAmountMinor, maxAmountMinor, stepMinor } } };
+}
+
+/** Whether the operator has a market in the country, and in this currency if one is named. */
+export function isMarket(operator: string, country: string, currency?: string): boolean {
+  if (!isOperator(operator)) return false;
+  const isNamed = (market: Market) => market.country === country && (currency ?? market.currency) === market.currency;
+  return OPERATORS[operator].markets.some(isNamed);
 }
 
 export type Route =
@@ -109,9 +149,9 @@ export function routeToOperator(
   return market ? { kind: 'operator', operator, market } : { kind: 'none' };
 }
 
-/** The operators that a request can name for a phone of this country in this currency. */
-export function operatorsIn(country: string, currency: Currency, coverage: Coverage): OperatorId[] {
-  return marketsOf(currency, coverage)
+/** The operators that a request can name to collect this from a phone of the country. */
+export function operatorsIn(country: string, money: Money, coverage: Coverage): OperatorId[] {
+  return collectorsOf(money, coverage)
     .filter(({ market }) => market.country === country)
     .map(({ operator }) => operator);
 }
@@ -130,8 +170,13 @@ export function countriesOf(currency: Currency, coverage: Coverage): string[] {
   return [...new Set(marketsOf(currency, coverage).map(({ market }) => market.country))];
 }
 
-export function operatorsOf(currency: Currency, coverage: Coverage): OperatorId[] {
-  return [...new Set(marketsOf(currency, coverage).map(({ operator }) => operator))];
+/** The operators that can collect this. None: nobody can pay it. */
+export function operatorsCollecting(money: Money, coverage: Coverage): OperatorId[] {
+  return [...new Set(collectorsOf(money, coverage).map(({ operator }) => operator))];
+}
+
+function collectorsOf({ amountMinor, currency }: Money, coverage: Coverage) {
+  return marketsOf(currency, coverage).filter(({ market }) => isAllowed(amountMinor, market.amounts.collection));
 }
 
 /** The currencies that an operator takes, as far as the deployment reaches it. In another one nobody is paid or pays. */
@@ -139,15 +184,11 @@ export function currenciesServed(coverage: Coverage): Currency[] {
   return CURRENCIES.filter((currency) => marketsOf(currency, coverage).length > 0);
 }
 
-/** The widest bounds of any operator: what is outside of them nobody can pay. Null: no operator takes the currency. */
-export function amountBounds(currency: Currency, coverage: Coverage): AmountBounds | null {
-  const [first, ...others] = marketsOf(currency, coverage).map(({ market }) => market);
-  if (!first) return null;
-  return others.reduce<AmountBounds>(
-    ({ minAmountMinor: min, maxAmountMinor: max }, market) => ({
-      minAmountMinor: market.minAmountMinor < min ? market.minAmountMinor : min,
-      maxAmountMinor: market.maxAmountMinor > max ? market.maxAmountMinor : max,
-    }),
-    first,
-  );
+/** Who may take a payment of this kind in this currency, in whichever country. */
+export function takersOf(kind: RequestedKind, currency: Currency, coverage: Coverage): Taker[] {
+  return marketsOf(currency, coverage).map(({ operator, market }) => takerOf(kind, operator, market));
+}
+
+export function takerOf(kind: RequestedKind, operator: OperatorId, market: Market): Taker {
+  return { name: OPERATORS[operator].name, rules: market.amounts[kind] };
 }

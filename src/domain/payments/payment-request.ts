@@ -1,12 +1,14 @@
 // A merchant's request for a new collection or payout, and whether an operator can carry it out.
 import { invalidParameters, type ParameterIssue } from '../errors.ts';
-import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
+import type { Currency } from '../money.ts';
+import { amountIssue, describeStep, type RequestedKind } from './amount-rules.ts';
 import {
   currenciesServed,
   OPERATORS,
   routePhone,
   routeToOperator,
-  type AmountBounds,
+  takerOf,
+  takersOf,
   type Coverage,
   type OperatorId,
 } from './operator-catalogue.ts';
@@ -31,12 +33,14 @@ export type PaymentRequest = {
 
 /**
  * The operator that will raise the prompt or pay: the one that the request names, or that the phone's prefix suggests. Throws one error that lists every problem: a phone of the wrong form
- * or network or of a country that the deployment does not reach, an amount outside the operator's bounds, a currency that is not the merchant's.
+ * or network or of a country that the deployment does not reach, an amount outside the operator's bounds or off its step, a currency that
+ * is not the merchant's. Where no operator is found, the amount must be one that some operator takes.
  */
 export function planPayment(
   request: PaymentRequest,
   merchantCurrency: Currency,
   coverage: Coverage,
+  kind: RequestedKind,
 ): { operator: OperatorId } {
   const issues: (ParameterIssue | null)[] = [currencyIssue(request.currency, merchantCurrency)];
   const phone = parsePhone(request.phone);
@@ -52,8 +56,11 @@ export function planPayment(
         : `No available operator supports ${merchantCurrency}, the currency of your account.`,
     });
   }
-  const bounds = route?.kind === 'operator' ? route.market : { minAmountMinor: 1n, maxAmountMinor: MAX_AMOUNT_MINOR };
-  issues.push(amountIssue(request.amountMinor, bounds, merchantCurrency));
+  const takers =
+    route?.kind === 'operator'
+      ? [takerOf(kind, route.operator, route.market)]
+      : takersOf(kind, merchantCurrency, coverage);
+  issues.push(amountIssue(request.amountMinor, merchantCurrency, takers));
   throwIfAny(issues);
   if (route?.kind !== 'operator') throw new Error('a phone without a route passed the checks');
   return { operator: route.operator };
@@ -66,12 +73,27 @@ export function currencyIssue(stated: string | null, currency: Currency): Parame
   return { param: 'currency', code: 'parameter_invalid', message };
 }
 
-/** What is wrong with the amount; null: nothing. */
-export function amountIssue(amountMinor: bigint, bounds: AmountBounds, currency: Currency): ParameterIssue | null {
-  const { minAmountMinor: min, maxAmountMinor: max } = bounds;
-  if (amountMinor >= min && amountMinor <= max) return null;
-  const message = `amount must be from ${min} to ${max} in the smallest unit of ${currency}.`;
-  return { param: 'amount', code: 'amount_out_of_bounds', message };
+type Refundable = Pick<PaymentRequest, 'phone' | 'amountMinor'> & {
+  readonly operator: OperatorId;
+  readonly currency: Currency;
+};
+
+/**
+ * Why the whole of a paid collection is not given back, as a sentence: the operator's step for collections has grown since, and nobody
+ * knows what the operator would make of another amount. Null: nothing is against it.
+ */
+export function refundRefusal(
+  { phone: digits, amountMinor, operator, currency }: Refundable,
+  coverage: Coverage,
+): string | null {
+  const phone = parsePhone(digits);
+  const route = phone && routeToOperator(operator, phone, currency, coverage);
+  const step = route?.kind === 'operator' ? route.market.amounts.collection.stepMinor : 1n;
+  if (amountMinor % step === 0n) return null;
+  return (
+    `The amount of this collection, ${amountMinor}, is no multiple of ${step} in the smallest unit of ${currency}, and ` +
+    `${OPERATORS[operator].name} takes ${describeStep(step, currency)} only. Give the money back by a payout.`
+  );
 }
 
 /** Throws one error for all of these problems. */

@@ -20,8 +20,9 @@ import {
   type Checkout,
   type CheckoutUse,
 } from '../../domain/payments/checkout.ts';
-import { amountBounds } from '../../domain/payments/operator-catalogue.ts';
-import { amountIssue, currencyIssue, throwIfAny, type PaymentRequest } from '../../domain/payments/payment-request.ts';
+import { amountIssue } from '../../domain/payments/amount-rules.ts';
+import { takersOf } from '../../domain/payments/operator-catalogue.ts';
+import { currencyIssue, throwIfAny, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import type { StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { keyedRequest } from '../../security/request-fingerprint.ts';
 import { newCode } from '../../security/token.ts';
@@ -84,12 +85,14 @@ function newCheckout({ by, request, at }: CreateCheckout): Checkout {
 /** What no payer could ever pay is refused now, while somebody looks who can change it. */
 function requirePayable({ coverage, environment }: PaymentContext, { by, request, at }: CreateCheckout): void {
   const { merchantCurrency: currency } = by.person;
-  const bounds = amountBounds(currency, coverage);
+  const takers = takersOf('collection', currency, coverage);
   const lifeMs = request.expiresAt === null ? null : request.expiresAt.getTime() - at.getTime();
   throwIfAny([
     currencyIssue(request.currency, currency),
-    bounds === null ? invalid('currency', `No available operator supports ${currency}, so nobody could pay.`) : null,
-    bounds && amountIssue(request.amountMinor, bounds, currency),
+    takers.length === 0
+      ? invalid('currency', `No available operator supports ${currency}, so nobody could pay.`)
+      : null,
+    amountIssue(request.amountMinor, currency, takers),
     lifeMs !== null && (lifeMs < SHORTEST_CHECKOUT_LIFE_MS || lifeMs > LONGEST_CHECKOUT_LIFE_MS)
       ? invalid('expires_at', 'expires_at must be from 5 minutes to 366 days ahead.')
       : null,

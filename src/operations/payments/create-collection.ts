@@ -17,7 +17,7 @@ import {
   type CreatePayment,
   type NewRequested,
 } from '../../domain/payments/new-payment.ts';
-import { backlogFull, notFound, recordsUnavailable } from '../../domain/errors.ts';
+import { backlogFull, notFound, recordsUnavailable, unlessRefused } from '../../domain/errors.ts';
 import { newId, type CheckoutId, type CollectionId } from '../../domain/ids.ts';
 import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
@@ -70,8 +70,7 @@ const LONGEST_WAIT_MS = 10_000;
 /**
  * The same for a cached API key, which counts only if its row was not written since it was verified; all that arrive at about the
  * same time are accepted in one statement. Null, with nothing recorded, in every other case than that the collection is created:
- * verify the key again, then call `createCollection`. Throws what `planPayment` throws, and `service_unavailable` where the database
- * does not accept what waits.
+ * verify the key again, then call `createCollection`. Throws `service_unavailable` where the database does not accept what waits.
  */
 export function createAcceptance(
   context: PaymentContext,
@@ -85,7 +84,9 @@ export function createAcceptance(
   return async (input) => {
     if (!input.isAcceptingWork) return null;
     // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
-    const collection = newCollection({ ...input, generation: 1 }, context);
+    // A request that is refused by now may have been accepted before: then its stored response is what it gets.
+    const collection = await unlessRefused(() => newCollection({ ...input, generation: 1 }, context));
+    if (collection === null) return null;
     const outcome = accepted(collection, 202);
     const { keyVersion } = input;
     const request = keyed(input);

@@ -9,7 +9,7 @@ import { findPermissionVersion } from '../../db/accounts/payout-permission.ts';
 import { acceptPayout } from '../../db/payments/payout-acceptance.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
-import { DomainError, backlogFull } from '../../domain/errors.ts';
+import { DomainError, backlogFull, unlessRefused } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
 import { keyedRequest, type KeyedRequest } from '../../security/request-fingerprint.ts';
 import { countsAsMaker, permissionDenied } from '../../domain/accounts/member.ts';
@@ -96,6 +96,7 @@ export function createPayoutAcceptance(
     if (input.at < permission.since) return null;
     // If an earlier payment has this key, it has this reference too, and the database refuses the statement.
     const planned = { ...input, generation: 1 };
+    // `createPayout` has more reasons to refuse, and an order of them.
     const payout = await unlessRefused(() => newPayout(planned, permission.policy, context));
     if (payout === null) return null;
     const outcome = accepted(payout, 202);
@@ -122,16 +123,6 @@ function readPermission(
     await requireMayMoveMoney(read, { merchantId, userId, policy, environment, at }, apiKeyId);
     return { version, policy, since: at };
   });
-}
-
-/** Null where `createPayout` may refuse too: it has more reasons, and an order of them. */
-async function unlessRefused<Result>(decide: () => Result | Promise<Result>): Promise<Result | null> {
-  try {
-    return await decide();
-  } catch (error) {
-    if (error instanceof DomainError) return null;
-    throw error;
-  }
 }
 
 function keyed(input: CreatePayout): KeyedRequest {

@@ -15,6 +15,7 @@ import { holdsOneOf, permissionDenied, type ByPerson } from '../../domain/accoun
 import { accepted, refused, type StoredOutcome } from '../../domain/payments/stored-outcome.ts';
 import { balanceInsufficient } from '../../domain/payments/insufficient-balance.ts';
 import { newMoneyOut } from '../../domain/payments/new-payment.ts';
+import { refundRefusal } from '../../domain/payments/payment-request.ts';
 import { operatorReferenceOf } from '../../domain/payments/operator-reference.ts';
 import { checkSecondFactor } from '../../domain/payments/release.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
@@ -48,7 +49,7 @@ const MAY_FOLLOW: readonly ReversalState[] = ['failed', 'rejected', 'cancelled',
 async function insert(
   tx: Tx,
   input: CreateReversal,
-  { clocks, environment, releases }: PaymentContext,
+  { clocks, environment, releases, coverage }: PaymentContext,
 ): Promise<Reversal | DomainError> {
   const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
@@ -63,6 +64,8 @@ async function insert(
   if (collection.state !== 'succeeded') {
     throw stateConflict(`This collection is ${collection.state}: only a paid one can be reversed.`);
   }
+  const refusal = refundRefusal(collection, coverage);
+  if (refusal !== null) throw stateConflict(refusal);
   // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
   if (latest !== null && !MAY_FOLLOW.includes(latest.state)) throw underWay();

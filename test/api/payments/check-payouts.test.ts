@@ -47,9 +47,9 @@ describe('the check of payouts', () => {
     assert.deepEqual(codes, [
       [],
       ['amount parameter_invalid', 'colour parameter_unknown', 'phone phone_invalid'],
-      ['phone phone_invalid'],
+      ['amount amount_out_of_bounds', 'phone phone_invalid'],
       ['amount amount_out_of_bounds', 'reference parameter_invalid'],
-      ['phone phone_unsupported', 'reference parameter_invalid'],
+      ['amount amount_out_of_bounds', 'phone phone_unsupported', 'reference parameter_invalid'],
       ['amount parameter_missing', 'phone parameter_missing', 'reference parameter_missing'],
     ]);
     assert.deepEqual(valuesOf(checked, 'operator'), ['mtn-momo', null, null, null, null, null]);

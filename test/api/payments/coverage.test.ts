@@ -64,7 +64,7 @@ describe('a live deployment at MTN Uganda', () => {
     const { code } = await makeCheckout(testEnv.db, id, makerId, { currency: 'RWF' });
     const form = await fetch(`${baseUrl}/pay/${code}`);
     const shown = await form.text();
-    assert.match(shown, /No mobile-money operator takes this currency here/);
+    assert.match(shown, /No mobile-money operator takes this amount in this currency here/);
     assert.doesNotMatch(shown, /Works with|name="phone"/);
     const inUganda = await makeCheckout(testEnv.db, testEnv.merchant.id, testEnv.merchant.makerId);
     assert.match(await (await fetch(`${baseUrl}/pay/${inUganda.code}`)).text(), /Works with: MTN MoMo\./);

@@ -124,7 +124,11 @@ describe('creating a collection', () => {
   it('names everything that the operator does not support at once', async () => {
     const response = await createWith({ currency: 'KES', phone: '254712345678', amount: 5_000_000_000 });
     assertError(response, 'parameter_invalid');
-    assert.deepEqual(issuesOf(response), ['currency parameter_invalid', 'phone phone_unsupported']);
+    assert.deepEqual(issuesOf(response), [
+      'currency parameter_invalid',
+      'phone phone_unsupported',
+      'amount amount_out_of_bounds',
+    ]);
   });
 
   it('stores nothing of a refused request', async () => {

@@ -95,7 +95,12 @@ describe('the operators', () => {
     const [operator, ...others] = json['data'] as { id: string; name: string; markets: object[] }[];
     assert.deepEqual([operator?.id, operator?.name, others], ['mtn-momo', 'MTN MoMo', []]);
     assert.equal(operator?.markets.length, 7);
-    assert.deepEqual(operator.markets[0], { country: 'UG', currency: 'UGX' });
+    const amounts = { min_amount: 100, max_amount: 5_000_000, amount_step: 1 };
+    assert.deepEqual(operator.markets[0], {
+      ...{ country: 'UG', currency: 'UGX', collections: amounts, payouts: amounts },
+      approvals_ussd: '*165#',
+      prompt_help: 'No request there? Dial *165# and look for approvals that wait for you.',
+    });
     const { key } = testEnv.merchant;
     assert.equal((await call(testEnv.baseUrl, 'GET', '/v1/console/operators', { key })).status, 401);
   });

@@ -13,6 +13,7 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
       'ledger_accounts_one_owner',
     ],
     ['an id that exists already', { id: 'operator/mtn-momo/UGX', operator: 'mtn-momo' }, 'ledger_accounts_pkey'],
+    ['an unknown currency', { id: 'operator/new/BIF', currency: 'BIF' }, 'ledger_accounts_currency_fkey'],
     [
       'an unknown merchant',
       () => {

@@ -19,10 +19,17 @@ import {
 const OF_NOTHING = { payment_id: null, resource_version: null };
 
 const ACCESS_CASES: readonly RuleCase[] = [
+  ...wrongInserts('currencies', [
+    ['a currency whose code is no code', { code: 'kes' }, 'currencies_code'],
+    ['a currency with fewer smallest units than whole ones', { exponent: -1 }, 'currencies_exponent'],
+    ['a currency with more decimals than any has', { exponent: 5 }, 'currencies_exponent'],
+    ['a currency that exists already', { code: 'KES' }, 'currencies_pkey'],
+  ]),
   ...wrongInserts('merchants', [
     ['an id of the wrong format', { id: 'mer_1' }, 'merchants_id_check'],
     ['an empty name', { name: '' }, 'merchants_name_check'],
-    ['a currency that is not a code', { currency: 'ugx' }, 'merchants_currency_check'],
+    ['a currency that is not a code', { currency: 'ugx' }, 'merchants_currency_fkey'],
+    ['a currency that the service does not know', { currency: 'BIF' }, 'merchants_currency_fkey'],
     ['an id that exists already', ({ merchantId }) => ({ id: merchantId }), 'merchants_pkey'],
   ]),
   ruleCase(

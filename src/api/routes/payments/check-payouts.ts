@@ -62,12 +62,12 @@ export const checkPayoutRoutes: readonly UnboundRoute<PaymentDeps>[] = [
 function plan({ payments }: PaymentDeps, fields: Fields, currency: Currency): Planned {
   const found = issuesOf(() => toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES)));
   if (found.issues.length === 0 && found.result) {
-    const { result, issues } = issuesOf(() => planPayment(found.result, currency, payments.coverage));
+    const { result, issues } = issuesOf(() => planPayment(found.result, currency, payments.coverage, 'payout'));
     return { operator: result?.operator ?? null, issues, request: issues.length === 0 ? found.result : null };
   }
   // What has no form of its own wrong is checked further all the same, so that a row names everything at once.
   const named = new Set(found.issues.map(({ param }) => param));
-  const { issues } = issuesOf(() => planPayment(readable(fields, named), currency, payments.coverage));
+  const { issues } = issuesOf(() => planPayment(readable(fields, named), currency, payments.coverage, 'payout'));
   return {
     operator: null,
     issues: [...found.issues, ...issues.filter(({ param }) => !named.has(param))],

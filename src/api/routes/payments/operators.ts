@@ -7,8 +7,10 @@ const route = routeUnder<PaymentDeps>('Console operators');
 export const operatorRoutes: readonly UnboundRoute<PaymentDeps>[] = [
   route('GET /v1/console/operators', {
     operationId: 'getOperators',
-    summary: 'List the operators with their countries and currencies',
-    description: 'A request for a payment can name one of these operators as `operator`.',
+    summary: 'List the operators with their markets',
+    description:
+      'A request for a payment can name one of these operators as `operator`, for a number that was moved to it. Each market says which ' +
+      'amounts the operator takes there.',
     access: 'session',
     response: { status: 200, description: 'All operators.', schema: operatorListSchema },
     handle: (_request, deps) => Promise.resolve({ body: operatorListObject(deps.payments.coverage) }),

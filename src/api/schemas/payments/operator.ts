@@ -1,23 +1,47 @@
 // The operators that a deployment reaches, on the wire.
 import { z } from 'zod';
 import { objectSchema } from '../primitives.ts';
+import type { AmountRules } from '../../../domain/payments/amount-rules.ts';
 import { OPERATORS, type Coverage, type Market, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import { approvalsUssd } from '../../pay/operator-instructions.ts';
+import { say } from '../../pay/texts.ts';
 import { currency, operator } from './payment.ts';
+
+const amountRulesSchema = objectSchema('AmountRules', {
+  min_amount: z.int().min(1).meta({ description: 'The least, in the smallest unit of the currency.', example: 100 }),
+  max_amount: z
+    .int()
+    .min(1)
+    .meta({ description: 'The most, in the smallest unit of the currency.', example: 5_000_000 }),
+  amount_step: z.int().min(1).meta({
+    description: 'Every amount is a multiple of it. Another amount is refused, and never rounded.',
+    example: 1,
+  }),
+});
+
+const marketSchema = objectSchema('OperatorMarket', {
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .meta({ description: 'ISO 3166-1 alpha-2.', example: 'UG' }),
+  currency,
+  collections: amountRulesSchema,
+  payouts: amountRulesSchema,
+  approvals_ussd: z.string().nullable().meta({
+    description:
+      'What a payer dials for the requests that wait for approval. Null: the operator’s menu or app has them.',
+    example: '*165#',
+  }),
+  prompt_help: z.string().meta({
+    description: 'What the checkout tells a payer who sees no request on the phone, in English.',
+    example: 'No request there? Dial *165# and look for approvals that wait for you.',
+  }),
+});
 
 const operatorSchema = objectSchema('Operator', {
   id: operator.meta({ description: 'The id that payments and requests use.' }),
   name: z.string().meta({ example: 'MTN MoMo' }),
-  markets: z
-    .array(
-      z.strictObject({
-        country: z
-          .string()
-          .regex(/^[A-Z]{2}$/)
-          .meta({ description: 'ISO 3166-1 alpha-2.', example: 'UG' }),
-        currency,
-      }),
-    )
-    .meta({ description: 'The markets in which this deployment reaches the operator.' }),
+  markets: z.array(marketSchema).meta({ description: 'The markets in which this deployment reaches the operator.' }),
 });
 
 export const operatorListSchema = objectSchema('OperatorList', { data: z.array(operatorSchema) });
@@ -28,7 +52,30 @@ export function operatorListObject(coverage: Coverage): z.input<typeof operatorL
     data: entries.map(([id, markets]) => ({
       id,
       name: OPERATORS[id].name,
-      markets: markets.map((market) => ({ country: market.country, currency: market.currency })),
+      markets: markets.map((market) => marketObject(id, market)),
     })),
+  };
+}
+
+function marketObject(id: OperatorId, { country, currency, amounts }: Market) {
+  const ussd = approvalsUssd(id, country);
+  return {
+    country,
+    currency,
+    collections: amountRulesObject(amounts.collection),
+    payouts: amountRulesObject(amounts.payout),
+    approvals_ussd: ussd,
+    prompt_help: say('en', ussd === null ? 'steps.menu' : 'steps.dial', {
+      operator: OPERATORS[id].name,
+      ussd: ussd ?? '',
+    }),
+  };
+}
+
+function amountRulesObject({ minAmountMinor, maxAmountMinor, stepMinor }: AmountRules) {
+  return {
+    min_amount: Number(minAmountMinor),
+    max_amount: Number(maxAmountMinor),
+    amount_step: Number(stepMinor),
   };
 }
