@@ -1,7 +1,7 @@
 // The operators that a deployment reaches, on the wire.
 import { z } from 'zod';
 import { objectSchema } from '../primitives.ts';
-import { OPERATORS, type Coverage, type Market, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
+import { OPERATORS, reachedOperators, type Coverage } from '../../../domain/payments/operator-catalogue.ts';
 import { currency, operator } from './payment.ts';
 
 const operatorSchema = objectSchema('Operator', {
@@ -23,12 +23,11 @@ const operatorSchema = objectSchema('Operator', {
 export const operatorListSchema = objectSchema('OperatorList', { data: z.array(operatorSchema) });
 
 export function operatorListObject(coverage: Coverage): z.input<typeof operatorListSchema> {
-  const entries = Object.entries(coverage) as [OperatorId, readonly Market[]][];
   return {
-    data: entries.map(([id, markets]) => ({
+    data: reachedOperators(coverage).map((id) => ({
       id,
       name: OPERATORS[id].name,
-      markets: markets.map((market) => ({ country: market.country, currency: market.currency })),
+      markets: coverage[id].map((market) => ({ country: market.country, currency: market.currency })),
     })),
   };
 }
